@@ -1,0 +1,222 @@
+"""Everything the package knows about Numba: `jit`, `verb`, `part`, `lower`, and records of columns.
+
+A *part* is a frozen dataclass that users compose (`Swap(NDCG(10))`); a *verb* is a compiled function
+whose body is the method of the part given first. Kernels take parts in their lowered form, named
+tuples all the way down, so dispatch happens by type at compile time and parameters stay run-time
+values. Compiled code is found on disk by the next process; the name of a lowered class carries a
+digest of the sources, so an edited part, wherever it lives, is compiled anew.
+"""
+
+import hashlib
+import inspect
+from collections import namedtuple
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, dataclass_transform, get_origin
+
+import numba
+import numpy as np
+from numba.core import types
+from numba.extending import overload
+
+from rankwood import _check, _raw
+
+# A fast-math subset without nnan and ninf: NaN and infinity keep their meaning.
+OPTIONS: dict[str, Any] = {
+    "fastmath": {"nsz", "arcp", "contract", "reassoc"},
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,
+}
+# Functions that only other compiled functions call need no door to Python, which takes time to compile.
+INNER: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True}
+ALL = 2**62  # what a cutoff of None ("no cutoff") becomes in a kernel
+VERBS: dict[str, Any] = {}
+PARTS: dict[str, type] = {}
+JIT = not numba.config.DISABLE_JIT
+
+F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
+
+
+def _package_digest() -> bytes:
+    """Digest of the kernel sources: Numba itself only notices changes in the file of a function."""
+    root = Path(__file__).parent
+    files = sorted([*root.glob("_*.py"), *root.glob("metrics/*.py"), *root.glob("objectives/*.py")])
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).digest()
+
+
+_DIGEST = _package_digest()
+
+
+def jit(fn: F) -> F:
+    """Compile without the GIL and keep the result on disk, where some directory is writable."""
+    try:
+        return numba.njit(cache=True, nogil=True, **OPTIONS)(fn)
+    except RuntimeError:  # no writable place for a cache: compile in every process
+        return numba.njit(nogil=True, **OPTIONS)(fn)
+
+
+def inner(fn: F) -> F:
+    """Compile a function that only other compiled functions call."""
+    return numba.njit(nogil=True, **INNER)(fn)
+
+
+def verb(stub: Callable[..., Any], default: Callable[..., Any] | None = None) -> Any:
+    """Make a compiled function whose body is chosen, at compile time, by the part given first."""
+    table: dict[type, Callable[..., Any]] = {}
+
+    def generic(self: Any, *args: Any) -> Any:
+        return table.get(type(self), default)(self, *args)  # type: ignore[misc]
+
+    @overload(generic, jit_options=INNER, strict=False)
+    def choose(self: Any, *args: Any) -> Any:
+        return table.get(getattr(self, "instance_class", None), default)  # type: ignore[arg-type]
+
+    generic.table = table  # type: ignore[attr-defined]
+    generic.signature = inspect.signature(stub)  # type: ignore[attr-defined]
+    generic.__name__ = stub.__name__
+    generic.__doc__ = stub.__doc__
+    VERBS[stub.__name__] = generic
+    return generic
+
+
+@dataclass_transform(frozen_default=True)
+def part(cls: type[T]) -> type[T]:
+    """Make a frozen dataclass whose kernel methods are compiled: what users compose, what kernels read."""
+    cls.__post_init__ = _check_fields  # type: ignore[attr-defined]
+    cls = dataclass(frozen=True, repr=False)(cls)
+    raw = namedtuple(_raw_name(cls), [f.name for f in fields(cls)], module=_raw.__name__)  # type: ignore[arg-type, misc]
+    setattr(_raw, raw.__name__, raw)
+    cls.Raw = raw  # type: ignore[attr-defined]
+    cls.__repr__ = _repr  # type: ignore[method-assign, assignment]
+    for name, method in vars(cls).items():
+        if name in VERBS and inspect.isfunction(method):
+            want = VERBS[name].signature.parameters
+            got = inspect.signature(method).parameters
+            if len(want) != len(got):
+                raise TypeError(
+                    f"{cls.__name__}.{name}({', '.join(got)}) must take ({', '.join(want)})."
+                )
+            VERBS[name].table[raw] = method
+    PARTS[cls.__name__] = cls
+    return cls
+
+
+def _raw_name(cls: type) -> str:
+    """Name of the lowered class: changes whenever the part's own file or the package's kernels change."""
+    try:
+        source = Path(inspect.getfile(cls)).read_bytes()
+    except (OSError, TypeError):  # typed into an interpreter: what is known of it is its code
+        source = b"".join(
+            f.__code__.co_code + repr(f.__code__.co_consts).encode()
+            for f in vars(cls).values()
+            if inspect.isfunction(f)
+        )
+    return f"{cls.__name__}_{hashlib.sha256(_DIGEST + source).hexdigest()[:16]}"
+
+
+def Can(verb: str) -> Any:  # noqa: N802  (reads as a type)
+    """Annotate a field that takes any part with this verb."""
+    return Annotated[Any, verb]
+
+
+def _check_fields(self: Any) -> None:
+    """Check a part's fields by their annotations: cutoffs, numbers, and parts that can do what is asked."""
+    for f in fields(self):
+        value, name = getattr(self, f.name), f"{type(self).__name__}.{f.name}"
+        if f.type is float:
+            value = _check.finite(value, name)
+        elif f.type is int or (f.type == (int | None) and value is not None):
+            value = _check.at_least(value, 1, name)
+        elif get_origin(f.type) is Annotated:
+            table = VERBS[f.type.__metadata__[0]].table
+            if getattr(type(value), "Raw", None) not in table:
+                able = sorted(c.__name__ for c in PARTS.values() if c.Raw in table)  # type: ignore[attr-defined]
+                raise _check.InputError(
+                    f"{name} must be a part that can {f.type.__metadata__[0]!r} "
+                    f"({', '.join(able)}), got {value!r}."
+                )
+        object.__setattr__(self, f.name, value)
+
+
+def _repr(self: Any) -> str:
+    """Python that gives the part back; defaults are left out."""
+    shown = [
+        f"{f.name}={getattr(self, f.name)!r}"
+        for f in fields(self)
+        if getattr(self, f.name) != f.default
+    ]
+    return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def lower(x: Any, real: type = np.float64) -> Any:
+    """Turn a part into the form kernels take; its floats get the kernel's precision."""
+    if is_dataclass(x):
+        return type(x).Raw(*[lower(getattr(x, f.name), real) for f in fields(x)])  # type: ignore[attr-defined]
+    if x is None:
+        return ALL
+    return real(x) if isinstance(x, float) else x
+
+
+# Records: (named) tuples, nested or not, of columns (arrays over documents) and constants.
+
+
+def at(record: Any, i: int) -> Any:
+    """Return document `i` of a record: arrays are indexed, constants pass, tuples recurse."""
+    return _each(record, lambda x: at(x, i), lambda x: x[i])
+
+
+def cut(record: Any, start: int, stop: int) -> Any:
+    """Return the same record for documents `start` to `stop`."""
+    return _each(record, lambda x: cut(x, start, stop), lambda x: x[start:stop])
+
+
+def _each(record: Any, inner: Callable[[Any], Any], leaf: Callable[[Any], Any]) -> Any:
+    if isinstance(record, tuple):
+        items = [inner(x) for x in record]
+        return type(record)(*items) if hasattr(record, "_fields") else tuple(items)
+    return leaf(record) if isinstance(record, np.ndarray) else record
+
+
+@overload(at, jit_options=INNER, strict=False)
+def _at(record: Any, i: Any) -> Any:
+    return _compiled_each(record, "i", "[i]")
+
+
+@overload(cut, jit_options=INNER, strict=False)
+def _cut(record: Any, start: Any, stop: Any) -> Any:
+    return _compiled_each(record, "start, stop", "[start:stop]")
+
+
+def _compiled_each(record: Any, args: str, leaf: str) -> Callable[..., Any]:
+    """Write out what `_each` does for one type of record: Numba can't loop over mixed tuples."""
+    scope: dict[str, Any] = {}
+
+    def spell(kind: Any, path: str) -> str:
+        if isinstance(kind, types.Array):
+            return path + leaf
+        if not isinstance(kind, types.BaseTuple):
+            return path
+        items = "".join(spell(x, f"{path}[{i}]") + ", " for i, x in enumerate(kind))
+        make = ""
+        if isinstance(kind, types.BaseNamedTuple):
+            make = f"make{len(scope)}"
+            scope[make] = kind.instance_class
+        return f"{make}({items})"
+
+    exec(f"def each(record, {args}): return {spell(record, 'record')}", scope)
+    return scope["each"]
+
+
+def like(x: Any, value: float) -> Any:
+    """Return a constant in the precision of `x`, so that float32 kernels stay float32."""
+    return type(x)(value)
+
+
+@overload(like, jit_options=INNER, strict=False)
+def _like(x: Any, value: Any) -> Any:
+    if isinstance(x, types.Float):
+        real = x
+        return lambda x, value: real(value)
+    return lambda x, value: float(value)

@@ -1,0 +1,35 @@
+"""Run a compiled kernel over queries on several threads.
+
+Kernels release the GIL and treat queries independently, so how the queries are split among threads
+never changes a bit of the result.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+_CHUNKS = 8  # per thread: small enough to even out a busy core, large enough to cost nothing
+
+
+def threads(n_jobs: int | None) -> int:
+    """Return the number of threads that `n_jobs` asks for: None or -1 means every core we may use."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if n_jobs is None or n_jobs == 0:
+        return cores
+    return max(1, cores + 1 + n_jobs) if n_jobs < 0 else n_jobs
+
+
+def over(work: np.ndarray, kernel: Callable[[int, int], None], n_jobs: int | None = None) -> None:
+    """Call `kernel(first, last)` on ranges of items of about equal total `work`."""
+    count = threads(n_jobs)
+    if count == 1 or work.size < 2:
+        kernel(0, work.size)
+        return
+    total = np.cumsum(work, dtype=np.float64)
+    parts = min(count * _CHUNKS, work.size)
+    cuts = np.searchsorted(total, total[-1] * np.arange(1, parts) / parts)
+    edges = np.unique(np.concatenate([[0], cuts, [work.size]]))
+    with ThreadPoolExecutor(count) as pool:
+        list(pool.map(kernel, edges[:-1].tolist(), edges[1:].tolist()))

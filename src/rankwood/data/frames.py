@@ -1,0 +1,88 @@
+"""Feature tables of any kind as matrices: NumPy, SciPy sparse, pandas, Polars, Arrow."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from rankwood import _check
+
+
+def is_frame(x: Any) -> bool:
+    """Tell whether `x` is a table with named columns (pandas, Polars or Arrow)."""
+    return hasattr(x, "columns") and (hasattr(x, "dtypes") or hasattr(x, "column_names"))
+
+
+def column_names(frame: Any) -> list[str]:
+    """Names of a table's columns, as text."""
+    return [str(c) for c in getattr(frame, "column_names", None) or frame.columns]
+
+
+def column(frame: Any, name: str) -> Any:
+    """Return one column of a table, with an error that suggests near names."""
+    names = column_names(frame)
+    if name not in names:
+        raise _check.InputError(f"the table has no column {name!r}{_check.nearest(name, names)}")
+    at = names.index(name)
+    return frame.iloc[:, at] if hasattr(frame, "iloc") else frame[frame.columns[at] if hasattr(frame, "dtypes") else name]
+
+
+def matrix(X: Any, drop: tuple[str, ...] = ()) -> tuple[Any, list[str] | None]:
+    """Return X as a float matrix (NumPy, or SciPy CSR if sparse) and the names of its columns, if any.
+
+    A float32 or float64 matrix is used as it is, never copied and never changed; missing values are NaN.
+    """
+    if is_frame(X):
+        names = [n for n in column_names(X) if n not in drop]
+        return _from_columns(X, names), names
+    if sparse.issparse(X):
+        X = X.tocsr()
+        return (X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)), None
+    try:
+        a = np.asarray(X)
+        if a.dtype not in (np.float32, np.float64):
+            a = a.astype(np.float64)
+    except (TypeError, ValueError):
+        raise _check.InputError(
+            f"X must hold numbers, got {type(X).__name__} of {_dtype(X)}; encode text columns first."
+        ) from None
+    if a.ndim != 2:
+        raise _check.InputError(
+            f"X must have two dimensions, rows of documents and columns of features, got shape {a.shape}."
+        )
+    return a, None
+
+
+def _dtype(X: Any) -> str:
+    return str(getattr(np.asarray(X, dtype=object), "dtype", "unknown values"))
+
+
+def _from_columns(frame: Any, names: list[str]) -> np.ndarray:
+    """Copy a table's columns into one matrix, column by column (so that nothing is held twice)."""
+    if not names:
+        raise _check.InputError("the table has no feature columns left.")
+    rows = frame.num_rows if hasattr(frame, "num_rows") else len(frame)
+    columns = [_numbers(column(frame, name), name) for name in names]
+    real = np.float32 if all(c.dtype == np.float32 for c in columns) else np.float64
+    out = np.empty((rows, len(names)), real, order="F")
+    for at, values in enumerate(columns):
+        out[:, at] = values
+    return out
+
+
+def _numbers(values: Any, name: str) -> np.ndarray:
+    """Return one column as floats; null becomes NaN."""
+    try:
+        if hasattr(values, "combine_chunks"):  # Arrow
+            a = values.to_numpy()
+        elif hasattr(values, "dtype") and hasattr(values, "iloc"):  # pandas
+            extension = not isinstance(values.dtype, np.dtype)
+            a = values.to_numpy(dtype=np.float64, na_value=np.nan) if extension else values.to_numpy()
+        else:  # Polars
+            a = values.to_numpy()
+        return a if a.dtype in (np.float32, np.float64) else a.astype(np.float64)
+    except (TypeError, ValueError):
+        kind = getattr(values, "dtype", getattr(values, "type", "?"))
+        raise _check.InputError(
+            f"column {name!r} must hold numbers, got {kind}; encode it, or leave it out of X."
+        ) from None

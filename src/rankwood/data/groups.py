@@ -1,0 +1,115 @@
+"""Queries as groups of rows."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwood import _check
+
+
+class Groups(NamedTuple):
+    """Rows by query: query q has rows `rows[ptr[q]:ptr[q + 1]]`, in the caller's order, and id `ids[q]`.
+
+    Queries are in order of first appearance.
+    """
+
+    ptr: np.ndarray
+    rows: np.ndarray
+    ids: np.ndarray
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Documents of each query."""
+        return np.diff(self.ptr)
+
+    def shuffled(self, seed: int) -> "Groups":
+        """Return the same queries with the rows of each in random order, the same for the same seed."""
+        query = np.repeat(np.arange(self.ids.size), self.sizes)
+        chance = np.random.default_rng(seed).random(self.rows.size)
+        return self._replace(rows=self.rows[np.lexsort((chance, query))])
+
+    def per_row(self, values: np.ndarray) -> np.ndarray:
+        """Spread one value per query over the rows, in the caller's order."""
+        out = np.empty(self.rows.size, values.dtype)
+        out[self.rows] = np.repeat(values, self.sizes)
+        return out
+
+
+def group_rows(size: int, qid: Any = None, group: Any = None) -> Groups:
+    """Group `size` rows by query ids of any type in any order, or by consecutive group sizes.
+
+    With neither, all rows are one query.
+    """
+    if size == 0:
+        raise _check.InputError("there are no rows: expected at least one document.")
+    if qid is not None and group is not None:
+        raise _check.InputError("give either qid (an id per row) or group (sizes of queries), not both.")
+    if group is not None:
+        return _from_sizes(size, group)
+    if qid is None:
+        return Groups(np.array([0, size]), np.arange(size), np.zeros(1, np.int64))
+    return _from_ids(size, qid)
+
+
+def _from_sizes(size: int, group: Any) -> Groups:
+    sizes = _check.vector(group, "group")
+    if (sizes != np.floor(sizes)).any() or (sizes.size and sizes.min() < 1):
+        raise _check.InputError("group must hold the sizes of queries, integers of at least 1.")
+    if sizes.sum() != size:
+        hint = "; to give an id per row use qid=" if sizes.size == size else ""
+        raise _check.InputError(
+            f"group must sum to the number of rows, {size}, got {int(sizes.sum())}{hint}."
+        )
+    ptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return Groups(ptr, np.arange(size), np.arange(sizes.size))
+
+
+def _from_ids(size: int, qid: Any) -> Groups:
+    ids = id_array(qid)
+    if ids.size != size:
+        hint = "; to give the sizes of queries use group=" if ids.size < size else ""
+        raise _check.InputError(f"qid has {ids.size} values, but there are {size} rows{hint}.")
+    starts = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]]))
+    code, unique = _factorize(ids[starts])
+    if unique.size == starts.size:  # rows of every query are adjacent
+        return Groups(np.append(starts, size), np.arange(size), unique)
+    runs = np.diff(np.append(starts, size))
+    row_code = np.repeat(code, runs)
+    ptr = np.concatenate([[0], np.cumsum(np.bincount(row_code))])
+    return Groups(ptr, np.argsort(row_code, kind="stable"), unique)
+
+
+def id_array(qid: Any) -> np.ndarray:
+    """Return query ids as a one-dimensional array; missing ids are an error."""
+    if hasattr(qid, "to_numpy"):
+        qid = qid.to_numpy()
+    ids = np.asarray(qid)
+    if ids.ndim == 2 and ids.shape[1] == 1:
+        ids = ids[:, 0]
+    if ids.ndim != 1:
+        raise _check.InputError(f"qid must have one dimension, got shape {ids.shape}.")
+    if ids.dtype.kind in "fcmM":
+        missing = np.isnan(ids) if ids.dtype.kind in "fc" else np.isnat(ids)
+    elif ids.dtype.kind == "O":  # None, NaN and NaT differ from themselves or are None; so is pandas' NA
+        missing = np.array([x is None or repr(x) == "<NA>" or bool(x != x) for x in ids], bool)
+    else:
+        missing = np.zeros(0, bool)
+    if missing.any():
+        row = int(np.flatnonzero(missing)[0])
+        raise _check.InputError(f"qid must not be missing, but it is at row {row}.")
+    return ids
+
+
+def _factorize(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Code ids by first appearance."""
+    if ids.dtype.kind == "O":  # ids that can't be compared, only hashed
+        codes: dict[Any, int] = {}
+        code = np.array([codes.setdefault(x, len(codes)) for x in ids], np.int64)
+        unique = np.empty(len(codes), object)
+        unique[:] = list(codes)
+        return code, unique
+    unique, first, code = np.unique(ids, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(order.size, np.int64)
+    rank[order] = np.arange(order.size)
+    return rank[code], unique[order]

@@ -1,0 +1,146 @@
+"""RankingData: documents with features and labels, grouped by query."""
+
+from typing import Any
+
+import numpy as np
+
+from rankwood import _check
+from rankwood.data.comments import Comments
+from rankwood.data.frames import column, is_frame, matrix
+from rankwood.data.groups import Groups, group_rows
+
+
+class RankingData:
+    """Documents with features and labels, grouped by query; rows stay in the caller's order.
+
+    Parameters
+    ----------
+    X : matrix
+        Features: NumPy, SciPy sparse, pandas, Polars or Arrow. Missing values are NaN. A float32 or
+        float64 matrix is used as it is, without a copy, and is never changed.
+    y : array or str
+        Labels, not negative; or the name of a column of X, which then is no feature.
+    qid : array or str, optional
+        Query id of each row: any type, any order, rows of a query need not be adjacent; or a column of X.
+    group : array, optional
+        Sizes of consecutive queries, in place of `qid`.
+    weight : array, optional
+        A positive weight of each query, in order of first appearance.
+    feature_names : list of str, optional
+        Taken from the columns of a table if not given.
+    comments : sequence of str, optional
+        A remark on each row, as the comments of a LETOR file.
+
+    Attributes
+    ----------
+    X, y, weight, feature_names, comments
+        As given.
+    groups : Groups
+        Rows by query: `ptr`, `rows`, `ids`.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> data = rw.RankingData([[0.1], [0.7], [0.3]], [0, 2, 1], qid=["b", "a", "b"])
+    >>> data
+    RankingData(3 documents, 2 queries, 1 features, labels 0 to 2)
+    >>> data.groups.sizes.tolist()
+    [2, 1]
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        qid: Any = None,
+        group: Any = None,
+        weight: Any = None,
+        feature_names: Any = None,
+        comments: Any = None,
+    ) -> None:
+        named = tuple(c for c in (y, qid) if isinstance(c, str))
+        if named and not is_frame(X):
+            raise _check.InputError(f"y and qid can name columns only if X is a table, got {named[0]!r}.")
+        y = column(X, y) if isinstance(y, str) else y
+        qid = column(X, qid) if isinstance(qid, str) else qid
+        self.X, names = matrix(X, named)
+        rows = self.X.shape[0]
+        self.groups: Groups = group_rows(rows, qid, group)
+        self.y: np.ndarray = _check.labels(y, rows)
+        self.weight = None if weight is None else _weights(weight, self.groups.ids.size)
+        self.feature_names = _names(feature_names or names, self.X.shape[1])
+        if comments is not None and not isinstance(comments, Comments):
+            comments = Comments.of(list(comments))
+        if comments is not None and len(comments) != rows:
+            raise _check.InputError(f"comments has {len(comments)} values, but there are {rows} rows.")
+        self.comments: Comments | None = comments
+
+    def __repr__(self) -> str:
+        rows, features = self.X.shape
+        return (
+            f"RankingData({rows:,} documents, {self.groups.ids.size:,} queries, {features:,} features, "
+            f"labels {self.y.min():g} to {self.y.max():g})"
+        )
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def qid(self) -> np.ndarray:
+        """Query id of each row."""
+        return self.groups.per_row(self.groups.ids)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.X.shape[1])
+
+    def select(self, queries: Any) -> "RankingData":
+        """Return the queries at these positions (or where a mask is true), rows in the caller's order."""
+        keep = np.zeros(self.groups.ids.size, bool)
+        keep[np.asarray(queries)] = True
+        rows = np.flatnonzero(self.groups.per_row(keep))
+        return RankingData(
+            self.X[rows],
+            self.y[rows],
+            qid=self.qid[rows],
+            # Queries keep their order of first appearance, so a mask keeps weights in step.
+            weight=None if self.weight is None else self.weight[keep],
+            feature_names=self.feature_names,
+            comments=None if self.comments is None else self.comments.take(rows),
+        )
+
+
+def grouped(y: Any, qid: Any = None, group: Any = None) -> tuple[np.ndarray, Groups, np.ndarray | None]:
+    """Return labels, groups and weights of a RankingData, or of labels with query ids or group sizes."""
+    if isinstance(y, RankingData):
+        if qid is not None or group is not None:
+            raise _check.InputError("a RankingData knows its queries: leave out qid and group.")
+        return y.y, y.groups, y.weight
+    y = _check.labels(y)
+    return y, group_rows(y.size, qid, group), None
+
+
+def _weights(weight: Any, queries: int) -> np.ndarray:
+    a = _check.vector(weight, "weight")
+    if a.size != queries:
+        raise _check.InputError(
+            f"weight has {a.size} values, but there are {queries} queries: give one per query, "
+            "in order of first appearance."
+        )
+    if a.min() <= 0:
+        raise _check.InputError(f"weight must be positive, got {a.min():g} at query {int(a.argmin())}.")
+    return a
+
+
+def _names(names: Any, features: int) -> list[str] | None:
+    if names is None:
+        return None
+    names = [str(n) for n in names]
+    if len(names) != features:
+        raise _check.InputError(f"feature_names has {len(names)} names, but X has {features} columns.")
+    if len(set(names)) != len(names):
+        twice = next(n for n in names if names.count(n) > 1)
+        raise _check.InputError(f"feature_names must differ, but {twice!r} is there twice.")
+    return names

@@ -1,0 +1,140 @@
+"""Stock LightGBM, with our gradients."""
+
+import re
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+
+from rankwood import _check, _run
+from rankwood.data.lists import RankingData
+from rankwood.engines.base import Gradients
+
+#: Names that engines share, and what LightGBM calls them.
+_SHARED = {
+    "learning_rate": "learning_rate",
+    "num_leaves": "num_leaves",
+    "max_depth": "max_depth",
+    "min_child_samples": "min_data_in_leaf",
+    "min_child_weight": "min_sum_hessian_in_leaf",
+    "reg_alpha": "lambda_l1",
+    "reg_lambda": "lambda_l2",
+    "subsample": "bagging_fraction",
+    "colsample_bytree": "feature_fraction",
+    "random_state": "seed",
+    "n_jobs": "num_threads",
+}
+# Ours to decide: the objective, how long to train, and what is printed and measured.
+_OURS = ("objective", "num_iterations", "metric", "early_stopping_round", "verbosity")
+
+
+class LightGBMEngine:
+    """One training run of LightGBM."""
+
+    def __init__(
+        self, params: dict[str, Any], train: RankingData, valid: RankingData | None
+    ) -> None:
+        names = train.feature_names
+        # LightGBM refuses some characters in names; the model file's header keeps the real ones.
+        plain = names is not None and all(re.fullmatch(r"[\w.+/-]+", n) for n in names)
+        data = lgb.Dataset(
+            train.X, train.y, feature_name=names if plain else "auto", params=dict(params)
+        )
+        self._valid: np.ndarray | None = None
+        try:
+            self._booster = lgb.Booster(dict(params), data)
+            if valid is not None:
+                self._booster.add_valid(lgb.Dataset(valid.X, valid.y, reference=data), "valid")
+        except lgb.basic.LightGBMError as error:
+            raise _check.InputError(f"LightGBM can't start: {error}") from None
+
+    def update(self, gradients: Gradients) -> bool:
+        """Grow a tree; False if there is nothing left to split."""
+        return not self._booster.update(fobj=lambda scores, _: gradients(scores))
+
+    def valid_scores(self) -> np.ndarray:
+        """Scores of the validation data after the last round."""
+        seen: list[np.ndarray] = []
+
+        def look(scores: np.ndarray, _: Any) -> tuple[str, float, bool]:
+            seen.append(scores)
+            return "seen", 0.0, True
+
+        self._booster.eval_valid(feval=look)
+        return seen[0]
+
+    def model(self, rounds: int) -> "LightGBMModel":
+        """Return the ensemble of the first `rounds` trees."""
+        return LightGBMModel(self._booster.model_to_string(num_iteration=rounds))
+
+
+class LightGBMModel:
+    """A trained LightGBM ensemble; its text is its whole state."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._booster: lgb.Booster | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"text": self.text, "_booster": None}
+
+    def predict(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
+        """Return one score per row."""
+        if self._booster is None:
+            self._booster = lgb.Booster(model_str=self.text)
+        scores: np.ndarray = self._booster.predict(X, num_threads=_run.threads(n_jobs))
+        return scores
+
+
+def start(
+    params: dict[str, Any], train: RankingData, valid: RankingData | None
+) -> LightGBMEngine:
+    """Begin a training run with parameters by the shared names or LightGBM's own."""
+    return LightGBMEngine(translate(params), train, valid)
+
+
+def load(text: str) -> LightGBMModel:
+    """Return the model that `text` holds, or raise if LightGBM can't read it."""
+    model = LightGBMModel(text)
+    model._booster = lgb.Booster(model_str=text)
+    return model
+
+
+def translate(params: dict[str, Any]) -> dict[str, Any]:
+    """Give parameters the names LightGBM takes, with what makes a seed mean the same bits."""
+    aliases = _aliases()
+    out: dict[str, Any] = {}
+    for name, value in params.items():
+        if name in _SHARED:
+            out[_SHARED[name]] = value
+            continue
+        real = next((key for key, others in aliases.items() if name == key or name in others), None)
+        if aliases and real is None:
+            known = {*_SHARED, *aliases, *(a for others in aliases.values() for a in others)}
+            raise _check.InputError(
+                f"neither Ranker nor LightGBM has a parameter {name!r}{_check.nearest(name, known)}"
+            )
+        if real in _OURS:
+            raise _check.InputError(
+                f"{name} is set by Ranker itself: use objective=, n_estimators=, eval_metric=, "
+                "early_stopping_rounds= or verbose=."
+            )
+        out[real or name] = value
+    out["num_threads"] = _run.threads(out.get("num_threads"))
+    if out.get("seed") is None:
+        out.pop("seed", None)
+    if out.get("bagging_fraction", 1.0) < 1.0:
+        out.setdefault("bagging_freq", 1)  # else LightGBM ignores the fraction
+    # Sums by column are made in one order whatever the number of threads, sums by row are not.
+    out.setdefault("deterministic", True)
+    if not out.get("force_row_wise"):
+        out.setdefault("force_col_wise", True)
+    return {**out, "objective": "none", "metric": "None", "verbosity": -1}
+
+
+def _aliases() -> dict[str, list[str]]:
+    """LightGBM's parameters and their other names; empty if this version keeps them elsewhere."""
+    try:
+        return dict(lgb.basic._ConfigAliases._get_all_param_aliases())
+    except AttributeError:
+        return {}

@@ -1,0 +1,60 @@
+"""What a kernel sees of a query, and how documents are put in order.
+
+Vocabulary. A *row* is a document's place in the caller's arrays; rows of a query need not be
+adjacent. Kernels work on a *plan*: documents grouped by query, `rows[p]` giving the caller's row of
+plan position p, query q at positions `ptr[q]` to `ptr[q + 1]`. Inside a query a document has a *slot*
+(its place in the plan) and a *rank* (0-based place by decreasing score; equal scores by slot).
+Positions are 0-based in code, 1-based only in prose.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+
+from rankwood._jit import inner
+
+#: One query in rank order: labels, scores (relative to the middle of their range), slot of each rank,
+#: and the discounts 1 / log2(2 + rank) of a list long enough.
+Query = namedtuple("Query", "label score slot table")
+
+
+def discounts(size: int) -> np.ndarray:
+    """Discounts 1 / log2(1 + position) of positions 1 to `size`."""
+    return 1.0 / np.log2(np.arange(2.0, size + 2.0))
+
+
+@inner
+def arrange(key, slot):
+    """Sort `key` downwards and `slot` with it, equal keys by slot, in place.
+
+    Scores move little between rounds, so the order of the round before is repaired by insertion, and
+    only an order that is far off is sorted from scratch (Shell's way: the same pass with gaps). The
+    comparison is total, so the result depends neither on the order found nor on the way taken.
+    """
+    n = key.size
+    gap, moves = 1, 8 * n + 64
+    while gap > 0:
+        if _insert(key, slot, gap, moves):
+            gap = gap * 4 // 9
+        else:
+            moves = n * n
+            while gap < n // 4:
+                gap = gap * 9 // 4 + 1
+
+
+@inner
+def _insert(key, slot, gap, moves):
+    """Insert each element among those at multiples of `gap` before it; False if that takes more than `moves`."""
+    for i in range(gap, key.size):
+        k, s = key[i], slot[i]
+        j = i
+        while j >= gap and (key[j - gap] < k or (key[j - gap] == k and slot[j - gap] > s)):
+            key[j] = key[j - gap]
+            slot[j] = slot[j - gap]
+            j -= gap
+            moves -= 1
+        key[j] = k
+        slot[j] = s
+        if moves < 0:
+            return False
+    return True

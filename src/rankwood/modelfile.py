@@ -1,0 +1,105 @@
+"""Models on disk: one JSON object, a header and the engine's own text. No pickle anywhere."""
+
+import hashlib
+import json
+import os
+from dataclasses import is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import rankwood
+from rankwood import _check
+from rankwood.engines import base
+
+_FORMAT = "rankwood-model"
+_VERSION = 1
+
+
+def write(ranker: Any, path: str | Path) -> None:
+    """Write a fitted ranker; an existing file stays whole until the new one is."""
+    text = ranker.model_.text
+    content = {
+        "format": _FORMAT,
+        "format_version": _VERSION,
+        "rankwood": rankwood.__version__,
+        "engine": ranker.engine,
+        "objective": repr(ranker.objective_),
+        "n_features": ranker.n_features_in_,
+        "feature_names": list(getattr(ranker, "feature_names_in_", [])) or None,
+        "best_iteration": ranker.best_iteration_,
+        "history": ranker.history_,
+        "seconds": ranker.seconds_,
+        "params": {k: _plain(v) for k, v in ranker.get_params(deep=False).items()},
+        "sha256": hashlib.sha256(text.encode()).hexdigest(),
+        "model": text,
+    }
+    path = Path(path)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_text(json.dumps(content, indent=1), encoding="utf-8")
+        os.replace(part, path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise _check.InputError(f"{path} can't be written: {error.strerror}.") from None
+
+
+def read(ranker: Any, path: str | Path) -> None:
+    """Fill a new ranker from a file."""
+    content = _parse(path)
+    try:
+        engine, text = content["engine"], content["model"]
+        if hashlib.sha256(text.encode()).hexdigest() != content["sha256"]:
+            raise _check.InputError(f"{path} is damaged: its model doesn't match its checksum.")
+        model = base.find(engine).load(text)
+        ranker.set_params(**content["params"])
+        ranker.objective_ = rankwood.objective(content["objective"])
+        ranker.n_features_in_ = int(content["n_features"])
+        if content["feature_names"]:
+            ranker.feature_names_in_ = np.array(content["feature_names"], dtype=object)
+        ranker.best_iteration_ = int(content["best_iteration"])
+        ranker.history_, ranker.seconds_ = content["history"], content["seconds"]
+        ranker.model_ = model
+    except (KeyError, TypeError, AttributeError) as error:
+        raise _check.InputError(f"{path} is damaged: {error} is missing or of the wrong kind.") from None
+
+
+def _parse(path: str | Path) -> dict[str, Any]:
+    """Return the JSON object of a model file, or say what the file is instead."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise _check.InputError(f"{path} is no Rankwood model: it is a binary file.") from None
+    except OSError as error:
+        raise _check.InputError(f"{path} can't be read: {error.strerror}.") from None
+    if text.startswith("tree\n"):
+        raise _check.InputError(
+            f"{path} is a model of LightGBM itself, not one that Ranker.save wrote; "
+            "read it with lightgbm.Booster(model_file=...)."
+        )
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise _check.InputError(
+            f"{path} is no Rankwood model, or a damaged one: not JSON at line {error.lineno}."
+        ) from None
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        raise _check.InputError(f"{path} is JSON, but no model that Ranker.save wrote.")
+    if content.get("format_version") != _VERSION:
+        raise _check.InputError(
+            f"{path} has format version {content.get('format_version')}, this Rankwood reads "
+            f"{_VERSION}; it was written by Rankwood {content.get('rankwood')}."
+        )
+    return content
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter in a form that JSON has: parts go by their printed form."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return repr(value)
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if hasattr(value, "item"):
+        return value.item()
+    return value if isinstance(value, (str, int, float, bool, dict, type(None))) else repr(value)

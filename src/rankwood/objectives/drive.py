@@ -1,0 +1,106 @@
+"""From an objective, labels and scores to gradients."""
+
+from typing import Any
+
+import numpy as np
+
+from rankwood import _check, _run
+from rankwood._jit import lower
+from rankwood.data.groups import Groups
+from rankwood.data.lists import grouped
+from rankwood.metrics.plan import plan
+from rankwood.objectives.named import objective as to_objective
+from rankwood.objectives.pairwise import fill
+
+
+class Drive:
+    """One objective over one set of labelled queries: everything that stays the same between rounds.
+
+    Parameters
+    ----------
+    objective : part
+        A composition such as `Lambda(...)`.
+    y : array of float64
+        Labels, in the caller's order.
+    groups : Groups
+        Rows by query.
+    weight : array of float64, optional
+        Factor on the gradients and hessians of each query.
+    real : type
+        float64, or float32 for training: engines keep no more.
+    n_jobs : int, optional
+        Threads; None means every core. The result doesn't depend on it, bit for bit.
+    """
+
+    def __init__(
+        self,
+        objective: Any,
+        y: np.ndarray,
+        groups: Groups,
+        weight: np.ndarray | None = None,
+        real: type = np.float64,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.objective = objective
+        self.real = real
+        self.n_jobs = n_jobs
+        self._raw = lower(objective, real)
+        self._plan = plan(objective, y, groups.ptr, groups.rows, real)
+        # The ranking of the round before; slots count from 0 in each query.
+        self._order = np.arange(y.size) - np.repeat(groups.ptr[:-1], groups.sizes)
+        self._work = groups.sizes.astype(np.float64) ** 2
+        self._weight = None if weight is None else groups.per_row(weight.astype(real))
+
+    def __call__(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return gradients and hessians at these scores, in the caller's order."""
+        grad, hess = np.empty(scores.size, self.real), np.empty(scores.size, self.real)
+
+        def run(first: int, last: int) -> None:
+            fill(self._raw, self._plan, self._order, scores, grad, hess, first, last)
+
+        _run.over(self._work, run, self.n_jobs)
+        if self._weight is not None:
+            grad *= self._weight
+            hess *= self._weight
+        return grad, hess
+
+
+def gradients(
+    objective: Any,
+    y: Any,
+    scores: Any,
+    *,
+    qid: Any = None,
+    group: Any = None,
+    n_jobs: int | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the gradient and the diagonal of the hessian of an objective, to be minimised.
+
+    Parameters
+    ----------
+    objective : str or part
+        A name such as ``"lambdarank-ndcg@10"`` or a composition.
+    y : array or RankingData
+        Labels, or a data set that knows labels and queries.
+    scores : array
+        Current scores, in the order of `y`.
+    qid, group : array, optional
+        Query id of each row, in any order, or sizes of consecutive queries; one query without both.
+    n_jobs : int, optional
+        Threads; None means every core.
+
+    Returns
+    -------
+    grad, hess : arrays of float64
+        In the caller's order; a negative gradient pushes a document up.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> g, h = rw.gradients("lambdarank-ndcg(norm=False)", [1, 0], [0.0, 0.0])
+    >>> g.round(6).tolist()  # half the weight 1 - 1/log2(3), as both scores are equal
+    [-0.184535, 0.184535]
+    """
+    y, groups, _ = grouped(y, qid, group)
+    scores = _check.vector(scores, "scores", y.size)
+    return Drive(to_objective(objective), y, groups, n_jobs=n_jobs)(scores)

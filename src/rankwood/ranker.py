@@ -1,0 +1,305 @@
+"""Ranker: the scikit-learn estimator."""
+
+from pathlib import Path
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from rankwood import _check, modelfile
+from rankwood.data.frames import column_names, is_frame, matrix
+from rankwood.data.lists import RankingData
+from rankwood.engines import base
+from rankwood.metrics.evaluate import Evaluator, evaluate, named_metrics
+from rankwood.objectives.drive import Drive
+from rankwood.objectives.named import objective as to_objective
+from rankwood.progress import bar
+
+
+class Ranker(BaseEstimator):
+    """Learn to rank with boosted trees.
+
+    Parameters
+    ----------
+    objective : str or part
+        A name such as ``"lambdarank-ndcg@10"`` or a composition of parts.
+    engine : str
+        What grows the trees: ``"lightgbm"``.
+    n_estimators : int
+        Number of trees, at most.
+    learning_rate, num_leaves, max_depth, min_child_samples, min_child_weight, reg_alpha, reg_lambda,
+    subsample, colsample_bytree
+        What every engine has, under scikit-learn's usual names.
+    eval_metric : str, part, or list of them
+        Metrics on the validation data after each round; the first decides when to stop.
+    early_stopping_rounds : int or None
+        Stop when the first metric has not improved for so many rounds, and keep the best round.
+        None trains all rounds and keeps them. Needs validation data; without, all rounds are kept.
+    shuffle : bool
+        Shuffle the documents of each query once before the first round. All scores are equal then, so
+        the order of the file would decide the first tree, and files are often sorted by label.
+    random_state : int
+        Seed of everything random. The same seed gives the same bits on any number of threads.
+    n_jobs : int or None
+        Threads; None means every core.
+    verbose : bool or None
+        Show a progress bar; None means on a terminal.
+    **engine_params
+        Any other keyword goes to the engine as it is.
+
+    Attributes
+    ----------
+    history_ : dict
+        Validation metrics by round.
+    seconds_ : dict
+        Time spent on gradients, trees and evaluation.
+    best_iteration_ : int
+        Number of trees in the model.
+    objective_ : part
+        The objective as a composition.
+    n_features_in_, feature_names_in_
+        What `predict` expects.
+    """
+
+    # scikit-learn's metadata routing hands these on, once it is switched on.
+    __metadata_request__fit: ClassVar = {"qid": True, "group": True, "weight": True, "valid": True}
+    __metadata_request__score: ClassVar = {"qid": True, "group": True}
+
+    def __init__(
+        self,
+        objective: Any = "lambdarank-ndcg@10",
+        engine: str = "lightgbm",
+        *,
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        num_leaves: int = 31,
+        max_depth: int = -1,
+        min_child_samples: int = 20,
+        min_child_weight: float = 1e-3,
+        reg_alpha: float = 0.0,
+        reg_lambda: float = 0.0,
+        subsample: float = 1.0,
+        colsample_bytree: float = 1.0,
+        eval_metric: Any = "ndcg@10",
+        early_stopping_rounds: int | None = 50,
+        shuffle: bool = True,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+        verbose: bool | None = None,
+        **engine_params: Any,
+    ) -> None:
+        self.objective = objective
+        self.engine = engine
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.num_leaves = num_leaves
+        self.max_depth = max_depth
+        self.min_child_samples = min_child_samples
+        self.min_child_weight = min_child_weight
+        self.reg_alpha = reg_alpha
+        self.reg_lambda = reg_lambda
+        self.subsample = subsample
+        self.colsample_bytree = colsample_bytree
+        self.eval_metric = eval_metric
+        self.early_stopping_rounds = early_stopping_rounds
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.engine_params = engine_params
+
+    # Keywords for the engine are parameters like any other, so that clone and grid search see them.
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return all parameters, those of the engine included."""
+        return {**super().get_params(deep), **self.engine_params}
+
+    def set_params(self, **params: Any) -> "Ranker":
+        """Set parameters; names that Ranker doesn't have go to the engine."""
+        own = {k: v for k, v in params.items() if k in self._get_param_names()}
+        super().set_params(**own)
+        self.engine_params = {
+            **self.engine_params,
+            **{k: v for k, v in params.items() if k not in own},
+        }
+        return self
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        qid: Any = None,
+        group: Any = None,
+        weight: Any = None,
+        valid: Any = None,
+    ) -> "Ranker":
+        """Train on a RankingData, or on features and labels with query ids (or group sizes).
+
+        Parameters
+        ----------
+        X, y, qid, group, weight
+            A RankingData alone, or what makes one.
+        valid : RankingData or (X, y, qid), optional
+            Data to evaluate after each round and to stop by.
+        """
+        train = _data(X, y, qid, group, weight, "fit")
+        if isinstance(valid, (tuple, list)):
+            if len(valid) != 3:
+                raise _check.InputError(f"valid must be (X, y, qid), got {len(valid)} values.")
+            valid = _data(valid[0], valid[1], valid[2], None, None, "fit")
+        if valid is not None and valid.n_features != train.n_features:
+            raise _check.InputError(
+                f"the validation data has {valid.n_features} features, the training data "
+                f"{train.n_features}; they must agree."
+            )
+        rounds = _check.at_least(self.n_estimators, 1, "n_estimators")
+        if self.early_stopping_rounds is not None:
+            _check.at_least(self.early_stopping_rounds, 1, "early_stopping_rounds")
+        self.objective_ = to_objective(self.objective)
+        seed = _check.at_least(self.random_state, 0, "random_state")
+        groups = train.groups.shuffled(seed) if self.shuffle else train.groups
+        drive = Drive(self.objective_, train.y, groups, train.weight, np.float32, self.n_jobs)
+        watch = _Watch(self, valid)
+        engine = base.start(self.engine, self._engine_params(), train, valid)
+        self._train(engine, drive, watch, rounds)
+        self.n_features_in_ = train.n_features
+        if train.feature_names is not None:
+            self.feature_names_in_ = np.array(train.feature_names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self
+
+    def _engine_params(self) -> dict[str, Any]:
+        ours = {
+            *("objective", "engine", "n_estimators", "eval_metric", "early_stopping_rounds"),
+            *("shuffle", "verbose"),
+        }
+        own = {k: getattr(self, k) for k in self._get_param_names() if k not in ours}
+        return {**own, **self.engine_params}
+
+    def _train(self, engine: base.Engine, drive: Drive, watch: "_Watch", rounds: int) -> None:
+        """Run the rounds. An interrupted run keeps the trees it has before it lets the interrupt go on."""
+        clock = {"gradients": 0.0, "trees": 0.0, "evaluation": 0.0}
+
+        def gradients(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            start = perf_counter()
+            result = drive(scores)
+            clock["gradients"] += perf_counter() - start
+            return result
+
+        done = 0
+        try:
+            with bar(rounds, "Training", self.verbose) as step:
+                for _ in range(rounds):
+                    start, before = perf_counter(), clock["gradients"]
+                    more = engine.update(gradients)
+                    clock["trees"] += perf_counter() - start - (clock["gradients"] - before)
+                    done += 1
+                    start = perf_counter()
+                    stop = watch.look(engine, done)
+                    clock["evaluation"] += perf_counter() - start
+                    step(watch.note)
+                    if stop or not more:
+                        break
+        finally:
+            if done:
+                self.best_iteration_ = watch.best or done
+                self.history_ = watch.history
+                self.seconds_ = clock
+                self.model_ = engine.model(self.best_iteration_)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return one score per row of a matrix or a RankingData, in the caller's order."""
+        check_is_fitted(self, "model_")
+        X = X.X if isinstance(X, RankingData) else self._columns(X)
+        if X.shape[1] != self.n_features_in_:
+            raise _check.InputError(
+                f"X has {X.shape[1]} features, but the model was trained on {self.n_features_in_}; "
+                "for a LETOR file give load_letor(..., n_features=...)."
+            )
+        if X.shape[0] == 0:
+            return np.zeros(0)
+        return self.model_.predict(X, self.n_jobs)
+
+    def _columns(self, X: Any) -> Any:
+        """Return a matrix; of a table, the columns the model was trained on, by name."""
+        names = getattr(self, "feature_names_in_", None)
+        if not is_frame(X) or names is None:
+            return matrix(X)[0]
+        missing = [n for n in names if n not in column_names(X)]
+        if missing:
+            raise _check.InputError(
+                f"X lacks the column {missing[0]!r}"
+                f"{_check.nearest(missing[0], column_names(X)).rstrip('?.')}; "
+                "the model was trained on it."
+            )
+        chosen = X.select(list(names)) if hasattr(X, "select") and not hasattr(X, "iloc") else X[list(names)]
+        return matrix(chosen)[0]
+
+    def score(self, X: Any, y: Any = None, *, qid: Any = None, group: Any = None) -> float:
+        """Return the mean of the first `eval_metric`; higher is better."""
+        data = _data(X, y, qid, group, None, "score")
+        first = next(iter(named_metrics(self.eval_metric).values()))
+        (mean,) = evaluate(first, data, self.predict(data), n_jobs=self.n_jobs).mean().values()
+        return mean
+
+    def save(self, path: str | Path) -> None:
+        """Write the model as JSON: a header, and the engine's own text."""
+        check_is_fitted(self, "model_")
+        modelfile.write(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Ranker":
+        """Read a model that `save` wrote; it predicts the same bits."""
+        ranker = cls()
+        modelfile.read(ranker, path)
+        return ranker
+
+
+class _Watch:
+    """Follow the validation metrics, round by round."""
+
+    def __init__(self, ranker: Ranker, valid: RankingData | None) -> None:
+        metrics = named_metrics(ranker.eval_metric)
+        self.history: dict[str, list[float]] = {name: [] for name in metrics} if valid else {}
+        self.first = next(iter(metrics))
+        self.patience = ranker.early_stopping_rounds
+        self.best = 0  # 0: keep every round
+        self.note = ""
+        self._evaluator = None
+        if valid is not None:
+            self._evaluator = Evaluator(metrics, valid.y, valid.groups, n_jobs=ranker.n_jobs)
+
+    def look(self, engine: base.Engine, done: int) -> bool:
+        """Evaluate a round; True if it is time to stop."""
+        if self._evaluator is None:
+            return False
+        means = self._evaluator(engine.valid_scores()).mean()
+        for name, mean in means.items():
+            self.history[name].append(mean)
+        curve = self.history[self.first]
+        self.note = f"{self.first} {curve[-1]:.4f}"
+        if self.patience is None:
+            return False
+        if self.best == 0 or curve[-1] > curve[self.best - 1]:
+            self.best = done
+        self.note += f" (best {curve[self.best - 1]:.4f} at {self.best})"
+        return done - self.best >= self.patience
+
+
+def _data(X: Any, y: Any, qid: Any, group: Any, weight: Any, caller: str) -> RankingData:
+    if isinstance(X, RankingData):
+        if not all(v is None for v in (y, qid, group, weight)):
+            raise _check.InputError("a RankingData knows its labels and queries: give it alone.")
+        return X
+    if y is None:
+        raise _check.InputError(f"{caller} needs labels: {caller}(X, y, qid=...), or a RankingData.")
+    if qid is None and group is None:
+        raise _check.InputError(
+            f"{caller} needs to know the queries: give qid= (an id per row) or group= (sizes); inside "
+            "scikit-learn's model selection, switch on metadata routing to hand qid on."
+        )
+    return RankingData(X, y, qid=qid, group=group, weight=weight)
