@@ -7,6 +7,7 @@
 from typing import TYPE_CHECKING, Any
 
 from rankwood._check import InputError
+from rankwood._version import __version__
 from rankwood.data.letor import load_letor, save_letor
 from rankwood.data.lists import RankingData
 from rankwood.metrics.evaluate import evaluate, metric
@@ -17,12 +18,12 @@ from rankwood.objectives.named import objective
 if TYPE_CHECKING:
     from rankwood.ranker import Ranker
 
-__version__ = "0.1.0"
 __all__ = [
     "Evaluation",
     "InputError",
     "Ranker",
     "RankingData",
+    "__version__",
     "evaluate",
     "gradients",
     "load_letor",
@@ -33,7 +34,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "Ranker":  # scikit-learn takes a second to import, and most of the package does without
+    if (
+        name == "Ranker"
+    ):  # scikit-learn takes a second to import, and most of the package does without
         from rankwood.ranker import Ranker
 
         return Ranker

@@ -11,13 +11,13 @@ import hashlib
 import inspect
 from collections import namedtuple
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, dataclass_transform, get_origin
 
 import numba
 import numpy as np
-from numba.core import types
+from numba.core import types  # type: ignore[attr-defined]
 from numba.extending import overload
 
 from rankwood import _check, _raw
@@ -28,7 +28,7 @@ OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "no_cfunc_wrapper": True,
 }
-# Functions that only other compiled functions call need no door to Python, which takes time to compile.
+# Bodies of verbs are only ever called by compiled code and need no door to Python, which takes time to compile.
 INNER: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True}
 ALL = 2**62  # what a cutoff of None ("no cutoff") becomes in a kernel
 VERBS: dict[str, Any] = {}
@@ -58,8 +58,8 @@ def jit(fn: F) -> F:
 
 
 def inner(fn: F) -> F:
-    """Compile a function that only other compiled functions call."""
-    return numba.njit(nogil=True, **INNER)(fn)
+    """Compile a function that other compiled functions call: it comes to disk as a part of them."""
+    return numba.njit(nogil=True, **OPTIONS)(fn)
 
 
 def verb(stub: Callable[..., Any], default: Callable[..., Any] | None = None) -> Any:
@@ -116,7 +116,7 @@ def _raw_name(cls: type) -> str:
     return f"{cls.__name__}_{hashlib.sha256(_DIGEST + source).hexdigest()[:16]}"
 
 
-def Can(verb: str) -> Any:  # noqa: N802  (reads as a type)
+def Can(verb: str) -> Any:
     """Annotate a field that takes any part with this verb."""
     return Annotated[Any, verb]
 
@@ -125,16 +125,17 @@ def _check_fields(self: Any) -> None:
     """Check a part's fields by their annotations: cutoffs, numbers, and parts that can do what is asked."""
     for f in fields(self):
         value, name = getattr(self, f.name), f"{type(self).__name__}.{f.name}"
-        if f.type is float:
+        kind: Any = f.type
+        if kind is float:
             value = _check.finite(value, name)
-        elif f.type is int or (f.type == (int | None) and value is not None):
+        elif kind is int or (kind == (int | None) and value is not None):
             value = _check.at_least(value, 1, name)
-        elif get_origin(f.type) is Annotated:
-            table = VERBS[f.type.__metadata__[0]].table
+        elif get_origin(kind) is Annotated:
+            table = VERBS[kind.__metadata__[0]].table
             if getattr(type(value), "Raw", None) not in table:
                 able = sorted(c.__name__ for c in PARTS.values() if c.Raw in table)  # type: ignore[attr-defined]
                 raise _check.InputError(
-                    f"{name} must be a part that can {f.type.__metadata__[0]!r} "
+                    f"{name} must be a part that can {kind.__metadata__[0]!r} "
                     f"({', '.join(able)}), got {value!r}."
                 )
         object.__setattr__(self, f.name, value)
@@ -150,9 +151,14 @@ def _repr(self: Any) -> str:
     return f"{type(self).__name__}({', '.join(shown)})"
 
 
+def is_part(x: Any) -> bool:
+    """Tell whether `x` is a part."""
+    return hasattr(type(x), "Raw")
+
+
 def lower(x: Any, real: type = np.float64) -> Any:
     """Turn a part into the form kernels take; its floats get the kernel's precision."""
-    if is_dataclass(x):
+    if is_part(x):
         return type(x).Raw(*[lower(getattr(x, f.name), real) for f in fields(x)])  # type: ignore[attr-defined]
     if x is None:
         return ALL
@@ -196,11 +202,11 @@ def _compiled_each(record: Any, args: str, leaf: str) -> Callable[..., Any]:
     def spell(kind: Any, path: str) -> str:
         if isinstance(kind, types.Array):
             return path + leaf
-        if not isinstance(kind, types.BaseTuple):
+        if not isinstance(kind, types.BaseTuple):  # type: ignore[attr-defined]
             return path
         items = "".join(spell(x, f"{path}[{i}]") + ", " for i, x in enumerate(kind))
         make = ""
-        if isinstance(kind, types.BaseNamedTuple):
+        if isinstance(kind, types.BaseNamedTuple):  # type: ignore[attr-defined]
             make = f"make{len(scope)}"
             scope[make] = kind.instance_class
         return f"{make}({items})"

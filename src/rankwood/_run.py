@@ -15,7 +15,9 @@ _CHUNKS = 8  # per thread: small enough to even out a busy core, large enough to
 
 def threads(n_jobs: int | None) -> int:
     """Return the number of threads that `n_jobs` asks for: None or -1 means every core we may use."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     if n_jobs is None or n_jobs == 0:
         return cores
     return max(1, cores + 1 + n_jobs) if n_jobs < 0 else n_jobs

@@ -3,15 +3,16 @@
 import hashlib
 import json
 import os
-from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import rankwood
 from rankwood import _check
+from rankwood._jit import is_part
+from rankwood._version import __version__
 from rankwood.engines import base
+from rankwood.objectives.named import objective
 
 _FORMAT = "rankwood-model"
 _VERSION = 1
@@ -23,7 +24,7 @@ def write(ranker: Any, path: str | Path) -> None:
     content = {
         "format": _FORMAT,
         "format_version": _VERSION,
-        "rankwood": rankwood.__version__,
+        "rankwood": __version__,
         "engine": ranker.engine,
         "objective": repr(ranker.objective_),
         "n_features": ranker.n_features_in_,
@@ -54,7 +55,7 @@ def read(ranker: Any, path: str | Path) -> None:
             raise _check.InputError(f"{path} is damaged: its model doesn't match its checksum.")
         model = base.find(engine).load(text)
         ranker.set_params(**content["params"])
-        ranker.objective_ = rankwood.objective(content["objective"])
+        ranker.objective_ = objective(content["objective"])
         ranker.n_features_in_ = int(content["n_features"])
         if content["feature_names"]:
             ranker.feature_names_in_ = np.array(content["feature_names"], dtype=object)
@@ -62,7 +63,9 @@ def read(ranker: Any, path: str | Path) -> None:
         ranker.history_, ranker.seconds_ = content["history"], content["seconds"]
         ranker.model_ = model
     except (KeyError, TypeError, AttributeError) as error:
-        raise _check.InputError(f"{path} is damaged: {error} is missing or of the wrong kind.") from None
+        raise _check.InputError(
+            f"{path} is damaged: {error} is missing or of the wrong kind."
+        ) from None
 
 
 def _parse(path: str | Path) -> dict[str, Any]:
@@ -96,7 +99,7 @@ def _parse(path: str | Path) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """Return a parameter in a form that JSON has: parts go by their printed form."""
-    if is_dataclass(value) and not isinstance(value, type):
+    if is_part(value):
         return repr(value)
     if isinstance(value, (list, tuple)):
         return [_plain(v) for v in value]

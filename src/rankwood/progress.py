@@ -17,7 +17,13 @@ def bar(total: int, title: str, show: bool | None = None) -> Iterator[Callable[[
         yield lambda note: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
     layout = (
         TextColumn("{task.description}"),

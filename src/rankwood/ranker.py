@@ -164,12 +164,11 @@ class Ranker(BaseEstimator):
         drive = Drive(self.objective_, train.y, groups, train.weight, np.float32, self.n_jobs)
         watch = _Watch(self, valid)
         engine = base.start(self.engine, self._engine_params(), train, valid)
-        self._train(engine, drive, watch, rounds)
         self.n_features_in_ = train.n_features
+        self.__dict__.pop("feature_names_in_", None)
         if train.feature_names is not None:
             self.feature_names_in_ = np.array(train.feature_names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        self._train(engine, drive, watch, rounds)
         return self
 
     def _engine_params(self) -> dict[str, Any]:
@@ -236,11 +235,28 @@ class Ranker(BaseEstimator):
                 f"{_check.nearest(missing[0], column_names(X)).rstrip('?.')}; "
                 "the model was trained on it."
             )
-        chosen = X.select(list(names)) if hasattr(X, "select") and not hasattr(X, "iloc") else X[list(names)]
+        chosen = (
+            X.select(list(names))
+            if hasattr(X, "select") and not hasattr(X, "iloc")
+            else X[list(names)]
+        )
         return matrix(chosen)[0]
 
-    def score(self, X: Any, y: Any = None, *, qid: Any = None, group: Any = None) -> float:
-        """Return the mean of the first `eval_metric`; higher is better."""
+    def score(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        qid: Any = None,
+        group: Any = None,
+        sample_weight: None = None,
+    ) -> float:
+        """Return the mean of the first `eval_metric`; higher is better.
+
+        `sample_weight` is there because scikit-learn's Pipeline asks for it; every query counts the same.
+        """
+        if sample_weight is not None:
+            raise _check.InputError("score counts every query the same: leave out sample_weight.")
         data = _data(X, y, qid, group, None, "score")
         first = next(iter(named_metrics(self.eval_metric).values()))
         (mean,) = evaluate(first, data, self.predict(data), n_jobs=self.n_jobs).mean().values()
@@ -296,7 +312,9 @@ def _data(X: Any, y: Any, qid: Any, group: Any, weight: Any, caller: str) -> Ran
             raise _check.InputError("a RankingData knows its labels and queries: give it alone.")
         return X
     if y is None:
-        raise _check.InputError(f"{caller} needs labels: {caller}(X, y, qid=...), or a RankingData.")
+        raise _check.InputError(
+            f"{caller} needs labels: {caller}(X, y, qid=...), or a RankingData."
+        )
     if qid is None and group is None:
         raise _check.InputError(
             f"{caller} needs to know the queries: give qid= (an id per row) or group= (sizes); inside "

@@ -8,11 +8,10 @@ import ast
 import inspect
 import re
 from collections.abc import Callable
-from dataclasses import is_dataclass
 from typing import Any
 
 from rankwood import _check
-from rankwood._jit import PARTS
+from rankwood._jit import PARTS, is_part
 
 _NAME = re.compile(r"\s*([A-Za-z][\w+-]*)\s*(?:@\s*(-?\d+))?\s*(\(.*\))?\s*", re.DOTALL)
 
@@ -42,7 +41,7 @@ def build(
     defaults: dict[str, Any] | None = None,
 ) -> Any:
     """Return the part that a text or a part describes; `table` maps names to functions that make parts."""
-    if is_dataclass(what) and not isinstance(what, type):
+    if is_part(what):
         if params:
             raise _check.InputError(f"parameters go with the name of an {kind}, not with {what!r}.")
         return what

@@ -1,0 +1,1 @@
+"""Data: RankingData, LETOR files, generated sets."""

@@ -24,7 +24,11 @@ def column(frame: Any, name: str) -> Any:
     if name not in names:
         raise _check.InputError(f"the table has no column {name!r}{_check.nearest(name, names)}")
     at = names.index(name)
-    return frame.iloc[:, at] if hasattr(frame, "iloc") else frame[frame.columns[at] if hasattr(frame, "dtypes") else name]
+    return (
+        frame.iloc[:, at]
+        if hasattr(frame, "iloc")
+        else frame[frame.columns[at] if hasattr(frame, "dtypes") else name]
+    )
 
 
 def matrix(X: Any, drop: tuple[str, ...] = ()) -> tuple[Any, list[str] | None]:
@@ -77,7 +81,11 @@ def _numbers(values: Any, name: str) -> np.ndarray:
             a = values.to_numpy()
         elif hasattr(values, "dtype") and hasattr(values, "iloc"):  # pandas
             extension = not isinstance(values.dtype, np.dtype)
-            a = values.to_numpy(dtype=np.float64, na_value=np.nan) if extension else values.to_numpy()
+            a = (
+                values.to_numpy(dtype=np.float64, na_value=np.nan)
+                if extension
+                else values.to_numpy()
+            )
         else:  # Polars
             a = values.to_numpy()
         return a if a.dtype in (np.float32, np.float64) else a.astype(np.float64)

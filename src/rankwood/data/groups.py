@@ -43,7 +43,9 @@ def group_rows(size: int, qid: Any = None, group: Any = None) -> Groups:
     if size == 0:
         raise _check.InputError("there are no rows: expected at least one document.")
     if qid is not None and group is not None:
-        raise _check.InputError("give either qid (an id per row) or group (sizes of queries), not both.")
+        raise _check.InputError(
+            "give either qid (an id per row) or group (sizes of queries), not both."
+        )
     if group is not None:
         return _from_sizes(size, group)
     if qid is None:
@@ -81,8 +83,6 @@ def _from_ids(size: int, qid: Any) -> Groups:
 
 def id_array(qid: Any) -> np.ndarray:
     """Return query ids as a one-dimensional array; missing ids are an error."""
-    if hasattr(qid, "to_numpy"):
-        qid = qid.to_numpy()
     ids = np.asarray(qid)
     if ids.ndim == 2 and ids.shape[1] == 1:
         ids = ids[:, 0]
@@ -90,7 +90,9 @@ def id_array(qid: Any) -> np.ndarray:
         raise _check.InputError(f"qid must have one dimension, got shape {ids.shape}.")
     if ids.dtype.kind in "fcmM":
         missing = np.isnan(ids) if ids.dtype.kind in "fc" else np.isnat(ids)
-    elif ids.dtype.kind == "O":  # None, NaN and NaT differ from themselves or are None; so is pandas' NA
+    elif (
+        ids.dtype.kind == "O"
+    ):  # None, NaN and NaT differ from themselves or are None; so is pandas' NA
         missing = np.array([x is None or repr(x) == "<NA>" or bool(x != x) for x in ids], bool)
     else:
         missing = np.zeros(0, bool)

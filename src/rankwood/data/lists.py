@@ -61,7 +61,9 @@ class RankingData:
     ) -> None:
         named = tuple(c for c in (y, qid) if isinstance(c, str))
         if named and not is_frame(X):
-            raise _check.InputError(f"y and qid can name columns only if X is a table, got {named[0]!r}.")
+            raise _check.InputError(
+                f"y and qid can name columns only if X is a table, got {named[0]!r}."
+            )
         y = column(X, y) if isinstance(y, str) else y
         qid = column(X, qid) if isinstance(qid, str) else qid
         self.X, names = matrix(X, named)
@@ -73,7 +75,9 @@ class RankingData:
         if comments is not None and not isinstance(comments, Comments):
             comments = Comments.of(list(comments))
         if comments is not None and len(comments) != rows:
-            raise _check.InputError(f"comments has {len(comments)} values, but there are {rows} rows.")
+            raise _check.InputError(
+                f"comments has {len(comments)} values, but there are {rows} rows."
+            )
         self.comments: Comments | None = comments
 
     def __repr__(self) -> str:
@@ -112,7 +116,9 @@ class RankingData:
         )
 
 
-def grouped(y: Any, qid: Any = None, group: Any = None) -> tuple[np.ndarray, Groups, np.ndarray | None]:
+def grouped(
+    y: Any, qid: Any = None, group: Any = None
+) -> tuple[np.ndarray, Groups, np.ndarray | None]:
     """Return labels, groups and weights of a RankingData, or of labels with query ids or group sizes."""
     if isinstance(y, RankingData):
         if qid is not None or group is not None:
@@ -130,7 +136,9 @@ def _weights(weight: Any, queries: int) -> np.ndarray:
             "in order of first appearance."
         )
     if a.min() <= 0:
-        raise _check.InputError(f"weight must be positive, got {a.min():g} at query {int(a.argmin())}.")
+        raise _check.InputError(
+            f"weight must be positive, got {a.min():g} at query {int(a.argmin())}."
+        )
     return a
 
 
@@ -139,7 +147,9 @@ def _names(names: Any, features: int) -> list[str] | None:
         return None
     names = [str(n) for n in names]
     if len(names) != features:
-        raise _check.InputError(f"feature_names has {len(names)} names, but X has {features} columns.")
+        raise _check.InputError(
+            f"feature_names has {len(names)} names, but X has {features} columns."
+        )
     if len(set(names)) != len(names):
         twice = next(n for n in names if names.count(n) > 1)
         raise _check.InputError(f"feature_names must differ, but {twice!r} is there twice.")

@@ -1,0 +1,1 @@
+"""Engines: what turns gradients into trees. Nothing else knows one."""

@@ -45,7 +45,9 @@ def find(name: Any) -> Any:
     return import_module(_ENGINES[name])
 
 
-def start(name: str, params: dict[str, Any], train: RankingData, valid: RankingData | None) -> Engine:
+def start(
+    name: str, params: dict[str, Any], train: RankingData, valid: RankingData | None
+) -> Engine:
     """Begin a training run."""
     engine: Engine = find(name).start(params, train, valid)
     return engine

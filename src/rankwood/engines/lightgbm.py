@@ -44,9 +44,12 @@ class LightGBMEngine:
         try:
             self._booster = lgb.Booster(dict(params), data)
             if valid is not None:
-                self._booster.add_valid(lgb.Dataset(valid.X, valid.y, reference=data), "valid")
+                self._booster.add_valid(
+                    data.create_valid(valid.X, valid.y, params=dict(params)), "valid"
+                )
         except lgb.basic.LightGBMError as error:
-            raise _check.InputError(f"LightGBM can't start: {error}") from None
+            reason = re.sub(r" at \S+, line \d+ \.\s*$", "", str(error)).strip()
+            raise _check.InputError(f"LightGBM can't start: {reason}.") from None
 
     def update(self, gradients: Gradients) -> bool:
         """Grow a tree; False if there is nothing left to split."""
@@ -86,9 +89,7 @@ class LightGBMModel:
         return scores
 
 
-def start(
-    params: dict[str, Any], train: RankingData, valid: RankingData | None
-) -> LightGBMEngine:
+def start(params: dict[str, Any], train: RankingData, valid: RankingData | None) -> LightGBMEngine:
     """Begin a training run with parameters by the shared names or LightGBM's own."""
     return LightGBMEngine(translate(params), train, valid)
 

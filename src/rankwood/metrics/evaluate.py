@@ -89,7 +89,7 @@ def evaluate(
     >>> ev.per_query["ndcg"].round(6).tolist()
     [0.63093, 1.0]
     """
-    rules = {"ties": "worst", "empty": 0}
+    rules: dict[str, Any] = {"ties": "worst", "empty": 0}
     if convention is not None:
         known = ", ".join(map(repr, CONVENTIONS))
         if convention not in CONVENTIONS:
@@ -106,7 +106,11 @@ def evaluate(
 
 def named_metrics(metrics: Any, defaults: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return metrics by the names the caller used."""
-    listed = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Iterable) else list(metrics)
+    listed = (
+        [metrics]
+        if isinstance(metrics, str) or not isinstance(metrics, Iterable)
+        else list(metrics)
+    )
     if not listed:
         raise _check.InputError("there is no metric; give at least one, such as 'ndcg@10'.")
     parts = {str(m): spec.build(m, METRICS, "metric", {}, defaults) for m in listed}
@@ -155,7 +159,9 @@ class Evaluator:
         raw, out = lower(part), np.empty(self._groups.ids.size)
         average = self.ties == "average"
         _run.over(
-            self._groups.sizes, lambda a, b: _values(raw, plan_, slot, key, average, out, a, b), self.n_jobs
+            self._groups.sizes,
+            lambda a, b: _values(raw, plan_, slot, key, average, out, a, b),
+            self.n_jobs,
         )
         if self.empty == "skip":
             out[~self._relevant] = np.nan

@@ -21,7 +21,9 @@ class Evaluation:
         The rules for ties and empty queries behind the values.
     """
 
-    def __init__(self, ids: np.ndarray, values: dict[str, np.ndarray], conventions: dict[str, Any]) -> None:
+    def __init__(
+        self, ids: np.ndarray, values: dict[str, np.ndarray], conventions: dict[str, Any]
+    ) -> None:
         self.metrics = list(values)
         self.conventions = dict(conventions)
         kinds = [("qid", ids.dtype), *((name, np.float64) for name in values)]

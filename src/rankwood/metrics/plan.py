@@ -1,13 +1,13 @@
 """The part of a computation that depends on labels alone: made once per data set, used every round."""
 
 from collections import namedtuple
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from rankwood import _run
-from rankwood._jit import jit, lower
+from rankwood._jit import is_part, jit, lower
 from rankwood.metrics.query import discounts
 from rankwood.metrics.verbs import worth
 
@@ -15,12 +15,16 @@ from rankwood.metrics.verbs import worth
 Plan = namedtuple("Plan", "ptr rows label worth table")
 
 
-def plan(part: Any, y: np.ndarray, ptr: np.ndarray, rows: np.ndarray, real: type = np.float64) -> Plan:
+def plan(
+    part: Any, y: np.ndarray, ptr: np.ndarray, rows: np.ndarray, real: type = np.float64
+) -> Plan:
     """Lay out labels by query and let every metric inside `part` say what each document is worth."""
     check_labels(part, y)
     label = y[rows]
     table = discounts(int(np.diff(ptr).max(initial=0)))
-    return Plan(ptr, rows, label.astype(real), _record(part, label, ptr, table, real), table.astype(real))
+    return Plan(
+        ptr, rows, label.astype(real), _record(part, label, ptr, table, real), table.astype(real)
+    )
 
 
 def check_labels(part: Any, y: np.ndarray) -> None:
@@ -28,7 +32,7 @@ def check_labels(part: Any, y: np.ndarray) -> None:
     if hasattr(part, "check_labels"):
         part.check_labels(y)
     for f in fields(part):
-        if is_dataclass(getattr(part, f.name)):
+        if is_part(getattr(part, f.name)):
             check_labels(getattr(part, f.name), y)
 
 
@@ -40,7 +44,7 @@ def _record(part: Any, label: np.ndarray, ptr: np.ndarray, table: np.ndarray, re
         _run.over(np.diff(ptr), lambda a, b: _fill(raw, label, ptr, table, out, a, b))
         return out.astype(real, copy=False)
     inner = [getattr(part, f.name) for f in fields(part)]
-    return tuple(_record(x, label, ptr, table, real) for x in inner if is_dataclass(x))
+    return tuple(_record(x, label, ptr, table, real) for x in inner if is_part(x))
 
 
 @jit

@@ -53,7 +53,8 @@ class Drive:
 
     def __call__(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return gradients and hessians at these scores, in the caller's order."""
-        grad, hess = np.empty(scores.size, self.real), np.empty(scores.size, self.real)
+        grad: np.ndarray = np.empty(scores.size, self.real)
+        hess = np.empty_like(grad)
 
         def run(first: int, last: int) -> None:
             fill(self._raw, self._plan, self._order, scores, grad, hess, first, last)

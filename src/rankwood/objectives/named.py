@@ -61,4 +61,7 @@ def objective(name: Any, **params: Any) -> Any:
     >>> rw.objective("lambdarank-ndcg@10", norm=False)
     Lambda(weight=Swap(metric=NDCG(ideal=10)), pairs=Top(k=10))
     """
-    return spec.build(name, OBJECTIVES, "objective", params)
+    part = spec.build(name, OBJECTIVES, "objective", params)
+    if not isinstance(part, Lambda):
+        raise _check.InputError(f"objective must be a name or Lambda(...), got {part!r}.")
+    return part

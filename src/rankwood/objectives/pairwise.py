@@ -14,7 +14,17 @@ from rankwood.metrics.query import Query, arrange
 from rankwood.objectives.losses import Logistic
 from rankwood.objectives.pairs import All
 from rankwood.objectives.scales import NoScale
-from rankwood.objectives.verbs import embed, exact, prepare, reach, scale, select, slope, units, weight
+from rankwood.objectives.verbs import (
+    embed,
+    exact,
+    prepare,
+    reach,
+    scale,
+    select,
+    slope,
+    units,
+    weight,
+)
 from rankwood.objectives.weights import Swap
 
 #: What the pair loop sees of one document; `own` is its part of the record that the weight prepared.

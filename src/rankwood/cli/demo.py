@@ -1,0 +1,140 @@
+"""``rankwood demo``: what the library does, on data that comes with it."""
+
+import argparse
+import shlex
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from rankwood import evaluate, save_letor
+from rankwood._check import InputError
+from rankwood.cli import _args, _files, _show
+from rankwood.data.demo import PARTS, load_demo
+from rankwood.data.lists import RankingData
+
+_EXAMPLE = """
+rankwood demo
+rankwood demo --keep demo
+"""
+_METRICS = ["ndcg@1", "ndcg@3", "ndcg@5", "ndcg@10", "dcg@10"]
+_DECIDES = "ndcg@10"
+_SETTINGS: dict[str, Any] = {"n_estimators": 300, "learning_rate": 0.1, "num_leaves": 15}
+
+
+def add(commands: _args.Commands) -> argparse.ArgumentParser:
+    """Describe the command."""
+    about = "Train LambdaMART on a small data set that comes with Rankwood."
+    parser = _args.command(commands, "demo", about, _EXAMPLE, run, show)
+    parser.add_argument("--keep", metavar="DIR", help="write the data and the model there")
+    parser.add_argument(
+        "--threads",
+        type=_args.at_least(1),
+        metavar="N",
+        help="number of threads (default: every core)",
+    )
+    _args.add_volume(parser)
+    return parser
+
+
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    """Train, and compare with orders that nobody had to learn."""
+    kept = None if args.keep is None else _names(Path(args.keep))
+    with _show.busy("Getting ready (the first time takes a while)", _args.volume(args)):
+        from rankwood.ranker import Ranker
+
+        train, valid, test = (load_demo(part) for part in PARTS)
+        feature, sign = _best_feature(train, args.threads)
+    start = perf_counter()
+    ranker = Ranker(
+        "lambdarank-ndcg@10", **_SETTINGS, n_jobs=args.threads, verbose=_args.volume(args)
+    )
+    ranker.fit(train, valid=valid)
+    seconds = perf_counter() - start
+    if kept is not None:
+        _keep(kept, {"train": train, "valid": valid, "test": test}, ranker)
+    orders = {
+        "order of the file, untrained": -np.arange(len(test), dtype=float),
+        f"best single feature ({feature + 1})": sign * _column(test, feature),
+        f"LambdaMART ({_show.counted(ranker.best_iteration_, 'tree')})": ranker.predict(test),
+    }
+    means = {
+        name: evaluate(_METRICS, test, scores, n_jobs=args.threads).mean()
+        for name, scores in orders.items()
+    }
+    return {
+        "data": {
+            p: _files.described(p, d) for p, d in zip(PARTS, (train, valid, test), strict=True)
+        },
+        "test_metrics": means,
+        "best_iteration": ranker.best_iteration_,
+        "seconds": seconds,
+        "kept": None if kept is None else {part: str(path) for part, path in kept.items()},
+        "next": _next(kept),
+    }
+
+
+def _best_feature(train: RankingData, threads: int | None) -> tuple[int, float]:
+    """Return the feature, and its direction, that orders the training data best."""
+
+    def quality(choice: tuple[int, float]) -> float:
+        feature, sign = choice
+        ev = evaluate(_DECIDES, train, sign * _column(train, feature), n_jobs=threads)
+        return ev.mean()[_DECIDES]
+
+    return max(((j, sign) for j in range(train.n_features) for sign in (1.0, -1.0)), key=quality)
+
+
+def _column(data: RankingData, feature: int) -> np.ndarray:
+    return np.nan_to_num(np.asarray(data.X[:, feature], dtype=np.float64))
+
+
+def _names(folder: Path) -> dict[str, Path]:
+    """Return the files to keep, after making sure that nothing is there to be lost."""
+    names = {**{part: folder / f"{part}.txt" for part in PARTS}, "model": folder / "model.json"}
+    there = next((path for path in names.values() if path.exists()), None)
+    if there is not None:
+        raise InputError(f"{there} exists already, expected a directory that is new or empty.")
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in names.values():
+        _files.check_output(str(path), [])
+    return names
+
+
+def _keep(names: dict[str, Path], parts: dict[str, RankingData], ranker: Any) -> None:
+    for part, data in parts.items():
+        save_letor(data, names[part])
+    ranker.save(names["model"])
+
+
+def _next(kept: dict[str, Path] | None) -> list[str]:
+    if kept is None:
+        return ["rankwood demo --keep demo", "rankwood objectives", "rankwood train --help"]
+    train, valid, test, model = (str(kept[n]) for n in ("train", "valid", "test", "model"))
+    mine = str(kept["model"].with_name("mine.json"))
+    return [
+        shlex.join(["rankwood", "evaluate", test, model, "--metric", "ndcg@10"]),
+        shlex.join(["rankwood", "train", train, "--valid", valid, "--model", mine]),
+    ]
+
+
+def show(result: dict[str, Any], out: Console) -> None:
+    """Write the table of test metrics."""
+    sizes = result["data"]
+    learned = f"Learned from {_show.counted(sizes['train']['queries'], 'query')}"
+    out.print(
+        f"{learned}, stopped by {sizes['valid']['queries']} others, tested on "
+        f"{sizes['test']['queries']} more; {result['seconds']:.1f} seconds."
+    )
+    rows = (
+        (name, *(f"{mean:.4f}" for mean in means.values()))
+        for name, means in result["test_metrics"].items()
+    )
+    made = _show.table(["order of the test documents by", *_METRICS], rows, numbers=len(_METRICS))
+    made.rows[-1].style = "bold green"
+    out.print(made)
+    if result["kept"]:
+        out.print(f"Kept: {', '.join(result['kept'].values())}", soft_wrap=True)
+    _show.next_lines(out, result["next"])

@@ -1,0 +1,120 @@
+"""``rankwood evaluate``."""
+
+import argparse
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from rankwood import evaluate, metric
+from rankwood._check import InputError
+from rankwood.cli import _args, _files, _show
+from rankwood.data.lists import RankingData
+from rankwood.metrics.evaluate import CONVENTIONS, EMPTY, TIES
+
+_EXAMPLE = """
+rankwood evaluate test.txt scores.txt --metric ndcg@5 --metric ndcg@10
+rankwood evaluate test.txt m.json --metric ndcg@10 --per-query queries.csv
+"""
+_TIES = {
+    "worst": "less relevant first",
+    "input": "as in the file",
+    "best": "more relevant first",
+    "average": "mean over all orders",
+}
+_GAINS = {"exp": "2^label - 1", "linear": "the label"}
+
+
+def add(commands: _args.Commands) -> argparse.ArgumentParser:
+    """Describe the command."""
+    about = "Evaluate scores, or a model, on a LETOR file."
+    parser = _args.command(commands, "evaluate", about, _EXAMPLE, run, show)
+    parser.add_argument("data", metavar="DATA", help="LETOR file with labels, plain or gzip")
+    parser.add_argument(
+        "scores",
+        metavar="SCORES",
+        help="file with one score per line (- for standard input), or a model",
+    )
+    parser.add_argument(
+        "--metric",
+        action="append",
+        metavar="NAME",
+        help="see rankwood metrics; may be repeated (default: ndcg@10)",
+    )
+    parser.add_argument(
+        "--ties", choices=TIES, help="order of documents with equal scores (default: worst)"
+    )
+    parser.add_argument(
+        "--empty",
+        type=lambda text: int(text) if text in ("0", "1") else text,
+        choices=EMPTY,
+        help="what a query without relevant documents scores, or skip (default: 0)",
+    )
+    parser.add_argument(
+        "--convention", choices=tuple(CONVENTIONS), help="gain, ties and empty rule of a program"
+    )
+    parser.add_argument("--per-query", metavar="FILE", help="write a CSV table, one row per query")
+    _args.add_reading(parser)
+    return parser
+
+
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the means, and the rules behind them."""
+    metrics = args.metric or ["ndcg@10"]
+    for name in metrics:
+        metric(name)
+    if args.per_query is not None:
+        _files.check_output(args.per_query, [args.data, args.scores])
+    with _show.busy(f"Evaluating {args.scores}"):
+        data, scores = _read(args)
+        rules = {"ties": args.ties, "empty": args.empty, "convention": args.convention}
+        ev = evaluate(metrics, data, scores, **rules, n_jobs=args.threads)
+    if args.per_query is not None:
+        ev.to_csv(args.per_query)
+    highest = np.maximum.reduceat(data.y[data.groups.rows], data.groups.ptr[:-1])
+    gain = CONVENTIONS.get(args.convention, {}).get("gain", "exp")
+    return {
+        "data": _files.described(args.data, data),
+        "scores": args.scores,
+        "metrics": ev.mean(),
+        "queries": {name: int((~np.isnan(ev.per_query[name])).sum()) for name in ev.metrics},
+        "queries_without_relevant": int((highest == 0).sum()),
+        "conventions": {"convention": args.convention, "gain": gain, **ev.conventions},
+        "per_query": args.per_query,
+    }
+
+
+def _read(args: argparse.Namespace) -> tuple[RankingData, np.ndarray]:
+    """Return labelled documents, and their scores from a file or by a model."""
+    if _files.looks_like_model(args.scores):
+        from rankwood.ranker import Ranker  # takes a second that score files need not wait for
+
+        ranker = Ranker.load(args.scores)
+        ranker.set_params(n_jobs=args.threads)
+        data = _files.read_data(args.data, args, ranker.n_features_in_)
+        return data, ranker.predict(data)
+    scores = _files.read_scores(args.scores)
+    data = _files.read_data(args.data, args)
+    if scores.size != len(data):
+        raise InputError(
+            f"{args.scores} has {_show.counted(scores.size, 'score')}, but {args.data} has "
+            f"{_show.counted(len(data), 'document')}; expected one score per document."
+        )
+    return data, scores
+
+
+def show(result: dict[str, Any], out: Console) -> None:
+    """Write the table of means."""
+    rows = (
+        (name, f"{mean:.5f}", f"{result['queries'][name]:,}")
+        for name, mean in result["metrics"].items()
+    )
+    out.print(_show.table(["metric", "mean", "queries"], rows, numbers=2))
+    rules = result["conventions"]
+    out.print(f"Equal scores: {rules['ties']}, {_TIES[rules['ties']]}.", style="dim")
+    empty = "left out" if rules["empty"] == "skip" else f"count as {rules['empty']}"
+    without = f"{result['queries_without_relevant']:,} of {result['data']['queries']:,}"
+    out.print(f"Queries without relevant documents: {empty} ({without}).", style="dim")
+    out.print(f"Gain, unless a metric states another: {_GAINS[rules['gain']]}.", style="dim")
+    if result["per_query"]:
+        out.print(f"Table of queries: {result['per_query']}", soft_wrap=True)

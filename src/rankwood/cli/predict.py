@@ -1,0 +1,61 @@
+"""``rankwood predict``."""
+
+import argparse
+import sys
+from typing import Any
+
+from rich.console import Console
+
+from rankwood.cli import _args, _files, _show
+from rankwood.data._cache import replacing
+
+_EXAMPLE = """
+rankwood predict m.json test.txt --output scores.txt
+rankwood predict m.json test.txt | rankwood evaluate test.txt - --metric ndcg@10
+"""
+
+
+def add(commands: _args.Commands) -> argparse.ArgumentParser:
+    """Describe the command."""
+    about = "Score the documents of a LETOR file, one number per line in the order of the file."
+    parser = _args.command(commands, "predict", about, _EXAMPLE, run, show)
+    parser.add_argument("model", metavar="MODEL", help="model that rankwood train wrote")
+    parser.add_argument("data", metavar="DATA", help="LETOR file, plain or gzip")
+    parser.add_argument(
+        "--output", metavar="FILE", help="where scores go (default: standard output)"
+    )
+    _args.add_reading(parser)
+    return parser
+
+
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the scores, or write them if the arguments name a file."""
+    from rankwood.ranker import Ranker  # takes a second that --help need not wait for
+
+    if args.output is not None:
+        _files.check_output(args.output, [args.model, args.data])
+    ranker = Ranker.load(args.model)
+    ranker.set_params(n_jobs=args.threads)
+    with _show.busy(f"Scoring {args.data}"):
+        data = _files.read_data(args.data, args, ranker.n_features_in_)
+        scores = ranker.predict(data).tolist()
+    result = {"model": args.model, "data": _files.described(args.data, data)}
+    if args.output is None:
+        return {**result, "scores": scores}
+    with replacing(args.output) as file:
+        file.write(_lines(scores).encode())
+    return {**result, "output": args.output}
+
+
+def _lines(scores: list[float]) -> str:
+    """Return numbers, one per line, in the shortest form that is read back as the same bits."""
+    return "".join(f"{score!r}\n" for score in scores)
+
+
+def show(result: dict[str, Any], out: Console) -> None:
+    """Write the scores, or where they are."""
+    if "scores" in result:
+        sys.stdout.write(_lines(result["scores"]))
+        return
+    documents = _show.counted(result["data"]["documents"], "document")
+    out.print(f"{result['output']}: scores of {documents}", soft_wrap=True)

@@ -1,0 +1,229 @@
+"""``rankwood train``."""
+
+import argparse
+import ast
+import shlex
+from time import perf_counter
+from typing import Any
+
+from rich.console import Console
+
+from rankwood import metric, objective
+from rankwood.cli import _args, _files, _show
+from rankwood.data.lists import RankingData
+
+_EXAMPLE = """
+rankwood train train.txt --valid vali.txt --objective lambdarank-ndcg@10 --model m.json
+rankwood train train.txt --model m.json --n-estimators 500 --param reg_lambda=1
+"""
+#: Parameters of Ranker with an option of their own: type, default and what the option does.
+TUNING: dict[str, tuple[Any, Any, str]] = {
+    "n_estimators": (_args.at_least(1), 100, "number of trees, at most"),
+    "learning_rate": (float, 0.1, "weight of each tree"),
+    "num_leaves": (_args.at_least(2), 31, "leaves of a tree, at most"),
+    "min_child_samples": (_args.at_least(0), 20, "documents in a leaf, at least"),
+}
+# Set through other options, so `--param` leaves them alone.
+_ELSEWHERE = {
+    "objective": "--objective",
+    "eval_metric": "--eval-metric",
+    "early_stopping_rounds": "--early-stopping-rounds",
+    "random_state": "--seed",
+    "n_jobs": "--threads",
+    "verbose": "--verbose or --quiet",
+    **{name: "--" + name.replace("_", "-") for name in TUNING},
+}
+
+
+def add(commands: _args.Commands) -> argparse.ArgumentParser:
+    """Describe the command."""
+    about = "Train a model on a LETOR file."
+    parser = _args.command(commands, "train", about, _EXAMPLE, run, show)
+    parser.add_argument("train", metavar="TRAIN", help="LETOR file to learn from, plain or gzip")
+    parser.add_argument("--model", required=True, metavar="FILE", help="where the model goes")
+    parser.add_argument("--valid", metavar="FILE", help="LETOR file to stop by")
+    _args.add_volume(parser)
+    group = parser.add_argument_group("learning")
+    group.add_argument(
+        "--objective",
+        default="lambdarank-ndcg@10",
+        metavar="NAME",
+        help="see rankwood objectives (default: lambdarank-ndcg@10)",
+    )
+    for name, (kind, default, text) in TUNING.items():
+        option = "--" + name.replace("_", "-")
+        text = f"{text} (default: {default})"
+        group.add_argument(option, type=kind, default=default, metavar="N", help=text)
+    _add_stopping(group)
+    group.add_argument(
+        "--seed", type=_args.at_least(0), default=0, metavar="N", help="(default: 0)"
+    )
+    group.add_argument(
+        "--param",
+        type=parameter,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="any other parameter of Ranker or LightGBM; may be repeated",
+    )
+    reading = _args.add_reading(parser)
+    reading.add_argument(
+        "--features",
+        type=_args.at_least(1),
+        metavar="N",
+        help="number of features (default: that of the wider file)",
+    )
+    return parser
+
+
+def _add_stopping(group: Any) -> None:
+    group.add_argument(
+        "--eval-metric",
+        action="append",
+        metavar="NAME",
+        help="metric of each round, see rankwood metrics; the first of several decides when to stop "
+        "(default: ndcg@10)",
+    )
+    group.add_argument(
+        "--early-stopping-rounds",
+        type=lambda text: None if text == "none" else _args.at_least(1)(text),
+        default=50,
+        metavar="N",
+        help="rounds without a better first metric before training stops, or none (default: 50)",
+    )
+
+
+def parameter(text: str) -> tuple[str, Any]:
+    """Read NAME=VALUE; the value may be a number, true, false, none, a list or text."""
+    name, equals, value = text.partition("=")
+    name = name.strip().replace("-", "_")
+    if not equals or not name.isidentifier():
+        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {text!r}")
+    if name in _ELSEWHERE:
+        raise argparse.ArgumentTypeError(f"{name} has an option of its own: {_ELSEWHERE[name]}")
+    words = {"true": True, "false": False, "none": None}
+    if value.lower() in words:
+        return name, words[value.lower()]
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value
+
+
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    """Train, save, and say how it went."""
+    start = perf_counter()
+    metrics = args.eval_metric or ["ndcg@10"]
+    # Everything that can be wrong with the request comes before the long part.
+    objective(args.objective)
+    for name in metrics:
+        metric(name)
+    inputs = [args.train] if args.valid is None else [args.train, args.valid]
+    _files.check_output(args.model, inputs)
+    train, valid = _read(args)
+    reading = perf_counter() - start
+    ranker = _ranker(args, metrics)
+    try:
+        ranker.fit(train, valid=valid)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_rescue(ranker, args.model)) from None
+    ranker.save(args.model)
+    seconds = {"reading": reading, **ranker.seconds_}
+    total = perf_counter() - start
+    return {
+        **_outcome(ranker),
+        "model": args.model,
+        "objective": args.objective,
+        "composition": repr(ranker.objective_),
+        "train": _files.described(args.train, train),
+        "valid": None if valid is None else _files.described(args.valid, valid),
+        "n_estimators": args.n_estimators,
+        "seconds": {**seconds, "other": total - sum(seconds.values()), "total": total},
+        "next": _next(args, metrics),
+    }
+
+
+def _outcome(ranker: Any) -> dict[str, Any]:
+    curves = ranker.history_
+    return {
+        "rounds": max(map(len, curves.values()), default=ranker.best_iteration_),
+        "best_iteration": ranker.best_iteration_,
+        "valid_metrics": {
+            name: curve[ranker.best_iteration_ - 1] for name, curve in curves.items()
+        },
+    }
+
+
+def _ranker(args: argparse.Namespace, metrics: list[str]) -> Any:
+    from rankwood.ranker import Ranker  # takes a second that --help need not wait for
+
+    return Ranker(
+        args.objective,
+        **{name: getattr(args, name) for name in TUNING},
+        eval_metric=metrics,
+        early_stopping_rounds=args.early_stopping_rounds,
+        random_state=args.seed,
+        n_jobs=args.threads,
+        verbose=_args.volume(args),
+        **dict(args.param),
+    )
+
+
+def _read(args: argparse.Namespace) -> tuple[RankingData, RankingData | None]:
+    """Read both files with the number of features of the wider one."""
+
+    def load(path: str, n_features: int | None) -> RankingData:
+        with _show.busy(f"Reading {path}", _args.volume(args)):
+            return _files.read_data(path, args, n_features)
+
+    train = load(args.train, args.features)
+    if args.valid is None:
+        return train, None
+    valid = load(args.valid, args.features)
+    if valid.n_features < train.n_features:
+        valid = load(args.valid, train.n_features)
+    elif train.n_features < valid.n_features:
+        train = load(args.train, valid.n_features)
+    return train, valid
+
+
+def _rescue(ranker: Any, path: str) -> str:
+    """Save what an interrupted run has, and say what that is."""
+    if not hasattr(ranker, "model_"):
+        return "interrupted before the first tree; nothing was saved."
+    ranker.save(path)
+    trees = _show.counted(ranker.best_iteration_, "tree")
+    return f"interrupted; the model so far, {trees}, is saved in {path}."
+
+
+def _next(args: argparse.Namespace, metrics: list[str]) -> list[str]:
+    flags = _files.reading_flags(args)
+    measures = [word for name in metrics for word in ("--metric", name)]
+    return [
+        shlex.join(["rankwood", "predict", args.model, "TEST", "--output", "scores.txt", *flags]),
+        shlex.join(["rankwood", "evaluate", "TEST", args.model, *measures, *flags]),
+    ]
+
+
+def show(result: dict[str, Any], out: Console) -> None:
+    """Write the summary."""
+    best, rounds = result["best_iteration"], result["rounds"]
+    seconds = dict(result["seconds"])
+    total = seconds.pop("total")
+    rows = [("Training", _size(result["train"]))]
+    if result["valid"]:
+        rows.append(("Validation", _size(result["valid"])))
+    rows.append(("Objective", result["objective"]))
+    rounds_text = f"{rounds} of {result['n_estimators']}"
+    rows.append(("Rounds", rounds_text + (f", best {best}" if result["valid"] else "")))
+    rows += [(name, f"{mean:.4f} on validation") for name, mean in result["valid_metrics"].items()]
+    parts = ", ".join(f"{name} {spent:.2f}" for name, spent in seconds.items())
+    rows.append(("Seconds", f"{total:.2f} ({parts})"))
+    rows.append(("Model", f"{result['model']}, {_show.counted(best, 'tree')}"))
+    out.print(_show.facts(rows))
+    _show.next_lines(out, result["next"])
+
+
+def _size(data: dict[str, Any]) -> str:
+    sizes = (_show.counted(data[n], n[:-1]) for n in ("documents", "features"))
+    return ", ".join([f"{data['file']}: {_show.counted(data['queries'], 'query')}", *sizes])

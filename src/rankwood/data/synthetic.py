@@ -1,0 +1,145 @@
+"""Generated ranking data, for tests, examples and benchmarks.
+
+Only arithmetic that has one right answer to the last bit is used (no logarithms, no library sums), so
+a seed means the same data on every machine and under every version of NumPy.
+"""
+
+import numpy as np
+
+from rankwood import _check
+from rankwood.data.lists import RankingData
+
+#: Shares of the documents with a label of at least 1, 2, 3 and 4.
+_SHARES = (0.42, 0.2, 0.08, 0.025)
+_SIGNAL = 9  # columns that tell something about the label
+_DIGITS = 1000  # values have three decimals, which keeps files small
+
+
+def make_ranking(
+    queries: int,
+    documents: int | tuple[int, int] = (10, 40),
+    features: int = 20,
+    seed: int = 0,
+    *,
+    noise: float = 0.35,
+    missing: float = 0.1,
+) -> RankingData:
+    """Generate a data set with graded labels from 0 to 4, most of them 0.
+
+    What makes a document good differs from query to query: two non-linear mixtures of features, and a
+    feature of the query that says how much of each. The level of the features differs between queries
+    too, and some queries have few relevant documents or none. The remaining columns are noise: bell
+    shaped, uniform, or counts that are mostly zero.
+
+    Parameters
+    ----------
+    queries : int
+        Number of queries, with ids from 1 on.
+    documents : int or (int, int)
+        Documents per query, or the least and the largest number.
+    features : int
+        Number of features, at least 9; the order of the columns is random.
+    seed : int
+        The same seed gives the same data, to the last bit.
+    noise : float
+        Weight of chance in the labels against that of the features, from 0 to 1.
+    missing : float
+        Share of missing values (NaN) in one feature of three, from 0 to 1.
+
+    Returns
+    -------
+    RankingData
+        Documents of a query adjacent, in random order.
+
+    Examples
+    --------
+    >>> from rankwood.data.synthetic import make_ranking
+    >>> make_ranking(50, documents=20)
+    RankingData(1,000 documents, 50 queries, 20 features, labels 0 to 4)
+    """
+    rng = np.random.Generator(np.random.PCG64(_check.at_least(seed, 0, "seed")))
+    sizes = _sizes(rng, _check.at_least(queries, 1, "queries"), documents)
+    _check.at_least(features, _SIGNAL, "features")
+    kind = np.repeat(rng.random(queries), sizes)
+    level = np.repeat(_bell(rng, queries), sizes)
+    worth, signal = _signal(rng, kind, level)
+    share = _share(noise, "noise")
+    # The query's own ease spreads its documents over the grades, up or down together.
+    ease = np.repeat(_bell(rng, queries), sizes)
+    y = _grades((1 - share) * worth + share * _bell(rng, kind.size) + 0.7 * ease)
+    columns = [*signal, *_noise(rng, features - _SIGNAL, kind.size)]
+    _drop(rng, columns, _share(missing, "missing"))
+    order = np.argsort(rng.random(features), kind="stable")
+    X = np.stack([np.floor(columns[i] * _DIGITS + 0.5) / _DIGITS for i in order], axis=1)
+    qid = np.repeat(np.arange(1, queries + 1), sizes)
+    return RankingData(X.astype(np.float32), y, qid=qid)
+
+
+def _sizes(rng: np.random.Generator, queries: int, documents: int | tuple[int, int]) -> np.ndarray:
+    low, high = documents if isinstance(documents, tuple) else (documents, documents)
+    low = _check.at_least(low, 1, "documents")
+    high = _check.at_least(high, low, "documents")
+    return low + (rng.random(queries) * (high - low + 1)).astype(np.int64)
+
+
+def _share(value: float, name: str) -> float:
+    if not 0 <= _check.finite(value, name) <= 1:
+        raise _check.InputError(f"{name} must be from 0 to 1, got {value}.")
+    return float(value)
+
+
+def _bell(rng: np.random.Generator, size: int) -> np.ndarray:
+    """Return nearly normal numbers of mean 0 and variance 1: sums of three uniform ones."""
+    a, b, c = (rng.random(size) for _ in range(3))
+    return 2 * (a + b + c - 1.5)
+
+
+def _signal(
+    rng: np.random.Generator, kind: np.ndarray, level: np.ndarray
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Return what documents are worth, and the columns that tell something about it."""
+    size = kind.size
+    match, title, link, fresh, spam = (_bell(rng, size) for _ in range(5))
+    topical = np.maximum(match, title) + 0.5 * match * title
+    # Newest is not best: there is a right age. Links count, with diminishing returns.
+    popular = 2 * link / (1 + np.abs(link)) - 1.2 * np.abs(fresh - 0.4) + 1
+    worth = kind * topical + (1 - kind) * popular - 1.5 * (spam > 1)
+    columns = [
+        kind,
+        match + 0.5 * level,
+        title * np.abs(title) + level,  # stretched, in order
+        np.maximum(link, -0.2) + 0.2,  # zero for most of the lower half
+        fresh,
+        1 / (1 + np.maximum(0, spam + 1)),
+        0.6 * match + 0.3 * title + _bell(rng, size) + level,
+        0.5 * link - 0.4 * fresh + 1.2 * _bell(rng, size),
+        0.35 * worth + _bell(rng, size),
+    ]
+    assert len(columns) == _SIGNAL
+    return worth, columns
+
+
+def _grades(worth: np.ndarray) -> np.ndarray:
+    """Return labels by rank, so that grades have the same shares in every data set."""
+    place = np.empty(worth.size)
+    place[np.argsort(-worth, kind="stable")] = np.arange(worth.size)
+    share = (place + 0.5) / worth.size
+    y = np.zeros(worth.size)
+    for bound in _SHARES:
+        y += share < bound
+    return y
+
+
+def _noise(rng: np.random.Generator, columns: int, size: int) -> list[np.ndarray]:
+    def counts() -> np.ndarray:
+        return np.floor(np.maximum(0, 3 * _bell(rng, size) - 1))
+
+    kinds = (lambda: _bell(rng, size), lambda: rng.random(size), counts)
+    return [kinds[i % 3]() for i in range(columns)]
+
+
+def _drop(rng: np.random.Generator, columns: list[np.ndarray], missing: float) -> None:
+    """Put NaN in one column of three, in the same documents for all: those nobody has looked at."""
+    unseen = rng.random(columns[0].size) < missing
+    for column in columns[1::3]:
+        column[unseen] = np.nan

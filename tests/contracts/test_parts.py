@@ -1,0 +1,127 @@
+"""What every part must do, over the verb tables."""
+
+from dataclasses import FrozenInstanceError, fields
+
+import numpy as np
+import pytest
+
+import rankwood as rw
+from rankwood._jit import PARTS, VERBS, Can, at, cut, like, lower, part, verb
+from rankwood.objectives import All, Lambda, Logistic, Top
+from rankwood.objectives.named import OBJECTIVES
+from rankwood.objectives.pairwise import Doc
+
+OWN = [cls for cls in PARTS.values() if cls.__module__.startswith("rankwood.")]
+LOSSES = [cls() for cls in OWN if cls.Raw in VERBS["slope"].table]
+
+
+@pytest.mark.parametrize("cls", OWN, ids=lambda c: c.__name__)
+def test_parts_are_values(cls):
+    one, two = cls(), cls()
+    assert one == two and hash(one) == hash(two)
+    assert repr(one) == f"{cls.__name__}()"
+    if fields(cls):
+        with pytest.raises(FrozenInstanceError):
+            setattr(one, fields(cls)[0].name, 1)
+    assert any(cls.Raw in v.table for v in VERBS.values()) or cls is Lambda
+    assert cls.__doc__ and cls.__doc__.strip()[0].isupper()
+
+
+@pytest.mark.parametrize("cls", OWN, ids=lambda c: c.__name__)
+def test_cutoffs_and_numbers_are_checked(cls):
+    for f in fields(cls):
+        if f.type in (int, int | None):
+            for bad in (0, -1, 2.5, True, "3"):
+                with pytest.raises(rw.InputError, match=f"{cls.__name__}.{f.name} must be"):
+                    cls(**{f.name: bad})
+        elif f.type is float:
+            for bad in (float("nan"), float("inf"), "x", None):
+                with pytest.raises(rw.InputError, match=f"{cls.__name__}.{f.name} must be"):
+                    cls(**{f.name: bad})
+        else:
+            with pytest.raises(rw.InputError, match="must be a part that can"):
+                cls(**{f.name: All() if f.name != "pairs" else Logistic()})
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_slopes_are_derivatives(loss):
+    raw = lower(loss)
+    push, curve = VERBS["units"](raw)
+    for d in (-30.0, -2.0, -0.1, 0.0, 0.4, 3.0, 25.0):
+        x = Doc(1.0, d / 2, VERBS["embed"](raw, d / 2), ())
+        y = Doc(0.0, -d / 2, VERBS["embed"](raw, -d / 2), ())
+        above, below, bend = VERBS["slope"](raw, x, y)
+        e = 1e-5
+        slope = (loss.loss(d + e) - loss.loss(d - e)) / (2 * e)
+        assert -push * above == pytest.approx(slope, abs=1e-8)
+        assert -push * below == pytest.approx(
+            (loss.loss(-d + e) - loss.loss(-d - e)) / (2 * e), abs=1e-8
+        )
+        second = (loss.loss(d + 1e-3) - 2 * loss.loss(d) + loss.loss(d - 1e-3)) / 1e-6
+        assert curve * bend == pytest.approx(second, abs=1e-6)
+        assert VERBS["exact"](raw, x, y) == pytest.approx((above, below, bend), rel=1e-12)
+    far = VERBS["exact"](raw, Doc(1.0, 1e4, 0.0, ()), Doc(0.0, -1e4, 0.0, ()))
+    assert np.isfinite(far).all()
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_named_objectives(name):
+    built = rw.objective(name)
+    assert rw.objective(repr(built)) == built
+    assert (
+        OBJECTIVES[name].__doc__.split("\n")[0].endswith("].")
+    )  # a citation ends the first sentence
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_pair_sets(n):
+    assert VERBS["select"](lower(All()), n) == n
+    assert VERBS["select"](lower(Top(3)), n) == min(3, n)
+
+
+def test_a_wrong_signature_fails_at_once():
+    with pytest.raises(TypeError, match=r"Bad.weight\(self, i\) must take \(w, x, y, a, b\)"):
+
+        @part
+        class Bad:
+            def weight(self, i):
+                return 1.0
+
+
+def test_lowering():
+    raw = lower(Lambda(pairs=Top(7), loss=Logistic(2.0)), np.float32)
+    assert raw.pairs.k == 7
+    assert raw.loss.sigma.dtype == np.float32
+    assert lower(rw.metric("ndcg")).k > 10**15  # no cutoff
+
+
+def test_records():
+    record = (np.arange(5.0), 2.5, Doc(np.arange(5), 1, (), np.arange(5) * 10))
+    assert at(record, 3) == (3.0, 2.5, Doc(3, 1, (), 30))
+    part_ = cut(record, 1, 3)
+    assert part_[0].tolist() == [1.0, 2.0] and part_[2].own.tolist() == [10, 20]
+    assert type(like(np.float32(3), 0.1)) is np.float32
+
+
+def test_a_verb_without_a_default_and_can():
+    @verb
+    def sing(bird, tune):
+        """Sing."""
+
+    @part
+    class Lark:
+        def sing(self, tune):
+            return tune * 2
+
+    @part
+    class Cage:
+        bird: Can("sing") = Lark()
+
+    try:
+        assert sing(lower(Lark()), 3) == 6
+        with pytest.raises(
+            rw.InputError, match=r"Cage.bird must be a part that can 'sing' \(Lark\), got Top"
+        ):
+            Cage(Top(1))
+    finally:
+        del VERBS["sing"], PARTS["Lark"], PARTS["Cage"]

@@ -1,0 +1,102 @@
+"""Compiled code: found on disk by the next process, never stale, vectorised, and the same with JIT off."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rankwood as rw
+from rankwood._jit import JIT, lower
+from rankwood.metrics.plan import plan
+from rankwood.objectives.pairwise import fill
+
+TESTS = Path(__file__).parent
+
+USER_PART = """
+import sys
+import numpy as np
+from rankwood._jit import part
+import rankwood as rw
+from rankwood.objectives import Lambda
+from rankwood.objectives.pairwise import fill
+
+@part
+class Constant:
+    def weight(self, x, y, a, b):
+        return {weight}
+
+if __name__ == "__main__":
+    g, _ = rw.gradients(Lambda(weight=Constant()), [1, 0], [0.0, 0.0], n_jobs=1)
+    print(g[1], sum(fill.stats.cache_hits.values()))
+"""
+
+
+def run(code, cache, **env):
+    done = subprocess.run(
+        [sys.executable, *code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(cache), **env},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+@pytest.mark.skipif(not JIT, reason="without compiling there is no compiled code to find")
+def test_compiled_code_is_found_on_disk_and_never_stale(tmp_path):
+    script, cache = tmp_path / "own.py", tmp_path / "cache"
+    script.write_text(USER_PART.format(weight="x.u * 0 + 1.0"))
+    assert run([str(script)], cache) == ["0.5", "0"]  # compiled
+    assert run([str(script)], cache) == ["0.5", "1"]  # found
+    script.write_text(USER_PART.format(weight="x.u * 0 + 3.0"))
+    assert run([str(script)], cache) == ["1.5", "0"]  # an edited part is compiled anew
+    # A process that doesn't have the user's part can still read the cache.
+    code = "import rankwood as rw; print(rw.gradients('lambdarank-ndcg(norm=False)', [1, 0], [0, 0])[0][1])"
+    assert float(run(["-c", code], cache)[0]) == pytest.approx(0.5 * (1 - 1 / np.log2(3)))
+
+
+def test_the_same_numbers_without_compiling(tmp_path):
+    code = (
+        "import numpy as np, rankwood as rw\n"
+        "r = np.random.default_rng(5); y = r.integers(0, 4, 30); s = np.round(r.normal(size=30), 1)\n"
+        "q = np.arange(30) // 8\n"
+        "g, h = rw.gradients('lambdarank-ndcg@3', y, s, qid=q)\n"
+        "e = rw.evaluate(['ndcg@5', 'dcg'], y, s, qid=q, ties='average').mean()\n"
+        "print(*g, *h, *e.values())\n"
+    )
+    compiled = np.array(run(["-c", code], tmp_path, NUMBA_DISABLE_JIT="0"), float)
+    plain = np.array(run(["-c", code], tmp_path, NUMBA_DISABLE_JIT="1"), float)
+    np.testing.assert_allclose(compiled, plain, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.skipif(not JIT, reason="without compiling there is no machine code")
+@pytest.mark.parametrize("real", [np.float64, np.float32])
+def test_the_pair_loop_is_vectorised(real, rng):
+    """Look at the machine code: the four anchors' divisions work on vectors."""
+    objective = rw.objective("lambdarank-ndcg@10", norm=False)
+    y, s = rng.integers(0, 4, 20).astype(float), rng.normal(size=20)
+    laid = plan(objective, y, np.array([0, 20]), np.arange(20), real)
+    grad, hess = np.empty(20, real), np.empty(20, real)
+    raw = lower(objective, real)
+    fill(raw, laid, np.arange(20), s, grad, hess, 0, 1)
+    code = [a for key, a in fill.inspect_asm().items() if _has(key, raw, real)]
+    packed = {np.float64: r"v?divpd|fdiv\tv\d+\.2d", np.float32: r"v?divps|fdiv\tv\d+\.4s"}[real]
+    assert max(len(re.findall(packed, a)) for a in code) >= 4
+
+
+def _has(signature, raw, real):
+    return type(raw.weight).__name__ in str(signature) and (
+        ("float32" in str(signature[1])) == (real is np.float32)
+    )
+
+
+def test_a_cold_cache_directory_that_can_not_be_written(tmp_path):
+    # No place for a cache at all: compiled in every process, no exception.
+    code = "import rankwood as rw; print(rw.evaluate('dcg', [1], [0.0]).mean()['dcg'])"
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    assert run(["-c", code], blocked / "under") == ["1.0"]

@@ -1,0 +1,64 @@
+"""Imports go one way: base <- data <- metrics <- objectives <- engines <- ranker <- cli."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import rankwood
+
+ROOT = Path(rankwood.__file__).parent
+LAYERS = [
+    ["_version", "_raw", "_check", "_run", "_jit", "progress"],
+    ["data"],
+    ["spec"],
+    ["metrics"],
+    ["objectives"],
+    ["engines"],
+    ["modelfile"],
+    ["ranker"],
+    ["cli", "__main__"],
+]
+
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+
+
+def imported(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("rankwood"):
+            parts = node.module.split(".")
+            yield from [parts[1]] if len(parts) > 1 else [alias.name for alias in node.names]
+
+
+def test_no_import_goes_backward():
+    files = [p for p in ROOT.rglob("*.py") if p.name != "__init__.py" or p.parent != ROOT]
+    assert len(files) > 20
+    for path in files:
+        own = path.relative_to(ROOT).parts[0].removesuffix(".py")
+        for name in imported(path):
+            level = LEVEL.get(name, LEVEL["ranker"])  # names of the package itself
+            assert level <= LEVEL[own], f"{path.name} of {own} imports {name}"
+
+
+def test_only_jit_imports_numba():
+    for path in ROOT.rglob("*.py"):
+        names = [
+            alias.name if isinstance(node, ast.Import) else node.module or ""
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, (ast.Import, ast.ImportFrom))
+            for alias in node.names
+        ]
+        assert path.name == "_jit.py" or not any(n.split(".")[0] == "numba" for n in names), path
+
+
+def test_importing_has_no_side_effects():
+    code = (
+        "import sys, os, random, numpy as np, logging\n"
+        "before = (random.getstate(), np.random.get_state()[1].tobytes(), dict(os.environ), logging.root.handlers[:])\n"
+        "import rankwood\n"
+        "after = (random.getstate(), np.random.get_state()[1].tobytes(), dict(os.environ), logging.root.handlers[:])\n"
+        "assert before == after\n"
+        "assert 'lightgbm' not in sys.modules and 'sklearn' not in sys.modules and 'pandas' not in sys.modules\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

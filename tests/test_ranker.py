@@ -1,0 +1,361 @@
+"""Ranker: training, stopping, scikit-learn's manners, files."""
+
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from conftest import random_lists
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import rankwood as rw
+from rankwood.objectives import Lambda, Top
+
+
+@pytest.fixture
+def data(lists):
+    X, y, sizes = lists
+    return rw.RankingData(X, y, group=sizes)
+
+
+def small(**params):
+    return rw.Ranker(**{"n_estimators": 12, "num_leaves": 7, "n_jobs": 1, **params})
+
+
+def test_it_learns(data):
+    ranker = small(n_estimators=40).fit(data)
+    learned = rw.evaluate("ndcg@10", data, ranker.predict(data)).mean()["ndcg@10"]
+    untrained = rw.evaluate("ndcg@10", data, np.zeros(len(data)), ties="input").mean()["ndcg@10"]
+    assert learned > untrained + 0.2
+
+
+def test_predictions_are_in_the_callers_order(lists, rng):
+    X, y, sizes = lists
+    qid = np.repeat(np.arange(sizes.size), sizes)
+    ranker = small(shuffle=False).fit(X, y, qid=qid)
+    order = rng.permutation(y.size)
+    np.testing.assert_array_equal(ranker.predict(X[order]), ranker.predict(X)[order])
+
+
+def test_interleaved_queries_train_the_same_model(lists):
+    X, y, sizes = lists
+    qid = np.repeat(np.arange(sizes.size), sizes)
+    place = np.concatenate([np.arange(n) for n in sizes])
+    order = np.lexsort((qid, place))  # first documents of all queries, then second ones, ...
+    # One bin per value and exact sums would be needed for equal bits; the gradients are equal bit for bit.
+    straight = rw.gradients("lambdarank-ndcg@10", y, np.zeros(y.size), qid=qid)[0]
+    mixed = rw.gradients("lambdarank-ndcg@10", y[order], np.zeros(y.size), qid=qid[order])[0]
+    assert mixed.tobytes() == straight[order].tobytes()
+    a = small(shuffle=False).fit(X, y, qid=qid).predict(X)
+    b = small(shuffle=False).fit(X[order], y[order], qid=qid[order]).predict(X)
+    np.testing.assert_allclose(a, b, atol=1e-6)
+
+
+def test_same_seed_same_bits_on_any_number_of_threads(data):
+    params = {"subsample": 0.7, "colsample_bytree": 0.6, "random_state": 3}
+    one = small(**params, n_jobs=1).fit(data).predict(data)
+    two = small(**params, n_jobs=2).fit(data).predict(data)
+    assert one.tobytes() == two.tobytes()
+    other = small(**{**params, "random_state": 4}).fit(data).predict(data)
+    assert one.tobytes() != other.tobytes()
+
+
+def test_shuffling_makes_the_order_of_the_file_harmless(lists):
+    X, y, sizes = lists
+    qid = np.repeat(np.arange(sizes.size), sizes)
+    by_label = np.lexsort((-y, qid))  # the best documents first: a leak if ties keep this order
+    straight = small(shuffle=False, n_estimators=1).fit(X[by_label], y[by_label], qid=qid)
+    shuffled = small(n_estimators=1).fit(X[by_label], y[by_label], qid=qid)
+    assert not np.array_equal(straight.predict(X), shuffled.predict(X))
+
+
+def test_early_stopping_keeps_the_best_round(rng):
+    X, y, sizes = random_lists(rng, queries=30)
+    Xv, yv, sv = random_lists(rng, queries=30)
+    valid = rw.RankingData(Xv, yv, group=sv)
+    ranker = small(
+        n_estimators=200, learning_rate=0.5, early_stopping_rounds=5, eval_metric=["ndcg@5", "dcg"]
+    )
+    ranker.fit(X, y, group=sizes, valid=valid)
+    curve = ranker.history_["ndcg@5"]
+    assert len(curve) < 200
+    assert set(ranker.history_) == {"ndcg@5", "dcg"}
+    assert ranker.best_iteration_ == int(np.argmax(curve)) + 1 == len(curve) - 5
+    # What was seen in training is what the kept model gives, to the bit.
+    mean = rw.evaluate("ndcg@5", valid, ranker.predict(valid)).mean()["ndcg@5"]
+    assert mean == max(curve)
+    assert ranker.score(valid) == mean
+    kept = small(n_estimators=20, early_stopping_rounds=None).fit(X, y, group=sizes, valid=valid)
+    assert kept.best_iteration_ == 20 and len(kept.history_["ndcg@10"]) == 20
+
+
+def test_valid_as_a_tuple(lists):
+    X, y, sizes = lists
+    qid = np.repeat(np.arange(sizes.size), sizes)
+    ranker = small().fit(X, y, qid=qid, valid=(X, y, qid))
+    assert len(ranker.history_["ndcg@10"]) == 12
+    assert set(ranker.seconds_) == {"gradients", "trees", "evaluation"}
+
+
+def test_query_weights_matter(lists):
+    X, y, sizes = lists
+    weight = np.where(np.arange(sizes.size) < 5, 50.0, 0.01)
+    first = np.arange(sizes[:5].sum())
+    plain, weighted = small().fit(X, y, group=sizes), small().fit(X, y, group=sizes, weight=weight)
+    part = rw.RankingData(X[first], y[first], group=sizes[:5])
+    assert weighted.score(part) > plain.score(part)
+
+
+def test_engine_parameters_pass_through(data):
+    plain = small().fit(data)
+    lean = small(max_bin=3, min_gain_to_split=0.5).fit(data)
+    assert not np.array_equal(plain.predict(data), lean.predict(data))
+    assert "[max_bin: 3]" in lean.model_.text
+    assert "[bagging_freq: 1]" in small(subsample=0.5).fit(data).model_.text
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        (
+            {"learning_rat": 0.1},
+            "neither Ranker nor LightGBM has a parameter 'learning_rat'; did you mean 'learning_rate'",
+        ),
+        (
+            {"num_iterations": 5},
+            "num_iterations is set by Ranker itself: use objective=, n_estimators=",
+        ),
+        (
+            {"objective": "lambdarank-ndgc@10"},
+            "unknown objective 'lambdarank-ndgc'; did you mean 'lambdarank-ndcg'",
+        ),
+        (
+            {"objective": "lambdarank-ndcg@0"},
+            "k must be at least 1, got 0|ideal must be at least 1, got 0",
+        ),
+        (
+            {"objective": "lambdarank-ndcg(sigm=2)"},
+            "objective 'lambdarank-ndcg' has no parameter 'sigm'; did you mean 'sigma'",
+        ),
+        ({"objective": "lambdarank-ndcg(sigma=-2)"}, "sigma must be positive, got -2"),
+        ({"objective": Top(3)}, "objective must be .*, got Top"),
+        ({"objective": 7}, "objective must be a name or a composition of parts, got 7"),
+        ({"eval_metric": "ndcg@0"}, "NDCG.k must be at least 1, got 0"),
+        ({"eval_metric": "ncdg"}, "unknown metric 'ncdg'; did you mean 'ndcg'"),
+        ({"eval_metric": []}, "there is no metric"),
+        ({"engine": "lightgmb"}, "unknown engine 'lightgmb'; did you mean 'lightgbm'"),
+        ({"n_estimators": 0}, "n_estimators must be at least 1, got 0"),
+        ({"n_estimators": 2.5}, "n_estimators must be an integer, got 2.5"),
+        ({"early_stopping_rounds": 0}, "early_stopping_rounds must be at least 1, got 0"),
+        ({"random_state": -1}, "random_state must be at least 0, got -1"),
+        ({"num_leaves": 1}, "LightGBM can't start: .*num_leaves"),
+    ],
+)
+def test_bad_parameters_get_one_plain_sentence(data, params, message):
+    with pytest.raises(rw.InputError, match=message) as error:
+        small(**params).fit(data)
+    assert "\n" not in str(error.value)
+
+
+def test_bad_data_gets_one_plain_sentence(lists, data):
+    X, y, sizes = lists
+    with pytest.raises(
+        rw.InputError, match=r"integer labels, got 1\.5 at row 0; use gain=\"linear\""
+    ):
+        small().fit(X, y + 0.5, group=sizes)
+    with pytest.raises(rw.InputError, match="fit needs to know the queries"):
+        small().fit(X, y)
+    with pytest.raises(rw.InputError, match="score needs to know the queries"):
+        small().fit(data).score(X, y)
+    with pytest.raises(rw.InputError, match="fit needs labels"):
+        small().fit(X)
+    with pytest.raises(rw.InputError, match="give it alone"):
+        small().fit(data, y)
+    with pytest.raises(rw.InputError, match="validation data has 2 features, the training data 8"):
+        small().fit(data, valid=(X[:, :2], y, y))
+    with pytest.raises(rw.InputError, match=r"valid must be \(X, y, qid\), got 2 values"):
+        small().fit(data, valid=(X, y))
+    ranker = small().fit(data)
+    with pytest.raises(rw.InputError, match="X has 3 features, but the model was trained on 8"):
+        ranker.predict(X[:, :3])
+    with pytest.raises(NotFittedError):
+        small().predict(X)
+    with pytest.raises(NotFittedError):
+        small().save("nowhere.json")
+
+
+def test_flat_data_trains_to_a_constant(lists):
+    X, y, sizes = lists
+    for labels in (np.zeros(y.size), np.full(y.size, 3.0)):
+        ranker = small().fit(
+            X, labels, group=sizes, valid=(X, labels, np.repeat(np.arange(sizes.size), sizes))
+        )
+        assert np.unique(ranker.predict(X)).size == 1
+    one = small().fit(X, y, qid=np.arange(y.size))  # queries of one document
+    assert np.unique(one.predict(X)).size == 1
+    again = small(min_child_samples=1).fit(
+        np.vstack([X, X]), np.r_[y, y], group=np.r_[sizes, sizes]
+    )
+    assert np.isfinite(again.predict(X)).all()  # duplicate rows
+
+
+def test_sparse_missing_and_fortran(lists):
+    X, y, sizes = lists
+    holes = np.where(np.abs(X) < 0.3, np.nan, X)
+    dense = small().fit(holes, y, group=sizes).predict(holes)
+    fortran = np.asfortranarray(holes)
+    fortran.setflags(write=False)
+    np.testing.assert_array_equal(small().fit(fortran, y, group=sizes).predict(fortran), dense)
+    zeros = np.where(np.abs(X) < 0.3, 0.0, X)
+    csr = sparse.csr_matrix(zeros)
+    np.testing.assert_array_equal(
+        small().fit(csr, y, group=sizes).predict(csr),
+        small().fit(zeros, y, group=sizes).predict(zeros),
+    )
+
+
+def test_tables_are_matched_by_column_name(lists):
+    X, y, sizes = lists
+    frame = pd.DataFrame(X, columns=[f"f {i}" for i in range(8)]).assign(
+        q=np.repeat(np.arange(sizes.size), sizes), label=y
+    )
+    ranker = small().fit(frame, "label", qid="q")
+    assert ranker.feature_names_in_.tolist() == [f"f {i}" for i in range(8)]
+    expected = small().fit(X, y, group=sizes).predict(X)
+    np.testing.assert_array_equal(ranker.predict(frame), expected)
+    turned = frame[frame.columns[::-1]]
+    np.testing.assert_array_equal(ranker.predict(turned), expected)
+    np.testing.assert_array_equal(ranker.predict(pl.from_pandas(turned)), expected)
+    np.testing.assert_array_equal(ranker.predict(pl.from_pandas(turned).to_arrow()), expected)
+    with pytest.raises(rw.InputError, match="X lacks the column 'f 3'"):
+        ranker.predict(frame.drop(columns="f 3"))
+
+
+def test_clone_params_and_pickle(data):
+    ranker = small(objective=rw.objective("lambdarank-ndcg@5"), max_bin=63)
+    copy = clone(ranker)
+    assert copy.get_params() == ranker.get_params()
+    assert copy.get_params()["max_bin"] == 63
+    assert ranker.set_params(num_leaves=5, max_bin=15).get_params()["max_bin"] == 15
+    assert copy.get_params()["max_bin"] == 63
+    assert "lambdarank" in repr(small(objective="lambdarank-ndcg@3"))
+    fitted = ranker.fit(data)
+    again = pickle.loads(pickle.dumps(fitted))
+    assert again.predict(data).tobytes() == fitted.predict(data).tobytes()
+
+
+def test_fit_leaves_parameters_alone(data):
+    ranker = small()
+    before = ranker.get_params()
+    ranker.fit(data)
+    assert ranker.get_params() == before
+
+
+def test_pipeline_and_cross_validation_by_whole_queries(lists):
+    X, y, sizes = lists
+    qid = np.repeat(np.arange(sizes.size), sizes)
+    pipe = make_pipeline(StandardScaler(), small())
+    pipe.fit(X, y, ranker__qid=qid)
+    assert pipe.predict(X).shape == y.shape
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipe = make_pipeline(StandardScaler(), small()).fit(X, y, qid=qid)
+        grid = {"num_leaves": [3, 7], "min_child_samples": [5]}
+        search = GridSearchCV(small(), grid, cv=GroupKFold(3)).fit(X, y, qid=qid, groups=qid)
+        values = cross_val_score(pipe, X, y, params={"qid": qid, "groups": qid}, cv=GroupKFold(3))
+        assert search.best_params_["min_child_samples"] == 5
+        assert 0.3 < search.best_score_ < 1.0
+        assert values.shape == (3,)
+        # By hand: the same folds, the same model, the same value.
+        cv = GroupKFold(3).split(X, y, qid)
+        by_hand = [
+            small(**search.best_params_).fit(X[a], y[a], qid=qid[a]).score(X[b], y[b], qid=qid[b])
+            for a, b in cv
+        ]
+        assert search.best_score_ == pytest.approx(np.mean(by_hand), abs=1e-12)
+
+
+def test_save_and_load_predict_the_same_bits(data, tmp_path):
+    ranker = small(objective=rw.objective("lambdarank-ndcg@7", norm=False), max_bin=31).fit(
+        data, valid=data
+    )
+    ranker.save(tmp_path / "m.json")
+    again = rw.Ranker.load(tmp_path / "m.json")
+    assert again.predict(data).tobytes() == ranker.predict(data).tobytes()
+    assert again.objective_ == ranker.objective_
+    assert isinstance(again.objective_, Lambda)
+    assert again.history_ == ranker.history_
+    assert again.best_iteration_ == ranker.best_iteration_
+    assert again.get_params()["max_bin"] == 31
+    header = json.loads((tmp_path / "m.json").read_text())
+    assert header["rankwood"] == rw.__version__ and header["n_features"] == 8
+    assert [p.name for p in tmp_path.iterdir()] == ["m.json"]  # nothing left over
+    again.save(tmp_path / "m2.json")
+    assert (
+        rw.Ranker.load(tmp_path / "m2.json").predict(data).tobytes()
+        == ranker.predict(data).tobytes()
+    )
+
+
+def test_damaged_and_foreign_files(data, tmp_path):
+    ranker = small().fit(data)
+    ranker.save(tmp_path / "m.json")
+    whole = (tmp_path / "m.json").read_text()
+    content = json.loads(whole)
+    cases = {
+        "not JSON at line": whole[: len(whole) // 2],
+        "no model that Ranker.save wrote": json.dumps([1, 2]),
+        "JSON, but no model": json.dumps({"a": 1}),
+        "doesn't match its checksum": whole.replace("leaf_value=", "leaf_value=1"),
+        "format version 99, this Rankwood reads 1": json.dumps({**content, "format_version": 99}),
+        "is a model of LightGBM itself": ranker.model_.text,
+        "'n_features' is missing": json.dumps(
+            {k: v for k, v in content.items() if k != "n_features"}
+        ),
+    }
+    for message, text in cases.items():
+        (tmp_path / "bad.json").write_text(text)
+        with pytest.raises(rw.InputError, match=message) as error:
+            rw.Ranker.load(tmp_path / "bad.json")
+        assert "bad.json" in str(error.value)
+    (tmp_path / "bad.json").write_bytes(b"\x80\x04\x95\xff\xfe")
+    with pytest.raises(rw.InputError, match="binary file"):
+        rw.Ranker.load(tmp_path / "bad.json")
+    with pytest.raises(rw.InputError, match="can't be read: No such file"):
+        rw.Ranker.load(tmp_path / "missing.json")
+    with pytest.raises(rw.InputError, match="can't be written: No such file"):
+        ranker.save(tmp_path / "nowhere" / "m.json")
+
+
+def test_an_interrupted_run_keeps_its_trees(data, monkeypatch):
+    from rankwood.engines.lightgbm import LightGBMEngine
+
+    update, calls = LightGBMEngine.update, []
+
+    def interrupted(self, gradients):
+        calls.append(1)
+        if len(calls) == 5:
+            raise KeyboardInterrupt
+        return update(self, gradients)
+
+    monkeypatch.setattr(LightGBMEngine, "update", interrupted)
+    ranker = small()
+    with pytest.raises(KeyboardInterrupt):
+        ranker.fit(data)
+    assert ranker.best_iteration_ == 4
+    assert np.unique(ranker.predict(data)).size > 10
+
+
+def test_training_is_quiet_and_bar_shows_on_request(data, capfd):
+    small().fit(data)
+    out = capfd.readouterr()
+    assert (out.out, out.err) == ("", "")
+    small(verbose=True).fit(data, valid=data)
+    assert "Training" in capfd.readouterr().err
