@@ -8,7 +8,6 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
-from conftest import random_lists
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -17,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import rankwood as rw
+from conftest import random_lists
 from rankwood.objectives import Lambda, Top
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from rankwood._jit import PARTS, at, lower
+from rankwood.data.groups import group_rows
 from rankwood.metrics.evaluate import METRICS, Evaluator, metric
 from rankwood.metrics.plan import plan
 from rankwood.metrics.query import Query, discounts
 from rankwood.metrics.verbs import columns, delta, value
-from rankwood.data.groups import group_rows
 
 METRIC_PARTS = [cls for cls in PARTS.values() if cls.Raw in value.table]
 INSTANCES = [cls(**({"k": k} if k else {})) for cls in METRIC_PARTS for k in (None, 1, 3, 50)]

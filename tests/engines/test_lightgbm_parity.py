@@ -5,9 +5,9 @@ from dataclasses import replace
 import lightgbm as lgb
 import numpy as np
 import pytest
-from conftest import random_lists
 
 import rankwood as rw
+from conftest import random_lists
 from rankwood._jit import part
 
 PARAMS = {"learning_rate": 0.1, "num_leaves": 15, "min_child_samples": 20}

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 import naive
 import rankwood as rw
 from rankwood.data.groups import group_rows
+from rankwood.metrics import NDCG
 from rankwood.objectives import All, ByDistance, Lambda, Log2Sum, Logistic, Swap, Top
 from rankwood.objectives.drive import Drive
-from rankwood.metrics import NDCG
 
 scores_ = st.one_of(
     st.floats(-3, 3).map(lambda x: round(x, 2)),  # often tied

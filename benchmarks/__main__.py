@@ -1,0 +1,54 @@
+"""Measure everything the project promises about speed: `python -m benchmarks [names] [--write]`.
+
+With --write the table goes to docs/benchmarks.md.
+"""
+
+import argparse
+import importlib
+import platform
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+NAMES = ["start", "objective", "training", "letor", "evaluate"]
+PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+INTRO = """# Benchmarks
+
+Ratios measured side by side in one process, contenders interleaved, best of several rounds, 2 threads.
+Made by `python -m benchmarks --write`; the spread shows best / median / worst where three numbers stand together.
+A boosting round's objective is what remains after subtracting the same round with a custom objective that does nothing.
+
+"""
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    lines = ["| what | against | ours | other | ratio | bar | met |", "|---|---|---|---|---|---|---|"]
+    for row in rows:
+        ratio = "-" if row["ratio"] is None else f"{row['ratio']:.2f}"
+        cells = [row["what"], row["against"], row["ours"], row["other"], ratio, row["bar"]]
+        lines.append("| " + " | ".join([*cells, "yes" if row["met"] else "**no**"]) + " |")
+    lines += ["", "Spread:", ""]
+    lines += [f"- {row['what']}: {row['spread']}" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[*NAMES, []], help="which to run; all without")
+    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    args = parser.parse_args()
+    rows: list[dict[str, Any]] = []
+    for name in args.names or NAMES:
+        rows += importlib.import_module(f"benchmarks.bench_{name}").run()
+        print(table(rows[-1:]) if len(rows) == 1 else f"{rows[-1]['what']}: {rows[-1]['ratio']}", flush=True)
+    packages = ", ".join(f"{p} {version(p)}" for p in ("lightgbm", "numba", "numpy", "scikit-learn"))
+    stamp = f"{date.today()}, {platform.machine()}, Python {platform.python_version()}, {packages}.\n\n"
+    text = INTRO + stamp + table(rows)
+    print(text)
+    if args.write:
+        PAGE.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
