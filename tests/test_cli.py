@@ -260,6 +260,18 @@ def test_help_has_examples(call, command):
     assert "--json" in out
 
 
+def test_remarks_of_an_engine_are_no_output(call, monkeypatch):
+    def talking(*args, **words):
+        print("[LightGBM] [Warning] by the way")
+        return rw.load_letor(*args, **words)
+
+    monkeypatch.setattr("rankwood.cli._files.load_letor", talking)
+    code, out, err = call("predict @m.json @test.txt --json")
+    assert code == 0
+    assert len(json.loads(out)["scores"]) == 120
+    assert err == "[LightGBM] [Warning] by the way\n"
+
+
 # What is refused
 
 WRONG_USE = {
@@ -300,6 +312,7 @@ FAILURES = {
     "predict @m.json none.txt": "none.txt does not exist",
     "predict @train.txt @test.txt": "no Rankwood model",
     "predict @m.json @test.txt --output no/s.txt": "there is no directory no",
+    "predict @m.json @test.txt --output /dev/stdout": "it is a device",
     "predict @m.json @test.txt --output @test.txt": "is read by this command",
     "evaluate @test.txt none.txt": "none.txt: No such file or directory.",
     "evaluate none.txt @m.json": "none.txt does not exist",

@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from typing import NoReturn
 
 import rankwood
@@ -54,7 +55,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     args = _parse(argv)
     try:
-        result = args.run(args)
+        with redirect_stdout(sys.stderr):  # an engine's remarks must not get into our output
+            result = args.run(args)
         if args.json:
             _show.as_json(result)
         elif not getattr(args, "quiet", False):

@@ -51,7 +51,9 @@ def check_output(path: str, inputs: Iterable[str]) -> None:
         raise InputError(f"{path} can't be written: there is no directory {folder}.")
     if target.is_dir():
         raise InputError(f"{path} can't be written: it is a directory, expected a file name.")
-    if target.exists() and not target.is_file():
+    # /dev/stdout may well be a file, but one that must not be replaced while others write to it.
+    special = os.path.abspath(path).startswith(("/dev/", "/proc/"))
+    if special or (target.exists() and not target.is_file()):
         raise InputError(
             f"{path} can't be written: it is a device or a pipe, expected a file name."
         )

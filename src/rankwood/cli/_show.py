@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -53,7 +53,8 @@ def table(headings: Iterable[str], rows: Iterable[Iterable[str]], numbers: int =
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for place, heading in enumerate(headings):
         right = place >= len(headings) - numbers
-        made.add_column(heading, justify="right" if right else "left", overflow="fold")
+        justify: JustifyMethod = "right" if right else "left"
+        made.add_column(heading, justify=justify, overflow="fold", no_wrap=place == 0)
     for row in rows:
         made.add_row(*row)
     return made

@@ -122,8 +122,9 @@ class NDCG:
 
 @inner
 def _gains_and_discounts(q, worth, k):
-    gains, discount = np.empty(worth.size, worth.dtype), np.empty(worth.size, worth.dtype)
-    for i in range(worth.size):
+    n = q.slot.size
+    gains, discount = np.empty(n, worth.dtype), np.empty(n, worth.dtype)
+    for i in range(n):
         gains[i] = worth[q.slot[i]]
         discount[i] = q.table[i] if i < k else like(q.table[i], 0.0)
     return Gains(gains, discount)

@@ -11,6 +11,8 @@ from rankwood._jit import is_part, jit, lower
 from rankwood.metrics.query import discounts
 from rankwood.metrics.verbs import worth
 
+_SPARE = 16  # the pair loop fills lists up, a little beyond the longest
+
 #: Documents grouped by query, see the vocabulary in `query`; `worth` is the record of the parts' columns.
 Plan = namedtuple("Plan", "ptr rows label worth table")
 
@@ -21,7 +23,7 @@ def plan(
     """Lay out labels by query and let every metric inside `part` say what each document is worth."""
     check_labels(part, y)
     label = y[rows]
-    table = discounts(int(np.diff(ptr).max(initial=0)))
+    table = discounts(int(np.diff(ptr).max(initial=0)) + _SPARE)
     return Plan(
         ptr, rows, label.astype(real), _record(part, label, ptr, table, real), table.astype(real)
     )

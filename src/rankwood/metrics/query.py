@@ -14,7 +14,8 @@ import numpy as np
 from rankwood._jit import inner
 
 #: One query in rank order: labels, scores (relative to the middle of their range), slot of each rank,
-#: and the discounts 1 / log2(2 + rank) of a list long enough.
+#: and the discounts 1 / log2(2 + rank) of a list long enough. In the pair loop the list is filled up with
+#: copies of the last document that have no label (NaN): a column by rank has as many entries as `slot`.
 Query = namedtuple("Query", "label score slot table")
 
 

@@ -2,7 +2,9 @@
 
 For each query: rank the documents, let the weight prepare its record, then visit the pairs (i, j),
 i among the m anchors and j below i. Four anchors go over the same documents together: the loads, and
-the loads and stores of the lower document's sums, are shared, and the loop over j vectorises.
+the loads and stores of the lower document's sums, are shared, and the loop over j vectorises. The list
+is filled up with documents that have no label (NaN) and so pair with nobody: loops are as long as
+vectors are wide, and there is no remainder to do one by one.
 """
 
 from collections import namedtuple
@@ -26,6 +28,8 @@ from rankwood.objectives.verbs import (
     weight,
 )
 from rankwood.objectives.weights import Swap
+
+_LANES = 8  # float32 numbers in a vector of 256 bits
 
 #: What the pair loop sees of one document; `own` is its part of the record that the weight prepared.
 Doc = namedtuple("Doc", "label score u own")
@@ -107,9 +111,8 @@ def _few(obj, docs, start, stop, end, wide, push, curve):
 
 
 @inner
-def _sweep(obj, docs, m, wide, push, curve):
+def _sweep(obj, docs, m, n, wide, push, curve):
     """Visit the pairs of m anchors; add up lambdas and curvatures, return the sum of absolute lambdas."""
-    n = docs.u.size
     total = like(docs.u[0], 0.0)
     for i in range(0, m, m if wide else 4):
         e = m if wide else min(i + 4, m)
@@ -122,7 +125,8 @@ def _sweep(obj, docs, m, wide, push, curve):
         x1 = at(docs, i + 1) if i + 1 < m else none
         x2 = at(docs, i + 2) if i + 2 < m else none
         x3 = at(docs, i + 3) if i + 3 < m else none
-        p, c, t = _four(obj, x, x1, x2, x3, cut(docs, e, n), push[e:], curve[e:])
+        end = e + (n - e + _LANES - 1) // _LANES * _LANES
+        p, c, t = _four(obj, x, x1, x2, x3, cut(docs, e, end), push[e:end], curve[e:end])
         for r in range(e - i):
             push[i + r] += p[r]
             curve[i + r] += c[r]
@@ -136,28 +140,32 @@ def fill(obj, plan, order, scores, grad, hess, first, last):
     longest = 0
     for q in range(first, last):
         longest = max(longest, plan.ptr[q + 1] - plan.ptr[q])
-    key = np.empty(longest)
-    work = np.empty((5, longest), plan.table.dtype)
+    room = longest + _LANES - 1
+    key, ranks = np.empty(longest), np.empty(room, np.int64)
+    work = np.empty((5, room), plan.table.dtype)
     by_push, by_curve = units(obj.loss)
     for q in range(first, last):
         start, n = plan.ptr[q], plan.ptr[q + 1] - plan.ptr[q]
         rows, slot = plan.rows[start : start + n], order[start : start + n]
-        label, score, u = work[0, :n], work[1, :n], work[2, :n]
-        push, curve = work[3, :n], work[4, :n]
         for i in range(n):
             key[i] = scores[rows[slot[i]]]
         arrange(key[:n], slot)
         middle = 0.5 * key[0] + 0.5 * key[n - 1]
         wide = key[0] - middle > reach(obj.loss)
-        for i in range(n):
-            label[i] = plan.label[start + slot[i]]
-            score[i] = key[i] - middle
-            u[i] = embed(obj.loss, score[i])
+        full = n + _LANES - 1
+        ranked = Query(work[0, :full], work[1, :full], ranks[:full], plan.table)
+        u, push, curve = work[2, :full], work[3, :full], work[4, :full]
+        for i in range(full):
+            last_or_i = min(i, n - 1)
+            ranked.slot[i] = slot[last_or_i]
+            ranked.label[i] = plan.label[start + slot[i]] if i < n else np.nan
+            ranked.score[i] = key[last_or_i] - middle
+            u[i] = embed(obj.loss, ranked.score[i])
             push[i] = 0.0
             curve[i] = 0.0
-        ranked = Query(label, score, slot, plan.table)
         own = prepare(obj.weight, ranked, cut(plan.worth[0], start, start + n))
-        total = _sweep(obj, Doc(label, score, u, own), select(obj.pairs, n), wide, push, curve)
+        docs = Doc(ranked.label, ranked.score, u, own)
+        total = _sweep(obj, docs, select(obj.pairs, n), n, wide, push, curve)
         factor = scale(obj.scale, by_push * (total + total))
         for i in range(n):
             row = rows[slot[i]]
