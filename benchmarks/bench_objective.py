@@ -7,12 +7,12 @@ does nothing: what is left is the objective.
 from functools import partial
 from typing import Any
 
-import lightgbm as lgb
 import numpy as np
 
 import rankwood as rw
 from benchmarks._timing import interleave, spread
 from rankwood.data.groups import group_rows
+from rankwood.engines.lightgbm import lgb  # loaded as the engine loads it, for both contenders
 from rankwood.objectives.drive import Drive
 
 THREADS = 2

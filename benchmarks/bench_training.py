@@ -3,12 +3,11 @@
 import time
 from typing import Any
 
-import lightgbm as lgb
 import numpy as np
 
 import rankwood as rw
 from benchmarks.bench_objective import THREADS, queries
-from rankwood.engines.lightgbm import translate
+from rankwood.engines.lightgbm import lgb, translate
 
 ROUNDS = 20
 

@@ -28,7 +28,7 @@ OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "no_cfunc_wrapper": True,
 }
-# Bodies of verbs are only ever called by compiled code and need no door to Python, which takes time to compile.
+# What only compiled code calls needs no door to Python, which takes time to compile.
 INNER: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True}
 ALL = 2**62  # what a cutoff of None ("no cutoff") becomes in a kernel
 VERBS: dict[str, Any] = {}
@@ -58,8 +58,9 @@ def jit(fn: F) -> F:
 
 
 def inner(fn: F) -> F:
-    """Compile a function that other compiled functions call: it comes to disk as a part of them."""
-    return numba.njit(nogil=True, **OPTIONS)(fn)
+    """Let compiled functions call `fn`: compiled as a part of them, plain Python for everyone else."""
+    overload(fn, jit_options=INNER, strict=False)(lambda *args: fn)
+    return fn
 
 
 def verb(stub: Callable[..., Any], default: Callable[..., Any] | None = None) -> Any:

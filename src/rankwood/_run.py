@@ -7,6 +7,7 @@ never changes a bit of the result.
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 
 import numpy as np
 
@@ -33,5 +34,10 @@ def over(work: np.ndarray, kernel: Callable[[int, int], None], n_jobs: int | Non
     parts = min(count * _CHUNKS, work.size)
     cuts = np.searchsorted(total, total[-1] * np.arange(1, parts) / parts)
     edges = np.unique(np.concatenate([[0], cuts, [work.size]]))
-    with ThreadPoolExecutor(count) as pool:
-        list(pool.map(kernel, edges[:-1].tolist(), edges[1:].tolist()))
+    list(_pool(count, os.getpid()).map(kernel, edges[:-1].tolist(), edges[1:].tolist()))
+
+
+@cache
+def _pool(count: int, process: int) -> ThreadPoolExecutor:
+    """Return threads that stay: starting them takes longer than a short kernel. A forked process has none."""
+    return ThreadPoolExecutor(count, thread_name_prefix="rankwood")

@@ -1,14 +1,25 @@
 """Stock LightGBM, with our gradients."""
 
+import os
 import re
 from typing import Any
 
-import lightgbm as lgb
 import numpy as np
 
-from rankwood import _check, _run
-from rankwood.data.lists import RankingData
-from rankwood.engines.base import Gradients
+# Between two of its loops LightGBM's threads wait actively, unless OpenMP is told otherwise when it is
+# loaded: they would take the cores our gradients need, and on a busy machine training can take fifty
+# times as long. A choice the user made stays.
+_policy = os.environ.get("OMP_WAIT_POLICY")
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+try:
+    import lightgbm as lgb
+finally:
+    if _policy is None:
+        del os.environ["OMP_WAIT_POLICY"]
+
+from rankwood import _check, _run  # noqa: E402
+from rankwood.data.lists import RankingData  # noqa: E402
+from rankwood.engines.base import Gradients  # noqa: E402
 
 #: Names that engines share, and what LightGBM calls them.
 _SHARED = {

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankwood import _check
-from rankwood._jit import Can, inner, like, part
+from rankwood._jit import Can, like, part
 from rankwood.metrics.query import arrange
 from rankwood.metrics.verbs import gain
 
@@ -50,6 +50,35 @@ class Linear:
 #: Record of the DCG family, by rank.
 Gains = namedtuple("Gains", "gain discount")
 
+
+# What DCG and NDCG share: they differ in what a document is worth, its gain or its share of the ideal.
+
+
+def _columns(self, q, worth):
+    n = q.slot.size
+    gains, discount = np.empty(n, worth.dtype), np.empty(n, worth.dtype)
+    for i in range(n):
+        gains[i] = worth[q.slot[i]]
+        discount[i] = q.table[i] if i < self.k else like(q.table[i], 0.0)
+    return Gains(gains, discount)
+
+
+def _value(self, n, own):
+    total = 0.0
+    for i in range(min(self.k, n)):
+        total += own.gain[i] * own.discount[i]
+    return total
+
+
+def _delta(self, x, y, a, b):
+    return (b.gain - a.gain) * (a.discount - b.discount)
+
+
+def _check_gains(self, y: np.ndarray) -> None:
+    """Raise unless the gain is defined for these labels."""
+    self.gain.check_labels(y)
+
+
 GAINS: dict[str, Exp | Linear] = {"exp": Exp(), "linear": Linear()}
 
 
@@ -65,18 +94,7 @@ class DCG:
         for i in range(label.size):
             out[i] = gain(self.gain, label[i])
 
-    def check_labels(self, y: np.ndarray) -> None:
-        """Raise unless the gain is defined for these labels."""
-        self.gain.check_labels(y)
-
-    def columns(self, q, worth):
-        return _gains_and_discounts(q, worth, self.k)
-
-    def value(self, n, own):
-        return _cumulate(own, min(self.k, n))
-
-    def delta(self, x, y, a, b):
-        return (b.gain - a.gain) * (a.discount - b.discount)
+    columns, value, delta, check_labels = _columns, _value, _delta, _check_gains
 
 
 @part
@@ -103,36 +121,7 @@ class NDCG:
         ideal = 0.0
         for i in range(min(self.k, self.ideal, n)):
             ideal += best[i] * table[i]
-        for i in range(label.size):
+        for i in range(n):
             out[i] = out[i] / ideal if ideal > 0.0 else 0.0
 
-    def check_labels(self, y: np.ndarray) -> None:
-        """Raise unless the gain is defined for these labels."""
-        self.gain.check_labels(y)
-
-    def columns(self, q, worth):
-        return _gains_and_discounts(q, worth, self.k)
-
-    def value(self, n, own):
-        return _cumulate(own, min(self.k, n))
-
-    def delta(self, x, y, a, b):
-        return (b.gain - a.gain) * (a.discount - b.discount)
-
-
-@inner
-def _gains_and_discounts(q, worth, k):
-    n = q.slot.size
-    gains, discount = np.empty(n, worth.dtype), np.empty(n, worth.dtype)
-    for i in range(n):
-        gains[i] = worth[q.slot[i]]
-        discount[i] = q.table[i] if i < k else like(q.table[i], 0.0)
-    return Gains(gains, discount)
-
-
-@inner
-def _cumulate(own, k):
-    total = 0.0
-    for i in range(k):
-        total += own.gain[i] * own.discount[i]
-    return total
+    columns, value, delta, check_labels = _columns, _value, _delta, _check_gains

@@ -33,9 +33,9 @@ def arrange(key, slot):
     comparison is total, so the result depends neither on the order found nor on the way taken.
     """
     n = key.size
-    gap, moves = 1, 8 * n + 64
+    gap, moves = 1, 4 * n + 32
     while gap > 0:
-        if _insert(key, slot, gap, moves):
+        if _insert(key, slot, np.uint64(gap), moves):
             gap = gap * 4 // 9
         else:
             moves = n * n
@@ -45,10 +45,13 @@ def arrange(key, slot):
 
 @inner
 def _insert(key, slot, gap, moves):
-    """Insert each element among those at multiples of `gap` before it; False if that takes more than `moves`."""
-    for i in range(gap, key.size):
+    """Insert each element among those at multiples of `gap` before it; False if that takes more than `moves`.
+
+    Indices are unsigned: a signed one might be negative, and every access would test for it.
+    """
+    for i in range(gap, np.uint64(key.size)):
         k, s = key[i], slot[i]
-        j = i
+        j = np.uint64(i)
         while j >= gap and (key[j - gap] < k or (key[j - gap] == k and slot[j - gap] > s)):
             key[j] = key[j - gap]
             slot[j] = slot[j - gap]

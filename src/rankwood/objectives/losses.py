@@ -20,21 +20,13 @@ class Logistic:
         return np.exp(self.sigma * score)
 
     def reach(self):
-        # exp(±80) and the sum of two of them are normal numbers in float32 and in float64.
-        return 80.0 / self.sigma
+        # exp(±80) and the sum of two of them are normal numbers, in float32 too.
+        return like(self.sigma, 80.0) / self.sigma
 
     def slope(self, x, y):
         r = like(x.u, 1.0) / (x.u + y.u)
         p, q = y.u * r, x.u * r
         return p, q, p * q
-
-    def exact(self, x, y):
-        # e is at most 1, so nothing overflows on either side.
-        d = self.sigma * (x.score - y.score)
-        e = np.exp(-abs(d))
-        far = like(x.u, 1.0) / (like(x.u, 1.0) + e)
-        near = e * far
-        return (near, far, near * far) if d > 0 else (far, near, near * far)
 
     def units(self):
         return self.sigma, self.sigma * self.sigma

@@ -18,7 +18,6 @@ from rankwood.objectives.pairs import All
 from rankwood.objectives.scales import NoScale
 from rankwood.objectives.verbs import (
     embed,
-    exact,
     prepare,
     reach,
     scale,
@@ -31,8 +30,9 @@ from rankwood.objectives.weights import Swap
 
 _LANES = 8  # float32 numbers in a vector of 256 bits
 
-#: What the pair loop sees of one document; `own` is its part of the record that the weight prepared.
-Doc = namedtuple("Doc", "label score u own")
+#: What the pair loop sees of one document: `u` is what the loss made of its score, `place` its place in the
+#: loop, `own` its part of the record that the weight prepared.
+Doc = namedtuple("Doc", "label score u place own")
 
 
 @part
@@ -58,24 +58,27 @@ class Lambda:
 
 
 @inner
-def _lambda(obj, x, y, slopes):
-    """Lambda of x (that of y is its opposite) and curvature of a pair; 0 unless one label is higher."""
-    if_above, if_below, bend = slopes
+def _lambda(obj, x, y):
+    """Lambda of x (that of y is its opposite) and curvature of a pair.
+
+    0 unless one label is higher (which no label without a value is) and y comes after x.
+    """
+    if_above, if_below, bend = slope(obj.loss, x, y)
     w = weight(obj.weight, x, y, x.own, y.own)
-    w = w if x.label < y.label or x.label > y.label else like(w, 0.0)
+    w = w if (x.label < y.label or x.label > y.label) and x.place < y.place else like(w, 0.0)
     return w * (if_above if x.label > y.label else -if_below), w * bend
 
 
 @inner
 def _four(obj, x0, x1, x2, x3, docs, push, curve):
-    """Pairs of four anchors with the documents below all of them: the loop that must vectorise."""
+    """Pairs of four anchors with the documents below the first: the loop that must vectorise."""
     p0 = p1 = p2 = p3 = c0 = c1 = c2 = c3 = total = like(x0.u, 0.0)
     for j in range(docs.u.size):
         y = at(docs, j)
-        q0, d0 = _lambda(obj, x0, y, slope(obj.loss, x0, y))
-        q1, d1 = _lambda(obj, x1, y, slope(obj.loss, x1, y))
-        q2, d2 = _lambda(obj, x2, y, slope(obj.loss, x2, y))
-        q3, d3 = _lambda(obj, x3, y, slope(obj.loss, x3, y))
+        q0, d0 = _lambda(obj, x0, y)
+        q1, d1 = _lambda(obj, x1, y)
+        q2, d2 = _lambda(obj, x2, y)
+        q3, d3 = _lambda(obj, x3, y)
         p0 += q0
         p1 += q1
         p2 += q2
@@ -91,83 +94,82 @@ def _four(obj, x0, x1, x2, x3, docs, push, curve):
 
 
 @inner
-def _few(obj, docs, start, stop, end, wide, push, curve):
-    """Pairs of anchors `start` to `stop` with the documents below them up to `end`, one at a time.
+def _rank(obj, plan, q, order, scores, key, slots, label, score, u):
+    """Put a query in rank order and embed its scores; True if they are too far apart for that.
 
-    For the corner of a tile, and for queries whose scores are too wide apart to be embedded.
+    The list is filled up to the size of `slots` with copies of the last document without a label.
     """
-    total = like(docs.u[0], 0.0)
-    for i in range(start, stop):
-        x = at(docs, i)
-        for j in range(i + 1, end):
-            y = at(docs, j)
-            p, c = _lambda(obj, x, y, exact(obj.loss, x, y) if wide else slope(obj.loss, x, y))
-            push[i] += p
-            push[j] -= p
-            curve[i] += c
-            curve[j] += c
-            total += abs(p)
-    return total
+    start, n = plan.ptr[q], plan.ptr[q + 1] - plan.ptr[q]
+    slot = order[start : start + n]
+    for i in range(n):
+        key[i] = scores[plan.rows[start + slot[i]]]
+    arrange(key[:n], slot)
+    middle = 0.5 * key[0] + 0.5 * key[n - 1]
+    for i in range(slots.size):
+        here = min(i, n - 1)
+        slots[i] = slot[here]
+        label[i] = plan.label[start + slot[here]] if i < n else np.nan
+        score[i] = key[here] - middle
+        u[i] = embed(obj.loss, score[i])
+    return key[0] - middle > reach(obj.loss)
 
 
 @inner
-def _sweep(obj, docs, m, n, wide, push, curve):
-    """Visit the pairs of m anchors; add up lambdas and curvatures, return the sum of absolute lambdas."""
-    total = like(docs.u[0], 0.0)
-    for i in range(0, m, m if wide else 4):
-        e = m if wide else min(i + 4, m)
-        total += _few(obj, docs, i, e, n if wide else e, wide, push, curve)
-        if wide:
-            break
-        # A tile that reaches beyond m is filled up with an anchor without a label: it pairs with nobody.
-        x = at(docs, i)
-        none = Doc(like(x.label, np.nan), x.score, x.u, x.own)
-        x1 = at(docs, i + 1) if i + 1 < m else none
-        x2 = at(docs, i + 2) if i + 2 < m else none
-        x3 = at(docs, i + 3) if i + 3 < m else none
-        end = e + (n - e + _LANES - 1) // _LANES * _LANES
-        p, c, t = _four(obj, x, x1, x2, x3, cut(docs, e, end), push[e:end], curve[e:end])
-        for r in range(e - i):
-            push[i + r] += p[r]
-            curve[i + r] += c[r]
-        total += t
-    return total
+def _around(obj, docs, i):
+    """Embed scores around anchor i: beyond `reach` of it a pair has no slope left."""
+    edge = reach(obj.loss)
+    for j in range(i, docs.u.size):
+        docs.u[j] = embed(obj.loss, min(max(docs.score[j] - docs.score[i], -edge), edge))
 
 
 @jit
 def fill(obj, plan, order, scores, grad, hess, first, last):
     """Gradients and hessians of queries `first` to `last`; `order` keeps each query's last ranking."""
-    longest = 0
+    room = _LANES - 1
     for q in range(first, last):
-        longest = max(longest, plan.ptr[q + 1] - plan.ptr[q])
-    room = longest + _LANES - 1
-    key, ranks = np.empty(longest), np.empty(room, np.int64)
-    work = np.empty((5, room), plan.table.dtype)
+        room = max(room, plan.ptr[q + 1] - plan.ptr[q] + _LANES - 1)
+    key, slots = np.empty(room), np.empty(room, np.int64)
+    work = np.empty((6, room), plan.table.dtype)
+    for i in range(room):
+        work[5, i] = i
     by_push, by_curve = units(obj.loss)
     for q in range(first, last):
         start, n = plan.ptr[q], plan.ptr[q + 1] - plan.ptr[q]
-        rows, slot = plan.rows[start : start + n], order[start : start + n]
-        for i in range(n):
-            key[i] = scores[rows[slot[i]]]
-        arrange(key[:n], slot)
-        middle = 0.5 * key[0] + 0.5 * key[n - 1]
-        wide = key[0] - middle > reach(obj.loss)
-        full = n + _LANES - 1
-        ranked = Query(work[0, :full], work[1, :full], ranks[:full], plan.table)
-        u, push, curve = work[2, :full], work[3, :full], work[4, :full]
-        for i in range(full):
-            last_or_i = min(i, n - 1)
-            ranked.slot[i] = slot[last_or_i]
-            ranked.label[i] = plan.label[start + slot[i]] if i < n else np.nan
-            ranked.score[i] = key[last_or_i] - middle
-            u[i] = embed(obj.loss, ranked.score[i])
-            push[i] = 0.0
-            curve[i] = 0.0
+        f = n + _LANES - 1
+        label, score, u, push, curve = (
+            work[0, :f],
+            work[1, :f],
+            work[2, :f],
+            work[3, :f],
+            work[4, :f],
+        )
+        wide = _rank(obj, plan, q, order, scores, key, slots[:f], label, score, u)
+        ranked = Query(label, score, slots[:f], plan.table)
         own = prepare(obj.weight, ranked, cut(plan.worth[0], start, start + n))
-        docs = Doc(ranked.label, ranked.score, u, own)
-        total = _sweep(obj, docs, select(obj.pairs, n), n, wide, push, curve)
+        docs = Doc(label, score, u, work[5, :f], own)
+        for i in range(f):
+            push[i] = curve[i] = 0.0
+        total = like(u[0], 0.0)
+        m = select(obj.pairs, n)
+        for i in range(0, m, 1 if wide else 4):
+            if wide:
+                _around(obj, docs, i)
+            # A tile that isn't full is filled up with an anchor without a label: it pairs with nobody.
+            x = at(docs, i)
+            none = Doc(like(x.label, np.nan), x.score, x.u, x.place, x.own)
+            full = 1 if wide else min(4, m - i)
+            x1 = at(docs, i + 1) if full > 1 else none
+            x2 = at(docs, i + 2) if full > 2 else none
+            x3 = at(docs, i + 3) if full > 3 else none
+            a = i + 1
+            b = a + (n - a + _LANES - 1) // _LANES * _LANES
+            p, c, t = _four(obj, x, x1, x2, x3, cut(docs, a, b), push[a:b], curve[a:b])
+            for r in range(full):
+                push[i + r] += p[r]
+                curve[i + r] += c[r]
+            total += t
         factor = scale(obj.scale, by_push * (total + total))
         for i in range(n):
-            row = rows[slot[i]]
+            row = plan.rows[start + slots[i]]
             grad[row] = -factor * by_push * push[i]
             hess[row] = factor * by_curve * curve[i]

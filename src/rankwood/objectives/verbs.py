@@ -35,17 +35,12 @@ def embed(loss, score):
 
 @verb
 def reach(loss):
-    """Largest distance of a score from the middle of its query that `embed` can take."""
+    """Largest distance of a score from 0 that `embed` can take; at that distance a pair's slope has run out."""
 
 
 @verb
 def slope(loss, x, y):
     """Push on a pair if x should be above y, push if y should be above x, curvature (the same both ways)."""
-
-
-@verb
-def exact(loss, x, y):
-    """The same as `slope`, from the scores themselves, for scores beyond `reach`."""
 
 
 @verb
