@@ -128,13 +128,21 @@ def test_files_of_different_width(call, made):
         assert answer(call("predict m.json @test.txt --json"))["data"]["features"] == 12
 
 
-def test_next_lines_repeat_how_files_are_read(call):
-    line = "train @train.txt --model 'my model.json' --absent nan --marker --json --n-estimators 2"
+def test_a_model_remembers_how_files_are_read(call, tmp_path):
+    lines = [
+        f"{i % 3} qid:{i // 10} 1:{i % 3}.5" + (f" 2:{i % 7}.25" if i % 2 else "")
+        for i in range(400)
+    ]
+    (tmp_path / "holes.txt").write_text("\n".join(lines))
+    line = "train holes.txt --model 'my model.json' --absent nan --marker --json --n-estimators 5"
     predict, evaluate = answer(call(line))["next"]
-    assert predict.endswith("--absent nan --marker")
     assert "'my model.json'" in evaluate
     for text in (predict, evaluate):
-        assert call(text.removeprefix("rankwood ").replace("TEST", "@test.txt"))[0] == 0
+        assert call(text.removeprefix("rankwood ").replace("TEST", "holes.txt"))[0] == 0
+    remembered = answer(call("predict 'my model.json' holes.txt --json"))["scores"]
+    said = answer(call("predict 'my model.json' holes.txt --absent nan --json"))["scores"]
+    other = answer(call("predict 'my model.json' holes.txt --absent 0 --json"))["scores"]
+    assert remembered == said != other
 
 
 def test_defaults_are_those_of_ranker():

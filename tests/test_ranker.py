@@ -139,7 +139,7 @@ def test_engine_parameters_pass_through(data):
         ),
         (
             {"objective": "lambdarank-ndcg@0"},
-            "k must be at least 1, got 0|ideal must be at least 1, got 0",
+            "^k must be at least 1, got 0",
         ),
         (
             {"objective": "lambdarank-ndcg(sigm=2)"},
@@ -156,7 +156,10 @@ def test_engine_parameters_pass_through(data):
         ({"n_estimators": 2.5}, "n_estimators must be an integer, got 2.5"),
         ({"early_stopping_rounds": 0}, "early_stopping_rounds must be at least 1, got 0"),
         ({"random_state": -1}, "random_state must be at least 0, got -1"),
-        ({"num_leaves": 1}, "LightGBM can't start: .*num_leaves"),
+        ({"shuffle": "maybe"}, "shuffle must be one of True, False, got 'maybe'"),
+        ({"subsample": "abc"}, "subsample must be a number, got 'abc'"),
+        ({"min_child_samples": 10**6}, "no feature can split the data; lower min_child_samples"),
+        ({"num_leaves": 1}, "LightGBM can't train: .*num_leaves"),
     ],
 )
 def test_bad_parameters_get_one_plain_sentence(data, params, message):
@@ -302,6 +305,30 @@ def test_save_and_load_predict_the_same_bits(data, tmp_path):
         rw.Ranker.load(tmp_path / "m2.json").predict(data).tobytes()
         == ranker.predict(data).tobytes()
     )
+
+
+def test_categorical_features(rng):
+    sizes = np.full(60, 20)
+    kind = rng.integers(0, 12, 1200).astype(float)
+    X = np.c_[kind, rng.normal(size=1200)]
+    y = np.isin(kind, [1, 4, 5, 9]).astype(float)  # no threshold separates these
+    rough = {"n_estimators": 1, "num_leaves": 2, "min_data_per_group": 1, "cat_smooth": 0.0}
+    plain = small(**rough).fit(X, y, group=sizes)
+    for columns in (0, [0], "0"):
+        known = small(**rough, categorical_feature=columns).fit(
+            X, y, group=sizes, valid=(X, y, np.repeat(np.arange(60), sizes))
+        )
+        assert known.score(X, y, group=sizes) > plain.score(X, y, group=sizes) + 0.1
+
+
+def test_a_device_is_never_replaced(data, tmp_path):
+    import os
+
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(rw.InputError, match="a directory or a device"):
+        small().fit(data).save(tmp_path / "pipe")
+    with pytest.raises(rw.InputError, match="a directory or a device"):
+        rw.save_letor(data, tmp_path)
 
 
 def test_damaged_and_foreign_files(data, tmp_path):

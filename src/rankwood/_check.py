@@ -14,7 +14,7 @@ class InputError(ValueError):
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return "; did you mean 'x'?" or a list of what exists, to end a sentence with."""
     known = list(known)
-    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    close = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
     if close:
         return "; did you mean " + " or ".join(repr(c) for c in close) + "?"
     return "; known are " + ", ".join(sorted(known)) + "."

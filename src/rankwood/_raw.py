@@ -6,11 +6,12 @@ the next process doesn't have, so every class lives here, and a name nobody has 
 an empty stand-in that equals no real part.
 """
 
+import re
 from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("__"):
+    if not re.fullmatch(r"\w+_[0-9a-f]{16}", name):  # a part's name and the digest of its sources
         raise AttributeError(name)
     stand_in = type(name, (tuple,), {"__module__": __name__, "_fields": ()})
     return globals().setdefault(name, stand_in)

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from rankwood import _check
 from rankwood._jit import is_part
 from rankwood._version import __version__
+from rankwood._write import replacing
 from rankwood.engines import base
 from rankwood.objectives.named import objective
 
@@ -32,17 +32,15 @@ def write(ranker: Any, path: str | Path) -> None:
         "best_iteration": ranker.best_iteration_,
         "history": ranker.history_,
         "seconds": ranker.seconds_,
+        "letor": getattr(ranker, "letor_", None),
         "params": {k: _plain(v) for k, v in ranker.get_params(deep=False).items()},
         "sha256": hashlib.sha256(text.encode()).hexdigest(),
         "model": text,
     }
-    path = Path(path)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        part.write_text(json.dumps(content, indent=1), encoding="utf-8")
-        os.replace(part, path)
+        with replacing(path) as file:
+            file.write(json.dumps(content, indent=1).encode())
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise _check.InputError(f"{path} can't be written: {error.strerror}.") from None
 
 
@@ -60,6 +58,8 @@ def read(ranker: Any, path: str | Path) -> None:
         if content["feature_names"]:
             ranker.feature_names_in_ = np.array(content["feature_names"], dtype=object)
         ranker.best_iteration_ = int(content["best_iteration"])
+        if content["letor"]:
+            ranker.letor_ = content["letor"]
         ranker.history_, ranker.seconds_ = content["history"], content["seconds"]
         ranker.model_ = model
     except (KeyError, TypeError, AttributeError) as error:

@@ -160,7 +160,8 @@ class Ranker(BaseEstimator):
             _check.at_least(self.early_stopping_rounds, 1, "early_stopping_rounds")
         self.objective_ = to_objective(self.objective)
         seed = _check.at_least(self.random_state, 0, "random_state")
-        groups = train.groups.shuffled(seed) if self.shuffle else train.groups
+        shuffle = _check.one_of(self.shuffle, (True, False), "shuffle")
+        groups = train.groups.shuffled(seed) if shuffle else train.groups
         drive = Drive(self.objective_, train.y, groups, train.weight, np.float32, self.n_jobs)
         watch = _Watch(self, valid)
         engine = base.start(self.engine, self._engine_params(), train, valid)

@@ -114,7 +114,9 @@ def test_n_features_widens_and_limits(file):
     path = file("0 qid:1 2:5\n1 qid:1 4:5\n")
     assert read_letor(path, n_features=6).X.shape == (2, 6)
     assert read_letor(path, n_features=4).X.shape == (2, 4)
-    with pytest.raises(InputError, match=r"line 2: feature 4 .* above n_features=3"):
+    with pytest.raises(
+        InputError, match=r"line 2: feature 4 .* above 3, the number of features expected"
+    ):
         read_letor(path, n_features=3)
     with pytest.raises(InputError, match="n_features must be at least 1"):
         read_letor(path, n_features=0)

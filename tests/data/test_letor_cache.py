@@ -193,7 +193,7 @@ def test_without_permission_to_write_there_is_just_no_copy(source, monkeypatch):
     def refuse(path):
         raise PermissionError(13, "Permission denied", path)
 
-    monkeypatch.setattr(_cache.secrets, "token_hex", lambda n: refuse("x"))
+    monkeypatch.setattr("rankwood._write.secrets.token_hex", lambda n: refuse("x"))
     assert read_letor(source, cache=True).y.size == ROWS
     assert os.listdir(source.parent) == ["a.txt"]
 

@@ -43,11 +43,14 @@ def add_reading(parser: argparse.ArgumentParser) -> Any:
     group.add_argument(
         "--absent",
         choices=("0", "nan"),
-        default="0",
-        help="value of a feature that a line leaves out: 0, or nan for missing (default: 0)",
+        help="value of a feature that a line leaves out: 0, or nan for missing "
+        "(default: as the model was trained, else 0)",
     )
     group.add_argument(
-        "--marker", action="store_true", help="read 1.797e308 as missing, as in the Istella data"
+        "--marker",
+        action="store_true",
+        default=None,
+        help="read 1.797e308 as missing, as in the Istella data (default: as the model was trained)",
     )
     group.add_argument(
         "--cache",

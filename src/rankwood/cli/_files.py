@@ -15,22 +15,26 @@ from rankwood._check import InputError
 from rankwood.data.lists import RankingData
 
 
-def read_data(path: str, args: argparse.Namespace, n_features: int | None = None) -> RankingData:
-    """Read a LETOR file as the arguments say."""
+def reading(args: argparse.Namespace, ranker: Any = None) -> dict[str, Any]:
+    """Return how files are read: as the arguments say, else as the model's were."""
+    known = {"absent": "0", "marker": False, **getattr(ranker, "letor_", {})}
+    given = {"absent": args.absent, "marker": args.marker}
+    return {name: known[name] if value is None else value for name, value in given.items()}
+
+
+def read_data(
+    path: str, args: argparse.Namespace, n_features: int | None = None, ranker: Any = None
+) -> RankingData:
+    """Read a LETOR file as the arguments say, or as those were that a model was trained on."""
+    how = reading(args, ranker)
     return load_letor(
         path,
         n_features=n_features,
-        absent=float(args.absent),
-        marker=args.marker,
+        absent=float(how["absent"]),
+        marker=how["marker"],
         cache=args.cache,
         n_jobs=args.threads,
     )
-
-
-def reading_flags(args: argparse.Namespace) -> list[str]:
-    """Return the arguments that the same files must be read with again."""
-    flags = ["--absent", args.absent] if args.absent != "0" else []
-    return [*flags, "--marker"] if args.marker else flags
 
 
 def described(path: str, data: RankingData) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def _read(args: argparse.Namespace) -> tuple[RankingData, np.ndarray]:
 
         ranker = Ranker.load(args.scores)
         ranker.set_params(n_jobs=args.threads)
-        data = _files.read_data(args.data, args, ranker.n_features_in_)
+        data = _files.read_data(args.data, args, ranker.n_features_in_, ranker)
         return data, ranker.predict(data)
     scores = _files.read_scores(args.scores)
     data = _files.read_data(args.data, args)

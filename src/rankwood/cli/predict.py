@@ -6,8 +6,8 @@ from typing import Any
 
 from rich.console import Console
 
+from rankwood._write import replacing
 from rankwood.cli import _args, _files, _show
-from rankwood.data._cache import replacing
 
 _EXAMPLE = """
 rankwood predict m.json test.txt --output scores.txt
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     ranker = Ranker.load(args.model)
     ranker.set_params(n_jobs=args.threads)
     with _show.busy(f"Scoring {args.data}"):
-        data = _files.read_data(args.data, args, ranker.n_features_in_)
+        data = _files.read_data(args.data, args, ranker.n_features_in_, ranker)
         scores = ranker.predict(data).tolist()
     result = {"model": args.model, "data": _files.described(args.data, data)}
     if args.output is None:

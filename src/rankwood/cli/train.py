@@ -123,6 +123,9 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     train, valid = _read(args)
     reading = perf_counter() - start
     ranker = _ranker(args, metrics)
+    ranker.letor_ = _files.reading(
+        args
+    )  # goes into the model file: later files are read the same way
     try:
         ranker.fit(train, valid=valid)
     except KeyboardInterrupt:
@@ -197,11 +200,10 @@ def _rescue(ranker: Any, path: str) -> str:
 
 
 def _next(args: argparse.Namespace, metrics: list[str]) -> list[str]:
-    flags = _files.reading_flags(args)
     measures = [word for name in metrics for word in ("--metric", name)]
     return [
-        shlex.join(["rankwood", "predict", args.model, "TEST", "--output", "scores.txt", *flags]),
-        shlex.join(["rankwood", "evaluate", "TEST", args.model, *measures, *flags]),
+        shlex.join(["rankwood", "predict", args.model, "TEST", "--output", "scores.txt"]),
+        shlex.join(["rankwood", "evaluate", "TEST", args.model, *measures]),
     ]
 
 

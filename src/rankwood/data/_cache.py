@@ -8,14 +8,13 @@ text is read instead; whatever goes wrong with writing one, the data are there a
 import contextlib
 import json
 import os
-import secrets
 import zipfile
 import zlib
-from collections.abc import Iterator
-from typing import BinaryIO
 
 import numpy as np
 
+from rankwood._check import InputError
+from rankwood._write import replacing
 from rankwood.data._letor_read import Letor, Options
 from rankwood.data.comments import Comments
 
@@ -81,20 +80,5 @@ def save(path: str, letor: Letor, header: str) -> None:
     arrays = {"header": np.frombuffer(header.encode(), np.uint8), "X": X, "y": y, "qid": qid}
     if comments is not None:
         arrays |= {"blob": comments.blob, "offsets": comments.offsets}
-    with contextlib.suppress(OSError), replacing(beside(path)) as file:
+    with contextlib.suppress(OSError, InputError), replacing(beside(path)) as file:
         np.savez(file, allow_pickle=False, **arrays)
-
-
-@contextlib.contextmanager
-def replacing(path: str) -> Iterator[BinaryIO]:
-    """Open a file that takes the place of `path` once it is written without a fault."""
-    path = os.path.realpath(path)
-    temporary = f"{path}.{secrets.token_hex(6)}.tmp"
-    try:
-        with open(temporary, "xb") as file:
-            yield file
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise

@@ -32,8 +32,8 @@ def reason(code: int, token: str, n_features: int | None) -> str:
         return f"feature {index} comes a second time as {shown}, expected every index once a line."
     if code == k.TOO_WIDE:
         return (
-            f"feature {index} in {shown} is above n_features={n_features}, expected an index up to "
-            "that: raise n_features or leave it out."
+            f"feature {index} in {shown} is above {n_features}, the number of features expected "
+            "here: give another n_features, or the file a model was trained for."
         )
     return _bad_pair(token)
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rankwood._check import InputError, at_least
+from rankwood._write import replacing
 from rankwood.data import _cache
 from rankwood.data._letor_read import Letor, Options, read
 from rankwood.data._letor_write import chunks
@@ -121,7 +122,7 @@ def save_letor(data: RankingData, path: Path, *, sparse: bool = False) -> None:
     """
     name = os.fsdecode(path)
     try:
-        with _cache.replacing(name) as file:
+        with replacing(name) as file:
             _write(data, file, name.endswith(".gz"), sparse)
     except OSError as error:
         raise InputError(

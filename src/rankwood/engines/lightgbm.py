@@ -2,6 +2,8 @@
 
 import os
 import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -48,23 +50,24 @@ class LightGBMEngine:
         names = train.feature_names
         # LightGBM refuses some characters in names; the model file's header keeps the real ones.
         plain = names is not None and all(re.fullmatch(r"[\w.+/-]+", n) for n in names)
+        params = dict(params)
         data = lgb.Dataset(
-            train.X, train.y, feature_name=names if plain else "auto", params=dict(params)
+            train.X,
+            train.y,
+            feature_name=names if plain else "auto",
+            categorical_feature=_categorical(params.pop("categorical_feature", None)),
+            params=dict(params),
         )
-        self._valid: np.ndarray | None = None
-        try:
+        with _plain_errors():
             self._booster = lgb.Booster(dict(params), data)
             if valid is not None:
-                self._booster.add_valid(
-                    data.create_valid(valid.X, valid.y, params=dict(params)), "valid"
-                )
-        except lgb.basic.LightGBMError as error:
-            reason = re.sub(r" at \S+, line \d+ \.\s*$", "", str(error)).strip()
-            raise _check.InputError(f"LightGBM can't start: {reason}.") from None
+                seen = data.create_valid(valid.X, valid.y, params=dict(params))
+                self._booster.add_valid(seen, "valid")
 
     def update(self, gradients: Gradients) -> bool:
         """Grow a tree; False if there is nothing left to split."""
-        return not self._booster.update(fobj=lambda scores, _: gradients(scores))
+        with _plain_errors():
+            return not self._booster.update(fobj=lambda scores, _: gradients(scores))
 
     def valid_scores(self) -> np.ndarray:
         """Scores of the validation data after the last round."""
@@ -135,13 +138,34 @@ def translate(params: dict[str, Any]) -> dict[str, Any]:
     out["num_threads"] = _run.threads(out.get("num_threads"))
     if out.get("seed") is None:
         out.pop("seed", None)
-    if out.get("bagging_fraction", 1.0) < 1.0:
+    if _check.finite(out.get("bagging_fraction", 1.0), "subsample") < 1.0:
         out.setdefault("bagging_freq", 1)  # else LightGBM ignores the fraction
     # Sums by column are made in one order whatever the number of threads, sums by row are not.
     out.setdefault("deterministic", True)
     if not out.get("force_row_wise"):
         out.setdefault("force_col_wise", True)
     return {**out, "objective": "none", "metric": "None", "verbosity": -1}
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    """Turn an error of LightGBM into one of ours, without the place in its sources."""
+    try:
+        yield
+    except lgb.basic.LightGBMError as error:
+        reason = re.sub(r" at \S+, line \d+ \.\s*$", "", str(error)).strip()
+        if "num_features" in reason:
+            reason = "no feature can split the data; lower min_child_samples or give more documents"
+        raise _check.InputError(f"LightGBM can't train: {reason}.") from None
+
+
+def _categorical(columns: Any) -> Any:
+    """Return categorical features as LightGBM's Dataset takes them: a list, or "auto"."""
+    if columns is None:
+        return "auto"
+    if isinstance(columns, str):
+        columns = [int(c) if c.strip().isdigit() else c.strip() for c in columns.split(",")]
+    return list(columns) if isinstance(columns, Iterable) else [columns]
 
 
 def _aliases() -> dict[str, list[str]]:

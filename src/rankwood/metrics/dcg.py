@@ -1,7 +1,7 @@
 """Discounted cumulative gain: gains, DCG, NDCG."""
 
 from collections import namedtuple
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -74,7 +74,7 @@ def _delta(self, x, y, a, b):
     return (b.gain - a.gain) * (a.discount - b.discount)
 
 
-def _check_gains(self, y: np.ndarray) -> None:
+def _check_gains(self: Any, y: np.ndarray) -> None:
     """Raise unless the gain is defined for these labels."""
     self.gain.check_labels(y)
 

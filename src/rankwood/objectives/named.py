@@ -27,6 +27,9 @@ def lambdarank_ndcg(
     ``discount="truncated"`` cuts both, which is the true change of NDCG@k. `norm` is LightGBM's
     two-step normalisation.
     """
+    for name, cut in (("k", k), ("truncation", truncation)):
+        if cut is not None:
+            _check.at_least(cut, 1, name)
     _check.one_of(discount, ("full", "truncated"), "discount")
     _check.one_of(gain, GAINS, "gain")
     truncation = k if truncation is None else truncation
