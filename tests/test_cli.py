@@ -129,10 +129,9 @@ def test_files_of_different_width(call, made):
 
 
 def test_a_model_remembers_how_files_are_read(call, tmp_path):
-    lines = [
-        f"{i % 3} qid:{i // 10} 1:{i % 3}.5" + (f" 2:{i % 7}.25" if i % 2 else "")
-        for i in range(400)
-    ]
+    # A missing feature 2 means label 1; read as 0 it would lie between labels 0 and 2.
+    kinds = ["0 qid:{q} 1:1 2:-2", "1 qid:{q} 1:1", "2 qid:{q} 1:1 2:2"]
+    lines = [kinds[i % 3].format(q=i // 10) for i in range(400)]
     (tmp_path / "holes.txt").write_text("\n".join(lines))
     line = "train holes.txt --model 'my model.json' --absent nan --marker --json --n-estimators 5"
     predict, evaluate = answer(call(line))["next"]
