@@ -23,7 +23,10 @@ A boosting round's objective is what remains after subtracting the same round wi
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    lines = ["| what | against | ours | other | ratio | bar | met |", "|---|---|---|---|---|---|---|"]
+    lines = [
+        "| what | against | ours | other | ratio | bar | met |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for row in rows:
         ratio = "-" if row["ratio"] is None else f"{row['ratio']:.2f}"
         cells = [row["what"], row["against"], row["ours"], row["other"], ratio, row["bar"]]
@@ -35,15 +38,22 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", choices=[*NAMES, []], help="which to run; all without")
+    parser.add_argument("names", nargs="*", help=f"which to run, of {NAMES}; all without")
     parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
     args = parser.parse_args()
     rows: list[dict[str, Any]] = []
     for name in args.names or NAMES:
         rows += importlib.import_module(f"benchmarks.bench_{name}").run()
-        print(table(rows[-1:]) if len(rows) == 1 else f"{rows[-1]['what']}: {rows[-1]['ratio']}", flush=True)
-    packages = ", ".join(f"{p} {version(p)}" for p in ("lightgbm", "numba", "numpy", "scikit-learn"))
-    stamp = f"{date.today()}, {platform.machine()}, Python {platform.python_version()}, {packages}.\n\n"
+        print(
+            table(rows[-1:]) if len(rows) == 1 else f"{rows[-1]['what']}: {rows[-1]['ratio']}",
+            flush=True,
+        )
+    packages = ", ".join(
+        f"{p} {version(p)}" for p in ("lightgbm", "numba", "numpy", "scikit-learn")
+    )
+    stamp = (
+        f"{date.today()}, {platform.machine()}, Python {platform.python_version()}, {packages}.\n\n"
+    )
     text = INTRO + stamp + table(rows)
     print(text)
     if args.write:

@@ -25,4 +25,6 @@ def interleave(contenders: dict[str, Callable[[], object]], rounds: int) -> dict
 def spread(seconds: list[float]) -> str:
     """Return best, median and worst, in milliseconds."""
     ordered = sorted(seconds)
-    return " / ".join(f"{1e3 * s:.1f}" for s in (ordered[0], ordered[len(ordered) // 2], ordered[-1]))
+    return " / ".join(
+        f"{1e3 * s:.1f}" for s in (ordered[0], ordered[len(ordered) // 2], ordered[-1])
+    )

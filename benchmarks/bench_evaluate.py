@@ -21,7 +21,9 @@ def run(rounds: int = 5) -> list[dict[str, Any]]:
         return float(np.mean([ndcg_score([y[a:b]], [scores[a:b]], k=10) for a, b in cuts]))
 
     def ours() -> float:
-        return rw.evaluate("ndcg@10", y, scores, qid=qid, convention="sklearn", n_jobs=2).mean()["ndcg@10"]
+        return rw.evaluate("ndcg@10", y, scores, qid=qid, convention="sklearn", n_jobs=2).mean()[
+            "ndcg@10"
+        ]
 
     assert abs(ours() - theirs()) < 1e-12
     seconds = interleave({"ours": ours, "sklearn": theirs}, rounds)

@@ -73,12 +73,14 @@ def speed(big: Path) -> dict:
         if turn < 2:
             others.append(seconds(other, big))
     return {
-        "what": f"load_letor vs sklearn load_svmlight_file, {SIZE // 10**6} MB",
-        "ours_s": min(ours),
-        "other_s": min(others),
+        "what": f"load_letor, {SIZE // 10**6} MB of text, 136 features",
+        "against": "sklearn.datasets.load_svmlight_file",
+        "ours": f"{min(ours):.2f} s",
+        "other": f"{min(others):.2f} s",
         "ratio": min(others) / min(ours),
-        "spread": f"ours {spread(ours)}, sklearn {spread(others)}",
         "bar": "≥ 10×",
+        "met": min(others) / min(ours) >= 10,
+        "spread": f"ours {spread(ours)}, sklearn {spread(others)}",
     }
 
 
@@ -92,12 +94,14 @@ def memory(big: Path, small: Path) -> dict:
             raise RuntimeError(f"a peak of {peak} bytes can't be right for {size} bytes of data")
         grown.append(peak / size)
     return {
-        "what": f"load_letor, peak memory over the float32 matrix ({size / 1e6:.0f} MB)",
-        "ours_s": None,
-        "other_s": None,
+        "what": "load_letor, peak memory of the same file",
+        "against": "the float32 matrix it returns",
+        "ours": f"{max(grown) * size / 1e6:.0f} MB",
+        "other": f"{size / 1e6:.0f} MB",
         "ratio": max(grown),
-        "spread": f"{min(grown):.2f} to {max(grown):.2f}",
         "bar": "≤ 1.5×",
+        "met": max(grown) <= 1.5,
+        "spread": f"{min(grown):.2f} to {max(grown):.2f}",
     }
 
 

@@ -19,7 +19,9 @@ print(imported - start, done - imported)
 
 def measure(cache: str) -> tuple[float, float]:
     env = {**os.environ, "NUMBA_CACHE_DIR": cache}
-    done = subprocess.run([sys.executable, "-c", CODE], env=env, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", CODE], env=env, capture_output=True, text=True, check=True
+    )
     imported, first = map(float, done.stdout.split())
     return imported, first
 

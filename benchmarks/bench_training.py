@@ -52,7 +52,9 @@ def run(repeats: int = 3) -> list[dict[str, Any]]:
             "ratio": ratio,
             "bar": "≤ 1.0",
             "met": ratio <= 1.0,
-            "spread": "; ".join(f"{n} {', '.join(f'{s:.2f}' for s in v)}" for n, v in seconds.items())
+            "spread": "; ".join(
+                f"{n} {', '.join(f'{s:.2f}' for s in v)}" for n, v in seconds.items()
+            )
             + f"; ours split: {', '.join(f'{k} {v:.2f}' for k, v in split.items())}",
         }
     ]
