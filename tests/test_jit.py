@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -57,6 +58,25 @@ def test_compiled_code_is_found_on_disk_and_never_stale(tmp_path):
     # A process that doesn't have the user's part can still read the cache.
     code = "import rankwood as rw; print(rw.gradients('lambdarank-ndcg(norm=False)', [1, 0], [0, 0])[0][1])"
     assert float(run(["-c", code], cache)[0]) == pytest.approx(0.5 * (1 - 1 / np.log2(3)))
+
+
+@pytest.mark.skipif(not JIT, reason="without compiling there is no compiled code to find")
+def test_a_change_in_any_kernel_file_compiles_anew(tmp_path):
+    package = tmp_path / "rankwood"
+    shutil.copytree(Path(rw.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    code = (
+        "import rankwood as rw; from rankwood.metrics.evaluate import _rank\n"
+        "print(rw.evaluate('dcg', [1, 0], [0.0, 0.0]).mean()['dcg'], sum(_rank.stats.cache_hits.values()))"
+    )
+    worst = 1 / np.log2(3)
+    for hits in (0, 1):
+        value, found = run(["-c", code], tmp_path / "cache", PYTHONPATH=str(tmp_path))
+        assert float(value) == pytest.approx(worst) and int(found) == hits
+    # `_rank` calls `arrange` of another file, which Numba doesn't watch.
+    query = package / "metrics" / "query.py"
+    query.write_text(query.read_text() + "\n# changed\n")
+    value, found = run(["-c", code], tmp_path / "cache", PYTHONPATH=str(tmp_path))
+    assert float(value) == pytest.approx(worst) and int(found) == 0
 
 
 def test_the_same_numbers_without_compiling(tmp_path):

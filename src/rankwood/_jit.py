@@ -42,8 +42,9 @@ T = TypeVar("T")
 def _package_digest() -> bytes:
     """Digest of the kernel sources: Numba itself only notices changes in the file of a function."""
     root = Path(__file__).parent
-    files = sorted([*root.glob("_*.py"), *root.glob("metrics/*.py"), *root.glob("objectives/*.py")])
-    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).digest()
+    folders = ("metrics", "objectives", "data")
+    files = [*root.glob("_*.py"), *(path for name in folders for path in root.glob(f"{name}/*.py"))]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(files))).digest()
 
 
 _DIGEST = _package_digest()
@@ -52,9 +53,15 @@ _DIGEST = _package_digest()
 def jit(fn: F) -> F:
     """Compile without the GIL and keep the result on disk, where some directory is writable."""
     try:
-        return numba.njit(cache=True, nogil=True, **OPTIONS)(fn)
+        compiled = numba.njit(cache=True, nogil=True, **OPTIONS)(fn)
     except RuntimeError:  # no writable place for a cache: compile in every process
         return numba.njit(nogil=True, **OPTIONS)(fn)
+    # What is on disk is good for these sources only: a kernel calls functions of other files, and
+    # after an upgrade the old compiled code may still lie there.
+    file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    if file is not None:
+        file._source_stamp = (file._source_stamp, _DIGEST)
+    return compiled
 
 
 def inner(fn: F) -> F:
