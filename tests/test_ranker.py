@@ -17,7 +17,8 @@ from sklearn.preprocessing import StandardScaler
 
 import rankwood as rw
 from conftest import random_lists
-from rankwood.objectives import Lambda, Top
+from rankwood.metrics import DCG
+from rankwood.objectives import Lambda, Swap, Top
 
 
 @pytest.fixture
@@ -156,6 +157,12 @@ def test_engine_parameters_pass_through(data):
         ({"n_estimators": 2.5}, "n_estimators must be an integer, got 2.5"),
         ({"early_stopping_rounds": 0}, "early_stopping_rounds must be at least 1, got 0"),
         ({"random_state": -1}, "random_state must be at least 0, got -1"),
+        (
+            {"label_gain": [0, 1]},
+            r"label_gain belongs to LightGBM's own objective, .*10\(gain=...\)",
+        ),
+        ({"sigmoid": 2.0}, r"sigmoid belongs to LightGBM's own objective, .*10\(sigma=...\)"),
+        ({"bagging_by_query": True}, "bagging_by_query learns nothing in LightGBM"),
         ({"shuffle": "maybe"}, "shuffle must be one of True, False, got 'maybe'"),
         ({"subsample": "abc"}, "subsample must be a number, got 'abc'"),
         ({"min_child_samples": 10**6}, "no feature can split the data; lower min_child_samples"),
@@ -319,6 +326,15 @@ def test_categorical_features(rng):
             X, y, group=sizes, valid=(X, y, np.repeat(np.arange(60), sizes))
         )
         assert known.score(X, y, group=sizes) > plain.score(X, y, group=sizes) + 0.1
+
+
+def test_gains_beyond_float32_are_refused(lists):
+    X, y, sizes = lists
+    objective = Lambda(Swap(DCG()))
+    assert np.unique(small(objective=objective).fit(X, y, group=sizes).predict(X)).size > 10
+    with pytest.raises(rw.InputError, match=r"DCG\(\) has values of up to .* beyond float32"):
+        small(objective=objective).fit(X, 50 * y, group=sizes)
+    assert np.unique(small().fit(X, 50 * y, group=sizes).predict(X)).size > 10
 
 
 def test_a_device_is_never_replaced(data, tmp_path):

@@ -13,6 +13,7 @@ from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
+from types import CodeType
 from typing import Annotated, Any, TypeVar, dataclass_transform, get_origin
 
 import numba
@@ -112,16 +113,22 @@ def part(cls: type[T]) -> type[T]:
 
 
 def _raw_name(cls: type) -> str:
-    """Name of the lowered class: changes whenever the part's own file or the package's kernels change."""
+    """Name of the lowered class: changes whenever the part, its file or the package's kernels change."""
     try:
         source = Path(inspect.getfile(cls)).read_bytes()
-    except (OSError, TypeError):  # typed into an interpreter: what is known of it is its code
-        source = b"".join(
-            f.__code__.co_code + repr(f.__code__.co_consts).encode()
-            for f in vars(cls).values()
-            if inspect.isfunction(f)
-        )
-    return f"{cls.__name__}_{hashlib.sha256(_DIGEST + source).hexdigest()[:16]}"
+    except (OSError, TypeError):  # typed into an interpreter
+        source = b""
+    methods = [
+        f"{name}{_spell(f.__code__)}" for name, f in vars(cls).items() if inspect.isfunction(f)
+    ]
+    known = _DIGEST + source + repr([[f.name for f in fields(cls)], methods]).encode()  # type: ignore[arg-type]
+    return f"{cls.__name__}_{hashlib.sha256(known).hexdigest()[:16]}"
+
+
+def _spell(code: CodeType) -> str:
+    """Return what a function does as text; code inside code would print its address."""
+    constants = [_spell(c) if isinstance(c, CodeType) else c for c in code.co_consts]
+    return repr((code.co_code, code.co_names, code.co_varnames, constants))
 
 
 def Can(verb: str) -> Any:
@@ -147,6 +154,8 @@ def _check_fields(self: Any) -> None:
                     f"({', '.join(able)}), got {value!r}."
                 )
         object.__setattr__(self, f.name, value)
+    if hasattr(self, "check"):  # what only this part can know about its fields
+        self.check()
 
 
 def _repr(self: Any) -> str:

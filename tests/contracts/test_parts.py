@@ -7,7 +7,7 @@ import pytest
 
 import rankwood as rw
 from rankwood._jit import PARTS, VERBS, Can, at, cut, like, lower, part, verb
-from rankwood.objectives import All, Lambda, Logistic, Top
+from rankwood.objectives import All, ByDistance, Lambda, Logistic, Top
 from rankwood.objectives.named import OBJECTIVES
 from rankwood.objectives.pairwise import Doc
 
@@ -89,6 +89,25 @@ def test_a_wrong_signature_fails_at_once():
         class Bad:
             def weight(self, i):
                 return 1.0
+
+
+def test_a_part_typed_in_is_named_by_what_it_does():
+    def make(constant):
+        scope = {"part": part, "__name__": "elsewhere"}
+        exec(
+            f"@part\nclass Typed:\n    def weight(self, x, y, a, b):\n        return {constant}",
+            scope,
+        )
+        del PARTS["Typed"]
+        return scope["Typed"].Raw.__name__
+
+    assert make(1.0) == make(1.0) != make(2.0)
+
+
+def test_factors_must_be_positive():
+    for bad in (lambda: Logistic(-1.0), lambda: Logistic(0.0), lambda: ByDistance(c=0.0)):
+        with pytest.raises(rw.InputError, match="must be positive"):
+            bad()
 
 
 def test_lowering():

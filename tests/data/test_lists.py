@@ -125,6 +125,13 @@ def test_select_keeps_queries_whole_and_weights_in_step():
         assert list(part.comments) == ["r1", "r3"]
 
 
+def test_select_beyond_the_queries():
+    data = rw.RankingData(X, Y, qid=QID)
+    for queries in ([2], np.array([True] * 5)):
+        with pytest.raises(rw.InputError, match="positions below 2 or a mask of 2 values"):
+            data.select(queries)
+
+
 BAD = {
     "y has 3 values, but there are 4 rows": {"y": [0, 1, 2]},
     "y must be finite numbers, got nan at row 1": {"y": [0, np.nan, 1, 0]},

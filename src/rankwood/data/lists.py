@@ -43,7 +43,7 @@ class RankingData:
     >>> import rankwood as rw
     >>> data = rw.RankingData([[0.1], [0.7], [0.3]], [0, 2, 1], qid=["b", "a", "b"])
     >>> data
-    RankingData(3 documents, 2 queries, 1 features, labels 0 to 2)
+    RankingData(3 documents, 2 queries, 1 feature, labels 0 to 2)
     >>> data.groups.sizes.tolist()
     [2, 1]
     """
@@ -83,8 +83,8 @@ class RankingData:
     def __repr__(self) -> str:
         rows, features = self.X.shape
         return (
-            f"RankingData({rows:,} documents, {self.groups.ids.size:,} queries, {features:,} features, "
-            f"labels {self.y.min():g} to {self.y.max():g})"
+            f"RankingData({_count(rows, 'document')}, {_count(self.groups.ids.size, 'query')}, "
+            f"{_count(features, 'feature')}, labels {self.y.min():g} to {self.y.max():g})"
         )
 
     def __len__(self) -> int:
@@ -103,7 +103,12 @@ class RankingData:
     def select(self, queries: Any) -> "RankingData":
         """Return the queries at these positions (or where a mask is true), rows in the caller's order."""
         keep = np.zeros(self.groups.ids.size, bool)
-        keep[np.asarray(queries)] = True
+        try:
+            keep[np.asarray(queries)] = True
+        except IndexError:
+            raise _check.InputError(
+                f"queries must be positions below {keep.size} or a mask of {keep.size} values."
+            ) from None
         rows = np.flatnonzero(self.groups.per_row(keep))
         return RankingData(
             self.X[rows],
@@ -126,6 +131,11 @@ def grouped(
         return y.y, y.groups, y.weight
     y = _check.labels(y)
     return y, group_rows(y.size, qid, group), None
+
+
+def _count(number: int, noun: str) -> str:
+    many = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{number:,} {noun if number == 1 else many}"
 
 
 def _weights(weight: Any, queries: int) -> np.ndarray:

@@ -37,6 +37,13 @@ _SHARED = {
     "random_state": "seed",
     "n_jobs": "num_threads",
 }
+#: Parameters of LightGBM's own ranking objective, which isn't used, and what ours calls them.
+_OBJECTIVE = {
+    "lambdarank_truncation_level": "truncation",
+    "lambdarank_norm": "norm",
+    "sigmoid": "sigma",
+    "label_gain": "gain",
+}
 # Ours to decide: the objective, how long to train, and what is printed and measured.
 _OURS = ("objective", "num_iterations", "metric", "early_stopping_round", "verbosity")
 
@@ -134,6 +141,15 @@ def translate(params: dict[str, Any]) -> dict[str, Any]:
                 f"{name} is set by Ranker itself: use objective=, n_estimators=, eval_metric=, "
                 "early_stopping_rounds= or verbose=."
             )
+        if real == "bagging_by_query" and value:
+            raise _check.InputError(
+                f"{name} learns nothing in LightGBM when gradients come from outside; leave it out."
+            )
+        if real in _OBJECTIVE:
+            raise _check.InputError(
+                f"{name} belongs to LightGBM's own objective, which isn't used; write it into ours, as in "
+                f"objective='lambdarank-ndcg@10({_OBJECTIVE[real]}=...)'."
+            )
         out[real or name] = value
     out["num_threads"] = _run.threads(out.get("num_threads"))
     if out.get("seed") is None:
@@ -156,7 +172,7 @@ def _plain_errors() -> Iterator[None]:
         reason = re.sub(r" at \S+, line \d+ \.\s*$", "", str(error)).strip()
         if "num_features" in reason:
             reason = "no feature can split the data; lower min_child_samples or give more documents"
-        raise _check.InputError(f"LightGBM can't train: {reason}.") from None
+        raise _check.InputError(f"LightGBM can't train: {reason.rstrip('.')}.") from None
 
 
 def _categorical(columns: Any) -> Any:

@@ -165,7 +165,7 @@ class Evaluator:
         )
         if self.empty == "skip":
             out[~self._relevant] = np.nan
-        elif part.normalised:
+        elif getattr(part, "normalised", False):
             out[~self._relevant] = self.empty
         return out
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwood import _run
+from rankwood import _check, _run
 from rankwood._jit import is_part, jit, lower
 from rankwood.metrics.query import discounts
 from rankwood.metrics.verbs import worth
@@ -44,7 +44,14 @@ def _record(part: Any, label: np.ndarray, ptr: np.ndarray, table: np.ndarray, re
         out = np.empty(label.size)
         raw = lower(part)
         _run.over(np.diff(ptr), lambda a, b: _fill(raw, label, ptr, table, out, a, b))
-        return out.astype(real, copy=False)
+        with np.errstate(over="ignore"):
+            column: np.ndarray = out.astype(real, copy=False)
+        if not np.isfinite(column).all():
+            raise _check.InputError(
+                f"{part!r} has values of up to {out.max():g} for these labels, beyond {np.dtype(real)}, "
+                "in which training runs; use NDCG or a linear gain."
+            )
+        return column
     inner = [getattr(part, f.name) for f in fields(part)]
     return tuple(_record(x, label, ptr, table, real) for x in inner if is_part(x))
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rankwood import _check
 from rankwood._jit import like, part
 from rankwood.objectives import verbs  # noqa: F401  (the verbs must exist before the parts)
 
@@ -15,6 +16,9 @@ class Logistic:
     """
 
     sigma: float = 1.0
+
+    def check(self) -> None:
+        _check.positive(self.sigma, "Logistic.sigma")
 
     def embed(self, score):
         return np.exp(self.sigma * score)

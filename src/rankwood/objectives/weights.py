@@ -1,5 +1,6 @@
 """Pair weights."""
 
+from rankwood import _check
 from rankwood._jit import Can, like, part
 from rankwood.metrics.dcg import NDCG
 from rankwood.metrics.verbs import columns, delta
@@ -28,6 +29,9 @@ class ByDistance:
 
     base: Can("weight") = Swap()  # type: ignore[valid-type]
     c: float = 0.01
+
+    def check(self) -> None:
+        _check.positive(self.c, "ByDistance.c")
 
     def prepare(self, q, worth):
         flat = q.score[0] == q.score[q.score.size - 1]
