@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 import rankwood as rw
 from conftest import random_lists
+from rankwood import modelfile
 from rankwood.metrics import DCG
 from rankwood.objectives import Lambda, Swap, Top
 
@@ -132,7 +133,7 @@ def test_engine_parameters_pass_through(data):
         ),
         (
             {"num_iterations": 5},
-            "num_iterations is set by Ranker itself: use objective=, n_estimators=",
+            "num_iterations is set by Ranker itself: use n_estimators=",
         ),
         (
             {"objective": "lambdarank-ndgc@10"},
@@ -166,7 +167,22 @@ def test_engine_parameters_pass_through(data):
         ({"shuffle": "maybe"}, "shuffle must be one of True, False, got 'maybe'"),
         ({"subsample": "abc"}, "subsample must be a number, got 'abc'"),
         ({"min_child_samples": 10**6}, "no feature can split the data; lower min_child_samples"),
-        ({"num_leaves": 1}, "LightGBM can't train: .*num_leaves"),
+        ({"num_leaves": 1}, "num_leaves must be at least 2, got 1"),
+        ({"learning_rate": -1}, "learning_rate must be positive, got -1"),
+        ({"reg_lambda": -0.5}, "reg_lambda must not be negative, got -0.5"),
+        ({"colsample_bytree": 1.5}, "colsample_bytree must be at most 1, got 1.5"),
+        ({"seed": 3}, "seed is set by Ranker itself: use random_state="),
+        ({"nthread": 3}, "nthread is set by Ranker itself: use n_jobs="),
+        ({"num_class": 3}, "num_class means nothing to a ranker"),
+        ({"n_jobs": "2"}, "n_jobs must be an integer or None, got '2'"),
+        ({"max_bin": 1}, "LightGBM can't train: .*max_bin"),
+        ({"categorical_feature": "zz"}, "LightGBM can't train: "),
+        ({"objective": f"lambdarank-ndcg@{10**20}"}, "k must be below 2.62"),
+        (
+            {"objective": "lambdarank-ndcg(sigma=1e20)"},
+            "overflow at these scores; use a smaller sigma",
+        ),
+        ({"engine": ["lightgbm"]}, "unknown engine"),
     ],
 )
 def test_bad_parameters_get_one_plain_sentence(data, params, message):
@@ -191,6 +207,17 @@ def test_bad_data_gets_one_plain_sentence(lists, data):
         small().fit(data, y)
     with pytest.raises(rw.InputError, match="validation data has 2 features, the training data 8"):
         small().fit(data, valid=(X[:, :2], y, y))
+    with pytest.raises(
+        rw.InputError, match=r"valid must be a RankingData or \(X, y, qid\), got ndarray"
+    ):
+        small().fit(data, valid=X)
+    with pytest.raises(rw.InputError, match="in the validation data, y must not be negative"):
+        small().fit(data, valid=(X, -y - 1, y))
+    linear = small(objective="lambdarank-ndcg@10(gain='linear')")
+    with pytest.raises(
+        rw.InputError, match=r"eval_metric on the validation data: .* needs integer"
+    ):
+        linear.fit(X, y + 0.5, group=sizes, valid=(X, y + 0.5, y))
     with pytest.raises(rw.InputError, match=r"valid must be \(X, y, qid\), got 2 values"):
         small().fit(data, valid=(X, y))
     ranker = small().fit(data)
@@ -247,6 +274,69 @@ def test_tables_are_matched_by_column_name(lists):
     np.testing.assert_array_equal(ranker.predict(pl.from_pandas(turned).to_arrow()), expected)
     with pytest.raises(rw.InputError, match="X lacks the column 'f 3'"):
         ranker.predict(frame.drop(columns="f 3"))
+
+
+def test_features_go_by_name_everywhere(lists):
+    X, y, sizes = lists
+    qid = np.repeat(np.arange(sizes.size), sizes)
+    frame = pd.DataFrame(X, columns=list("abcdefgh"))
+    turned = frame[list("hgfedcba")]
+    ranker = small().fit(frame, y, qid=qid, valid=(frame, y, qid))
+    again = small().fit(frame, y, qid=qid, valid=(turned.assign(z=1.0), y, qid))
+    assert again.history_ == ranker.history_
+    expected = ranker.predict(frame)
+    np.testing.assert_array_equal(ranker.predict(rw.RankingData(turned, y, qid=qid)), expected)
+    assert ranker.score(turned.assign(z=1.0), y, qid=qid) == ranker.score(frame, y, qid=qid)
+    renamed = turned.rename(columns={"a": "aa"})
+    for call in (
+        lambda: ranker.predict(rw.RankingData(renamed, y, qid=qid)),
+        lambda: ranker.predict(renamed),
+        lambda: small().fit(frame, y, qid=qid, valid=(renamed, y, qid)),
+    ):
+        with pytest.raises(rw.InputError, match="X lacks the column 'a'"):
+            call()
+
+
+def test_pandas_columns_that_are_numbers(lists):
+    X, y, sizes = lists
+    plain = pd.DataFrame(X)
+    expected = small().fit(X, y, group=sizes).predict(X)
+    np.testing.assert_array_equal(small().fit(plain, y, group=sizes).predict(plain), expected)
+
+
+def test_a_failed_fit_changes_nothing(lists, data):
+    X, y, sizes = lists
+    ranker = small().fit(data)
+    before, scores = dict(vars(ranker)), ranker.predict(X)
+    for bad in (
+        lambda: ranker.fit(X[:, :2], y, group=sizes, valid=data),
+        lambda: ranker.fit(np.ones((y.size, 2)), y, group=sizes),  # nothing to split
+        lambda: ranker.fit(X, -y, group=sizes),
+    ):
+        with pytest.raises(rw.InputError):
+            bad()
+    assert {k: v for k, v in vars(ranker).items() if k.endswith("_")} == {
+        k: v for k, v in before.items() if k.endswith("_")
+    }
+    np.testing.assert_array_equal(ranker.predict(X), scores)
+
+
+def test_dart_can_not_keep_the_best_round(data):
+    dart = small(boosting="dart", early_stopping_rounds=None).fit(data, valid=data)
+    assert (
+        rw.evaluate("ndcg@10", data, dart.predict(data)).mean()["ndcg@10"]
+        == dart.history_["ndcg@10"][-1]
+    )
+    with pytest.raises(rw.InputError, match="set early_stopping_rounds=None"):
+        small(boosting="dart").fit(data, valid=data)
+
+
+def test_arrays_as_parameters_are_saved(data, tmp_path):
+    ranker = small(monotone_constraints=np.array([1, 0, 0, 0, 0, 0, 0, 0])).fit(data)
+    ranker.save(tmp_path / "m.json")
+    again = rw.Ranker.load(tmp_path / "m.json")
+    assert again.get_params()["monotone_constraints"] == [1, 0, 0, 0, 0, 0, 0, 0]
+    np.testing.assert_array_equal(clone(again).fit(data).predict(data), ranker.predict(data))
 
 
 def test_clone_params_and_pickle(data):
@@ -347,6 +437,11 @@ def test_a_device_is_never_replaced(data, tmp_path):
         rw.save_letor(data, tmp_path)
 
 
+def signed(content):
+    """Return the text of a model file whose checksum is right, whatever is in it."""
+    return json.dumps({**content, "sha256": modelfile._checksum(content)})
+
+
 def test_damaged_and_foreign_files(data, tmp_path):
     ranker = small().fit(data)
     ranker.save(tmp_path / "m.json")
@@ -359,15 +454,20 @@ def test_damaged_and_foreign_files(data, tmp_path):
         "doesn't match its checksum": whole.replace("leaf_value=", "leaf_value=1"),
         "format version 99, this Rankwood reads 1": json.dumps({**content, "format_version": 99}),
         "is a model of LightGBM itself": ranker.model_.text,
-        "'n_features' is missing": json.dumps(
-            {k: v for k, v in content.items() if k != "n_features"}
+        "content doesn't match its checksum": json.dumps({**content, "n_features": 9}),
+        "'n_features' is missing": signed({k: v for k, v in content.items() if k != "n_features"}),
+        "of the wrong kind": signed({**content, "n_features": "abc"}),
+        "LightGBM can't train|damaged": signed({**content, "model": "not a model"}),
+        "import the module that defines its parts": signed(
+            {**content, "objective": "Lambda(weight=Mine())"}
         ),
+        "JSON too deep": "[" * 100_000,
     }
     for message, text in cases.items():
         (tmp_path / "bad.json").write_text(text)
         with pytest.raises(rw.InputError, match=message) as error:
             rw.Ranker.load(tmp_path / "bad.json")
-        assert "bad.json" in str(error.value)
+        assert "bad.json" in str(error.value) or "LightGBM" in str(error.value)
     (tmp_path / "bad.json").write_bytes(b"\x80\x04\x95\xff\xfe")
     with pytest.raises(rw.InputError, match="binary file"):
         rw.Ranker.load(tmp_path / "bad.json")

@@ -41,3 +41,7 @@ def __getattr__(name: str) -> Any:
 
         return Ranker
     raise AttributeError(f"module 'rankwood' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -12,30 +12,51 @@ class InputError(ValueError):
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return "; did you mean 'x'?" or a list of what exists, to end a sentence with."""
-    known = list(known)
+    """Return "; did you mean 'x'?" or what there is, to end a sentence with."""
+    known = sorted(known)
     close = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
     if close:
         return "; did you mean " + " or ".join(repr(c) for c in close) + "?"
-    return "; known are " + ", ".join(sorted(known)) + "."
+    more = f" and {len(known) - 20} more" if len(known) > 20 else ""
+    return "; known are " + ", ".join(known[:20]) + more + "."
 
 
-def vector(x: Any, name: str, size: int | None = None, dtype: Any = np.float64) -> np.ndarray:
-    """Return `x` as a one-dimensional array of finite numbers, of length `size` if given."""
-    try:
-        a = np.asarray(x, dtype=dtype)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must hold numbers, got {type(x).__name__}.") from None
+def vector(x: Any, name: str, size: int | None = None) -> np.ndarray:
+    """Return `x` as a one-dimensional array of finite float64, of length `size` if given."""
+    a = numbers(x, name)
     if a.ndim == 2 and a.shape[1] == 1:
         a = a[:, 0]
     if a.ndim != 1:
         raise InputError(f"{name} must have one dimension, got shape {a.shape}.")
     if size is not None and a.size != size:
         raise InputError(f"{name} has {a.size} values, but there are {size} rows.")
-    if a.dtype.kind == "f" and not np.isfinite(a).all():
+    if not np.isfinite(a).all():
         row = int(np.flatnonzero(~np.isfinite(a))[0])
         raise InputError(f"{name} must be finite numbers, got {a[row]} at row {row}.")
-    return a
+    # Kernels are compiled for arrays of one kind: in one piece, and writable.
+    return np.require(a, requirements=["C", "W"])
+
+
+def numbers(x: Any, name: str, keep: tuple[Any, ...] = (np.float64,)) -> np.ndarray:
+    """Return `x` as an array of float64, or as it is if its type is in `keep`; masked values are NaN."""
+    kind = type(x).__name__
+    if x is None or isinstance(x, (str, bytes)):
+        raise InputError(f"{name} must hold numbers, got {x!r}.")
+    try:
+        a = x if isinstance(x, np.ma.MaskedArray) else np.asarray(x)
+        if a.dtype.kind not in "fiubO":
+            raise InputError(
+                f"{name} must hold numbers, got {kind} of {a.dtype}; convert it first."
+            )
+        if isinstance(x, np.ma.MaskedArray):
+            a = x.astype(np.float64).filled(np.nan)  # type: ignore[attr-defined]
+        if a.dtype == object and any(isinstance(v, (str, bytes)) for v in a.flat):
+            raise InputError(f"{name} must hold numbers, got text among them; convert it first.")
+        return a if a.dtype in keep else a.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{name} must hold numbers, got {kind} with other values in it.") from None
 
 
 def labels(y: Any, size: int | None = None) -> np.ndarray:
@@ -53,6 +74,8 @@ def at_least(value: Any, low: int, name: str) -> int:
         raise InputError(f"{name} must be an integer, got {value!r}.")
     if value < low:
         raise InputError(f"{name} must be at least {low}, got {value}.")
+    if value >= 2**62:
+        raise InputError(f"{name} must be below 2^62, got {value}.")
     return int(value)
 
 
@@ -75,6 +98,6 @@ def positive(value: Any, name: str) -> float:
 def one_of(value: Any, known: Iterable[Any], name: str) -> Any:
     """Return `value` if it is one of `known`."""
     known = list(known)
-    if value not in known:
+    if not any(value is k or (type(value) in (type(k), str) and value == k) for k in known):
         raise InputError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}.")
     return value

@@ -11,6 +11,8 @@ from functools import cache
 
 import numpy as np
 
+from rankwood import _check
+
 _CHUNKS = 8  # per thread: small enough to even out a busy core, large enough to cost nothing
 
 
@@ -21,6 +23,8 @@ def threads(n_jobs: int | None) -> int:
     )
     if n_jobs is None or n_jobs == 0:
         return cores
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int):
+        raise _check.InputError(f"n_jobs must be an integer or None, got {n_jobs!r}.")
     return max(1, cores + 1 + n_jobs) if n_jobs < 0 else n_jobs
 
 

@@ -34,9 +34,9 @@ def write(ranker: Any, path: str | Path) -> None:
         "seconds": ranker.seconds_,
         "letor": getattr(ranker, "letor_", None),
         "params": {k: _plain(v) for k, v in ranker.get_params(deep=False).items()},
-        "sha256": hashlib.sha256(text.encode()).hexdigest(),
         "model": text,
     }
+    content["sha256"] = _checksum(content)
     try:
         with replacing(path) as file:
             file.write(json.dumps(content, indent=1).encode())
@@ -47,13 +47,13 @@ def write(ranker: Any, path: str | Path) -> None:
 def read(ranker: Any, path: str | Path) -> None:
     """Fill a new ranker from a file."""
     content = _parse(path)
+    if content.get("sha256") != _checksum(content):
+        raise _check.InputError(f"{path} is damaged: its content doesn't match its checksum.")
     try:
         engine, text = content["engine"], content["model"]
-        if hashlib.sha256(text.encode()).hexdigest() != content["sha256"]:
-            raise _check.InputError(f"{path} is damaged: its model doesn't match its checksum.")
         model = base.find(engine).load(text)
         ranker.set_params(**content["params"])
-        ranker.objective_ = objective(content["objective"])
+        ranker.objective_ = _objective(content["objective"], path)
         ranker.n_features_in_ = int(content["n_features"])
         if content["feature_names"]:
             ranker.feature_names_in_ = np.array(content["feature_names"], dtype=object)
@@ -62,10 +62,28 @@ def read(ranker: Any, path: str | Path) -> None:
             ranker.letor_ = content["letor"]
         ranker.history_, ranker.seconds_ = content["history"], content["seconds"]
         ranker.model_ = model
-    except (KeyError, TypeError, AttributeError) as error:
+    except KeyError as error:
+        raise _check.InputError(f"{path} is damaged: {error} is missing.") from None
+    except _check.InputError:
+        raise
+    except (TypeError, ValueError, AttributeError):
+        raise _check.InputError(f"{path} is damaged: a value in it is of the wrong kind.") from None
+
+
+def _objective(text: str, path: str | Path) -> Any:
+    """Return the objective of a model, which may be made of parts that nobody has imported yet."""
+    try:
+        return objective(text)
+    except _check.InputError as error:
         raise _check.InputError(
-            f"{path} is damaged: {error} is missing or of the wrong kind."
+            f"{path} was trained with {text}: {str(error).rstrip('.')}; import the module that defines "
+            "its parts first."
         ) from None
+
+
+def _checksum(content: dict[str, Any]) -> str:
+    rest = {name: value for name, value in content.items() if name != "sha256"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def _parse(path: str | Path) -> dict[str, Any]:
@@ -87,6 +105,8 @@ def _parse(path: str | Path) -> dict[str, Any]:
         raise _check.InputError(
             f"{path} is no Rankwood model, or a damaged one: not JSON at line {error.lineno}."
         ) from None
+    except RecursionError:
+        raise _check.InputError(f"{path} is no Rankwood model: JSON too deep.") from None
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise _check.InputError(f"{path} is JSON, but no model that Ranker.save wrote.")
     if content.get("format_version") != _VERSION:
@@ -103,6 +123,8 @@ def _plain(value: Any) -> Any:
         return repr(value)
     if isinstance(value, (list, tuple)):
         return [_plain(v) for v in value]
-    if hasattr(value, "item"):
-        return value.item()
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
     return value if isinstance(value, (str, int, float, bool, dict, type(None))) else repr(value)

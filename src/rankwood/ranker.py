@@ -10,12 +10,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankwood import _check, modelfile
 from rankwood.data.frames import column_names, is_frame, matrix
-from rankwood.data.lists import RankingData
+from rankwood.data.lists import RankingData, lacking
 from rankwood.engines import base
 from rankwood.metrics.evaluate import Evaluator, evaluate, named_metrics
 from rankwood.objectives.drive import Drive
 from rankwood.objectives.named import objective as to_objective
 from rankwood.progress import bar
+
+_LOWEST = {
+    "n_estimators": 1,
+    "num_leaves": 2,
+    "max_depth": -1,
+    "min_child_samples": 0,
+    "random_state": 0,
+}
 
 
 class Ranker(BaseEstimator):
@@ -118,7 +126,8 @@ class Ranker(BaseEstimator):
 
     def set_params(self, **params: Any) -> "Ranker":
         """Set parameters; names that Ranker doesn't have go to the engine."""
-        own = {k: v for k, v in params.items() if k in self._get_param_names()}
+        known = [name.partition("__")[0] for name in self._get_param_names()]
+        own = {k: v for k, v in params.items() if k.partition("__")[0] in known}
         super().set_params(**own)
         self.engine_params = {
             **self.engine_params,
@@ -146,31 +155,40 @@ class Ranker(BaseEstimator):
             Data to evaluate after each round and to stop by.
         """
         train = _data(X, y, qid, group, weight, "fit")
-        if isinstance(valid, (tuple, list)):
-            if len(valid) != 3:
-                raise _check.InputError(f"valid must be (X, y, qid), got {len(valid)} values.")
-            valid = _data(valid[0], valid[1], valid[2], None, None, "fit")
-        if valid is not None and valid.n_features != train.n_features:
-            raise _check.InputError(
-                f"the validation data has {valid.n_features} features, the training data "
-                f"{train.n_features}; they must agree."
-            )
-        rounds = _check.at_least(self.n_estimators, 1, "n_estimators")
-        if self.early_stopping_rounds is not None:
-            _check.at_least(self.early_stopping_rounds, 1, "early_stopping_rounds")
-        self.objective_ = to_objective(self.objective)
-        seed = _check.at_least(self.random_state, 0, "random_state")
-        shuffle = _check.one_of(self.shuffle, (True, False), "shuffle")
-        groups = train.groups.shuffled(seed) if shuffle else train.groups
-        drive = Drive(self.objective_, train.y, groups, train.weight, np.float32, self.n_jobs)
+        valid = None if valid is None else _valid(valid, train)
+        rounds = self._check_params()
+        objective = to_objective(self.objective)
+        groups = train.groups.shuffled(self.random_state) if self.shuffle else train.groups
+        drive = Drive(objective, train.y, groups, train.weight, np.float32, self.n_jobs)
         watch = _Watch(self, valid)
         engine = base.start(self.engine, self._engine_params(), train, valid)
-        self.n_features_in_ = train.n_features
-        self.__dict__.pop("feature_names_in_", None)
+        if valid is not None and watch.patience is not None and not engine.keeps_rounds:
+            raise _check.InputError(
+                "later rounds of this kind of boosting change earlier trees, so the best round can't be "
+                "kept; set early_stopping_rounds=None."
+            )
+        # What is fitted changes only together, and only once there is a model.
+        fitted = {"objective_": objective, "n_features_in_": train.n_features}
         if train.feature_names is not None:
-            self.feature_names_in_ = np.array(train.feature_names, dtype=object)
-        self._train(engine, drive, watch, rounds)
+            fitted["feature_names_in_"] = np.array(train.feature_names, dtype=object)
+        self._train(engine, drive, watch, rounds, fitted)
         return self
+
+    def _check_params(self) -> int:
+        """Check what engines share, in words of our own; return the number of rounds."""
+        for name, low in _LOWEST.items():
+            _check.at_least(getattr(self, name), low, name)
+        if self.early_stopping_rounds is not None:
+            _check.at_least(self.early_stopping_rounds, 1, "early_stopping_rounds")
+        _check.one_of(self.shuffle, (True, False), "shuffle")
+        _check.positive(self.learning_rate, "learning_rate")
+        for name in ("min_child_weight", "reg_alpha", "reg_lambda"):
+            if _check.finite(getattr(self, name), name) < 0:
+                raise _check.InputError(f"{name} must not be negative, got {getattr(self, name)}.")
+        for name in ("subsample", "colsample_bytree"):
+            if _check.positive(getattr(self, name), name) > 1:
+                raise _check.InputError(f"{name} must be at most 1, got {getattr(self, name)}.")
+        return self.n_estimators
 
     def _engine_params(self) -> dict[str, Any]:
         ours = {
@@ -180,7 +198,14 @@ class Ranker(BaseEstimator):
         own = {k: getattr(self, k) for k in self._get_param_names() if k not in ours}
         return {**own, **self.engine_params}
 
-    def _train(self, engine: base.Engine, drive: Drive, watch: "_Watch", rounds: int) -> None:
+    def _train(
+        self,
+        engine: base.Engine,
+        drive: Drive,
+        watch: "_Watch",
+        rounds: int,
+        fitted: dict[str, Any],
+    ) -> None:
         """Run the rounds. An interrupted run keeps the trees it has before it lets the interrupt go on."""
         clock = {"gradients": 0.0, "trees": 0.0, "evaluation": 0.0}
 
@@ -206,15 +231,16 @@ class Ranker(BaseEstimator):
                         break
         finally:
             if done:
-                self.best_iteration_ = watch.best or done
-                self.history_ = watch.history
-                self.seconds_ = clock
-                self.model_ = engine.model(self.best_iteration_)
+                best = watch.best or done
+                fitted |= {"model_": engine.model(best), "best_iteration_": best}
+                fitted |= {"history_": watch.history, "seconds_": clock}
+                self.__dict__.pop("feature_names_in_", None)
+                self.__dict__.update(fitted)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return one score per row of a matrix or a RankingData, in the caller's order."""
         check_is_fitted(self, "model_")
-        X = X.X if isinstance(X, RankingData) else self._columns(X)
+        X = self._features(X)
         if X.shape[1] != self.n_features_in_:
             raise _check.InputError(
                 f"X has {X.shape[1]} features, but the model was trained on {self.n_features_in_}; "
@@ -224,24 +250,17 @@ class Ranker(BaseEstimator):
             return np.zeros(0)
         return self.model_.predict(X, self.n_jobs)
 
-    def _columns(self, X: Any) -> Any:
-        """Return a matrix; of a table, the columns the model was trained on, by name."""
-        names = getattr(self, "feature_names_in_", None)
-        if not is_frame(X) or names is None:
-            return matrix(X)[0]
-        missing = [n for n in names if n not in column_names(X)]
-        if missing:
-            raise _check.InputError(
-                f"X lacks the column {missing[0]!r}"
-                f"{_check.nearest(missing[0], column_names(X)).rstrip('?.')}; "
-                "the model was trained on it."
-            )
-        chosen = (
-            X.select(list(names))
-            if hasattr(X, "select") and not hasattr(X, "iloc")
-            else X[list(names)]
-        )
-        return matrix(chosen)[0]
+    def _features(self, X: Any) -> Any:
+        """Return a matrix; of a table or a data set with names, the features trained on, by name."""
+        names = list(getattr(self, "feature_names_in_", []))
+        if isinstance(X, RankingData):
+            return (X.with_features(names) if names else X).X
+        if names and is_frame(X):
+            missing = [n for n in names if n not in column_names(X)]
+            if missing:
+                raise lacking(missing[0], column_names(X))
+            return matrix(X, only=names)[0]
+        return matrix(X)[0]
 
     def score(
         self,
@@ -286,9 +305,12 @@ class _Watch:
         self.patience = ranker.early_stopping_rounds
         self.best = 0  # 0: keep every round
         self.note = ""
-        self._evaluator = None
+        self._evaluator: Evaluator | None = None
         if valid is not None:
-            self._evaluator = Evaluator(metrics, valid.y, valid.groups, n_jobs=ranker.n_jobs)
+            try:
+                self._evaluator = Evaluator(metrics, valid.y, valid.groups, n_jobs=ranker.n_jobs)
+            except _check.InputError as error:
+                raise _check.InputError(f"eval_metric on the validation data: {error}") from None
 
     def look(self, engine: base.Engine, done: int) -> bool:
         """Evaluate a round; True if it is time to stop."""
@@ -305,6 +327,29 @@ class _Watch:
             self.best = done
         self.note += f" (best {curve[self.best - 1]:.4f} at {self.best})"
         return done - self.best >= self.patience
+
+
+def _valid(valid: Any, train: RankingData) -> RankingData:
+    """Return validation data with the features of the training data."""
+    if isinstance(valid, (tuple, list)):
+        if len(valid) != 3:
+            raise _check.InputError(f"valid must be (X, y, qid), got {len(valid)} values.")
+        try:
+            valid = RankingData(valid[0], valid[1], qid=valid[2])
+        except _check.InputError as error:
+            raise _check.InputError(f"in the validation data, {error}") from None
+    if not isinstance(valid, RankingData):
+        raise _check.InputError(
+            f"valid must be a RankingData or (X, y, qid), got {type(valid).__name__}."
+        )
+    if train.feature_names is not None:
+        valid = valid.with_features(train.feature_names)
+    if valid.n_features != train.n_features:
+        raise _check.InputError(
+            f"the validation data has {valid.n_features} features, the training data "
+            f"{train.n_features}; they must agree."
+        )
+    return valid
 
 
 def _data(X: Any, y: Any, qid: Any, group: Any, weight: Any, caller: str) -> RankingData:

@@ -43,7 +43,7 @@ def build(
     """Return the part that a text or a part describes; `table` maps names to functions that make parts."""
     if is_part(what):
         if params:
-            raise _check.InputError(f"parameters go with the name of an {kind}, not with {what!r}.")
+            raise _check.InputError(f"parameters go with a name, not with {what!r}.")
         return what
     if not isinstance(what, str):
         raise _check.InputError(f"{kind} must be a name or a composition of parts, got {what!r}.")

@@ -58,6 +58,22 @@ def test_columns_by_name():
         rw.RankingData(table, "labl", qid="q")
 
 
+def test_ids_that_look_alike_stay_apart():
+    data = rw.RankingData(X, Y, qid=[1, "1", 1, "1"])
+    assert data.groups.sizes.tolist() == [2, 2]
+    assert data.groups.ids.tolist() == [1, "1"]
+
+
+def test_masked_features_are_missing():
+    masked = np.ma.array([[1.0, 2.0]] * 4, mask=[[0, 1]] * 4)
+    assert np.isnan(rw.RankingData(masked, Y, qid=QID).X[:, 1]).all()
+
+
+def test_feature_names_as_an_array():
+    data = rw.RankingData(X, Y, qid=QID, feature_names=np.array(["f", "g"]))
+    assert data.feature_names == ["f", "g"]
+
+
 def test_nothing_given_is_copied_or_changed():
     given_ = np.asfortranarray(X)
     given_.setflags(write=False)
@@ -137,11 +153,26 @@ BAD = {
     "y must be finite numbers, got nan at row 1": {"y": [0, np.nan, 1, 0]},
     "y must be finite numbers, got inf at row 2": {"y": [0, 1, np.inf, 0]},
     "y must not be negative, got -1 at row 3": {"y": [0, 1, 2, -1]},
-    "y must hold numbers": {"y": ["a", "b", "c", "d"]},
+    "y must hold numbers, got list of <U": {"y": ["a", "b", "c", "dd"]},
     "qid has 2 values, but there are 4 rows; to give the sizes of queries use group=": {
         "qid": [2, 2]
     },
     "qid must not be missing, but it is at row 2": {"qid": ["a", "a", None, "b"]},
+    "qid must not be missing, but it is at row 1": {"qid": ["a", float("nan"), "a", "b"]},
+    "qid must not be missing, but it is at row 3": {
+        "qid": np.ma.array([1, 1, 2, 2], mask=[0, 0, 0, 1])
+    },
+    "qid must hold plain values": {"qid": np.array([[1], [2], [1], [2], None], object)[:4]},
+    "y must be finite numbers, got nan at row 0": {
+        "y": np.ma.array([1, 0, 1, 0], mask=[1, 0, 0, 0])
+    },
+    "y must hold numbers, got None": {"y": None},
+    "y must hold numbers, got ndarray of datetime64": {"y": np.array(["2020-01-01"] * 4, "M8[D]")},
+    "y must hold numbers, got list of <U1": {"y": ["1", "0", "1", "0"]},
+    "X must hold numbers, got ndarray of complex128": {"X": X + 1j},
+    "X is a lazy table; call .collect": {"X": pl.DataFrame({"f": [1.0] * 4}).lazy()},
+    "X must have two dimensions": {"X": sparse.coo_array(np.ones(4))},
+    "column 'd' must hold numbers": {"X": pd.DataFrame({"d": pd.to_datetime(["2020-01-01"] * 4)})},
     "qid must not be missing, but it is at row 0": {"qid": [np.nan, 1.0, 1.0, 1.0]},
     "group must sum to the number of rows, 4, got 5": {"qid": None, "group": [2, 3]},
     "got 8; to give an id per row use qid=": {"qid": None, "group": [2, 2, 2, 2]},
@@ -152,7 +183,7 @@ BAD = {
     "feature_names has 1 names, but X has 2 columns": {"feature_names": ["f"]},
     "feature_names must differ, but 'f' is there twice": {"feature_names": ["f", "f"]},
     "comments has 1 values, but there are 4 rows": {"comments": ["x"]},
-    "X must have two dimensions": {"X": [1.0, 2.0, 3.0, 4.0]},
+    "X must have two dimensions, rows": {"X": [1.0, 2.0, 3.0, 4.0]},
     "X must hold numbers": {"X": [["a"], ["b"], ["c"], ["d"]]},
     "column 'g' must hold numbers": {"X": pd.DataFrame({"f": [1.0] * 4, "g": list("abcd")})},
     "there are no rows": {"X": np.zeros((0, 2)), "y": [], "qid": []},

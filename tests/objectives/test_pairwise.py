@@ -11,6 +11,7 @@ from rankwood.data.groups import group_rows
 from rankwood.metrics import NDCG
 from rankwood.objectives import All, ByDistance, Lambda, Log2Sum, Logistic, Swap, Top
 from rankwood.objectives.drive import Drive
+from rankwood.objectives.pairwise import fill
 
 scores_ = st.one_of(
     st.floats(-3, 3).map(lambda x: round(x, 2)),  # often tied
@@ -115,6 +116,34 @@ def test_float32_is_close_to_float64(lists, rng):
         for a, b in zip(half, full, strict=True):
             assert a.dtype == np.float32
             np.testing.assert_allclose(a, b, rtol=2e-4, atol=1e-5 * np.abs(b).max())
+
+
+@pytest.mark.parametrize("distance", [1.0, 12.0, 20.0, 40.0, 70.0])
+def test_small_sums_keep_their_gradient(distance):
+    # A pair in the right order, far apart: the sum of lambdas is tiny, and its logarithm must not be lost.
+    y, s = np.array([1.0, 0.0]), np.array([distance, 0.0])
+    expected = naive.logistic_gradients(
+        naive.lambdarank_pairs([1, 0], list(s), 10), list(s), norm=True
+    )
+    # The oracle's log2(1 + S) / S loses what 1 + S can't hold; its limit is 1 / ln 2.
+    if distance > 10:
+        plain = naive.logistic_gradients(naive.lambdarank_pairs([1, 0], list(s), 10), list(s))
+        expected = [[g / (0.01 + distance) / np.log(2) for g in column] for column in plain]
+    for real, tolerance in ((np.float64, 1e-6), (np.float32, 1e-5)):
+        got = Drive(rw.objective("lambdarank-ndcg@10"), y, group_rows(2), real=real)(s)
+        np.testing.assert_allclose(got[0], expected[0], rtol=tolerance)
+        np.testing.assert_allclose(got[1], expected[1], rtol=tolerance)
+
+
+def test_read_only_and_strided_scores_need_no_other_code(rng):
+    table = rng.normal(size=(30, 3))
+    table.setflags(write=False)
+    y = rng.integers(0, 3, 30)
+    rw.gradients("lambdarank-ndcg@5", y, table[:, 1].copy())
+    compiled = len(fill.signatures) if hasattr(fill, "signatures") else 0
+    grad, _ = rw.gradients("lambdarank-ndcg@5", y, table[:, 1])
+    np.testing.assert_array_equal(grad, rw.gradients("lambdarank-ndcg@5", y, table[:, 1].copy())[0])
+    assert (len(fill.signatures) if hasattr(fill, "signatures") else 0) == compiled
 
 
 def test_weights_multiply_queries(lists, rng):

@@ -4,7 +4,8 @@ import argparse
 import math
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from rankwood import load_letor
 from rankwood._check import InputError
+from rankwood.data._letor_words import TooWide
 from rankwood.data.lists import RankingData
 
 
@@ -27,14 +29,45 @@ def read_data(
 ) -> RankingData:
     """Read a LETOR file as the arguments say, or as those were that a model was trained on."""
     how = reading(args, ranker)
-    return load_letor(
-        path,
-        n_features=n_features,
-        absent=float(how["absent"]),
-        marker=how["marker"],
-        cache=args.cache,
-        n_jobs=args.threads,
-    )
+    options = {"absent": float(how["absent"]), "marker": how["marker"], "n_jobs": args.threads}
+    try:
+        data = load_letor(path, n_features=n_features, cache=args.cache, **options)
+    except TooWide as error:
+        said = (
+            "the value of --features: give a larger one, or leave it out"
+            if ranker is None
+            else "the number of features the model was trained on: give a file with the same features"
+        )
+        raise InputError(f"{error.place}: {error.feature} is above {n_features}, {said}.") from None
+    if ranker is not None:
+        _remark_on_width(path, data, options)
+    return data
+
+
+def _remark_on_width(path: str, data: RankingData, options: dict[str, Any]) -> None:
+    """Say on standard error if a file lacks the last features of the model it is read for."""
+    last = data.X[:, -1]
+    absent = np.isnan(last) if math.isnan(options["absent"]) else last == 0
+    # Only a file whose last feature may be absent is read a second time, to see; a pipe can't be.
+    if not absent.all() or not os.path.isfile(path):
+        return
+    width = load_letor(path, **options).n_features
+    if width < data.n_features:
+        print(
+            f"note: {path} has features up to {width}, the model was trained on {data.n_features}; "
+            "the others are read as absent.",
+            file=sys.stderr,
+        )
+
+
+@contextmanager
+def named(path: str) -> Iterator[None]:
+    """Put the name of the file before a complaint about what is in it."""
+    try:
+        yield
+    except InputError as error:
+        text = str(error)
+        raise InputError(text if text.startswith(path) else f"{path}: {text}") from None
 
 
 def described(path: str, data: RankingData) -> dict[str, Any]:

@@ -68,7 +68,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     with _show.busy(f"Evaluating {args.scores}"):
         data, scores = _read(args)
         rules = {"ties": args.ties, "empty": args.empty, "convention": args.convention}
-        ev = evaluate(metrics, data, scores, **rules, n_jobs=args.threads)
+        with _files.named(args.data):
+            ev = evaluate(metrics, data, scores, **rules, n_jobs=args.threads)
     if args.per_query is not None:
         ev.to_csv(args.per_query)
     highest = np.maximum.reduceat(data.y[data.groups.rows], data.groups.ptr[:-1])

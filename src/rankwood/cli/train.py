@@ -11,6 +11,7 @@ from rich.console import Console
 from rankwood import metric, objective
 from rankwood.cli import _args, _files, _show
 from rankwood.data.lists import RankingData
+from rankwood.metrics.plan import check_labels
 
 _EXAMPLE = """
 rankwood train train.txt --valid vali.txt --objective lambdarank-ndcg@10 --model m.json
@@ -115,12 +116,13 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     start = perf_counter()
     metrics = args.eval_metric or ["ndcg@10"]
     # Everything that can be wrong with the request comes before the long part.
-    objective(args.objective)
-    for name in metrics:
-        metric(name)
+    parts = [objective(args.objective)]
+    measures = [metric(name) for name in metrics]
     inputs = [args.train] if args.valid is None else [args.train, args.valid]
     _files.check_output(args.model, inputs)
     train, valid = _read(args)
+    _check_labels(args.train, train, parts)
+    _check_labels(args.valid, valid, measures)
     reading = perf_counter() - start
     ranker = _ranker(args, metrics)
     ranker.letor_ = _files.reading(
@@ -188,6 +190,13 @@ def _read(args: argparse.Namespace) -> tuple[RankingData, RankingData | None]:
     elif train.n_features < valid.n_features:
         train = load(args.train, valid.n_features)
     return train, valid
+
+
+def _check_labels(path: str, data: RankingData | None, parts: list[Any]) -> None:
+    """Raise, with the name of the file, unless an objective or metrics can use its labels."""
+    for part in parts if data is not None else []:
+        with _files.named(path):
+            check_labels(part, data.y)
 
 
 def _rescue(ranker: Any, path: str) -> str:

@@ -5,7 +5,6 @@ blocks together at the end needs room for one matrix and a few blocks, never for
 """
 
 import mmap
-import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -17,10 +16,11 @@ from rankwood._run import threads
 from rankwood.data import _letor_kernels as k
 from rankwood.data import _letor_words as words
 from rankwood.data._letor_blocks import Block, Blocks, opened
+from rankwood.data._letor_memory import available
 from rankwood.data.comments import Comments
 
 _MOST_THREADS = 8  # reading the file, which only one does at a time, feeds about that many
-_SHARE = 0.8  # of the machine's memory that a matrix may take
+_SHARE = 0.8  # of the free memory that reading may take
 
 
 class Options(NamedTuple):
@@ -59,13 +59,13 @@ class Scratch:
     def __init__(self) -> None:
         self.out = np.zeros(8, np.int64)
         self.hard = np.empty((64, 4), np.int64)
-        self.seen = np.empty(0, np.int64)
+        self.seen = np.empty(0, np.int32)  # the last row, of a block, that had each feature
 
     def clear(self, size: int, width: int) -> None:
         """Make ready for a block of `size` bytes and `width` features."""
         self.text = _pages(size, np.uint8)
         if self.seen.size < width:
-            self.seen = np.empty(width, np.int64)
+            self.seen = np.empty(width, np.int32)
         self.seen[:] = -1
         self.out[:] = 0
         self.out[k.PLAIN] = 1
@@ -74,14 +74,17 @@ class Scratch:
 class Parser:
     """What the threads share: the options, the parts done so far, and how wide the matrix must be."""
 
-    def __init__(self, blocks: Blocks, options: Options):
+    def __init__(self, blocks: Blocks, options: Options, threads: int):
         self.blocks, self.path, self.options = blocks, blocks.path, options
+        self.threads = threads
         self.lock = threading.Lock()
         self.parts: dict[int, Part] = {}
         self.width = options.n_features or 0
         self.widest = 0  # the line with the largest index
         self.rows = 0
-        self.limit = _SHARE * _memory()
+        self.most = 0  # lines in a block
+        self.size = 0.0  # bytes that are needed, as far as is known
+        self.limit = _SHARE * available()
 
     def work(self) -> None:
         """Parse blocks until there are no more."""
@@ -117,7 +120,7 @@ class Parser:
         count = int(out[k.ROWS])
         with self.lock:
             self.rows += count
-        self.check(self.rows, self.width)
+        self.check(0, self.width)
         y, power, qid, span, length = (column[:count] for column in rows)
         _shift(y, power)
         names = qid if out[k.PLAIN] else self.names(buf, block, span)
@@ -149,17 +152,30 @@ class Parser:
             if width > self.width:
                 self.width, self.widest = width, line
 
-    def check(self, rows: int, width: int) -> None:
-        """Complain if a matrix would not fit in memory."""
-        size = rows * width * 4
-        if size <= self.limit:
-            return
-        have = f"expected at most {self.limit / 2**30:.1f} GiB, most of this machine's memory."
-        need = f"a dense matrix of that width needs over {size / 2**30:.1f} GiB"
+    def check(self, lines: int, width: int) -> None:
+        """Complain if the matrix, with `lines` rows more than there are now, would not fit in memory."""
+        with self.lock:
+            self.most = max(self.most, lines)
+            rows = self.rows + lines
+            # When blocks are put together, each thread holds one that is in the matrix already.
+            copied = min(rows, self.threads * self.most)
+            size = 4.0 * width * (rows + copied + self.threads)  # `seen` is a row of each thread
+            self.size = max(self.size, size)
+        if size > self.limit:
+            have = f"expected at most {self.limit / 2**30:.1f} GiB, most of the memory that is free"
+            raise self.too_large(size, have)
+
+    def too_large(self, size: float, have: str) -> InputError:
+        """Return the error for a matrix that memory doesn't hold."""
+        need = f"reading a dense matrix of that width takes about {size / 2**30:.1f} GiB, {have}"
         if self.options.n_features is not None:
-            raise InputError(f"{self.path} can't be read with n_features={width}: {need}, {have}")
-        raise InputError(
-            f"{self.path}, line {self.widest}: the largest feature index is {width} and {need}, {have}"
+            return InputError(
+                f"{self.path} can't be read with n_features={self.width}: {need}; give a smaller "
+                "n_features, or more memory."
+            )
+        return InputError(
+            f"{self.path}, line {self.widest}: the largest feature index is {self.width} and {need}; "
+            "correct the index, or give more memory."
         )
 
     def settle(
@@ -200,28 +216,38 @@ class Parser:
         while not k.ends(buf[stop]):
             stop += 1
         token = buf[at:stop].tobytes().decode("utf-8", "replace")
-        line = block.line + _newlines(buf, at)
-        return InputError(
-            f"{self.path}, line {line}: {words.reason(code, token, self.options.n_features)}"
-        )
+        place = f"{self.path}, line {block.line + _newlines(buf, at)}"
+        if code == k.TOO_WIDE:
+            return words.TooWide(place, token, int(self.options.n_features or 0))
+        return InputError(f"{place}: {words.reason(code, token)}")
 
 
 def read(path: str, options: Options, n_jobs: int | None = None) -> Letor:
     """Read a whole file, or nothing."""
     with opened(path) as blocks:
-        parser = Parser(blocks, options)
         count = max(1, min(threads(n_jobs), _MOST_THREADS, blocks.guess()))
-        with ThreadPoolExecutor(count) as pool:
-            try:
-                for done in [pool.submit(parser.work) for _ in range(count)]:
-                    done.result()
-            finally:
-                blocks.done = True  # whatever went wrong: the others needn't go on
-        if blocks.errors:
-            raise blocks.errors[min(blocks.errors)]
-        if parser.rows == 0:
-            raise InputError(f"{path} holds no documents, expected lines such as '0 qid:1 1:0.5'.")
-    return _join(parser.parts, parser.rows, parser.width, options.absent, count)
+        parser = Parser(blocks, options, count)
+        try:
+            _run(parser, count)
+            if parser.rows == 0:
+                raise InputError(
+                    f"{path} holds no documents, expected lines such as '0 qid:1 1:0.5'."
+                )
+            return _join(parser.parts, parser.rows, parser.width, options.absent, count)
+        except MemoryError:
+            raise parser.too_large(parser.size, "which the system doesn't give") from None
+
+
+def _run(parser: Parser, count: int) -> None:
+    """Parse all blocks on so many threads, and raise the first error of the file."""
+    with ThreadPoolExecutor(count) as pool:
+        try:
+            for done in [pool.submit(parser.work) for _ in range(count)]:
+                done.result()
+        finally:
+            parser.blocks.done = True  # whatever went wrong: the others needn't go on
+    if parser.blocks.errors:
+        raise parser.blocks.errors[min(parser.blocks.errors)]
 
 
 def _join(parts: dict[int, Part], rows: int, width: int, absent: float, count: int) -> Letor:
@@ -272,7 +298,10 @@ def _pages(count: int, dtype: Any) -> np.ndarray:
 
     Pages that are never written to take no memory, so an array may well be too large.
     """
-    pages = mmap.mmap(-1, max(count * np.dtype(dtype).itemsize, 1))
+    try:
+        pages = mmap.mmap(-1, max(count * np.dtype(dtype).itemsize, 1))
+    except (OSError, OverflowError) as error:
+        raise MemoryError from error
     return np.frombuffer(pages, dtype, count)
 
 
@@ -286,11 +315,3 @@ def _shift(y: np.ndarray, power: np.ndarray) -> None:
         ten = k.TEN[k.TENS + np.abs(power)]
         np.multiply(y, ten, out=y, where=power > 0)
         np.divide(y, ten, out=y, where=power < 0)
-
-
-def _memory() -> float:
-    """Return the machine's memory in bytes, infinity where nobody says."""
-    try:
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, OSError, ValueError):
-        return float("inf")

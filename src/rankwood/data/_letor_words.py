@@ -10,12 +10,24 @@ from rankwood.data import _letor_kernels as k
 _LONG = 40  # characters of the file that a message repeats
 
 
+class TooWide(InputError):
+    """A feature index above the number of features; `place` is the file and the line."""
+
+    def __init__(self, place: str, token: str, n_features: int) -> None:
+        self.place, self.n_features = place, n_features
+        self.feature = f"feature {token.partition(':')[0]} in {short(token)}"
+        super().__init__(
+            f"{place}: {self.feature} is above {n_features}, the number of features expected "
+            "here: give another n_features, or the file a model was trained for."
+        )
+
+
 def short(token: str) -> str:
     """Return a token in quotes, cut if it is long."""
     return repr(token if len(token) <= _LONG else token[:_LONG] + "…")
 
 
-def reason(code: int, token: str, n_features: int | None) -> str:
+def reason(code: int, token: str) -> str:
     """Say what is wrong with a token that a kernel stopped at."""
     shown = short(token)
     index = token.partition(":")[0]
@@ -30,11 +42,6 @@ def reason(code: int, token: str, n_features: int | None) -> str:
         return "'qid:' has nothing behind it, expected a query id such as 'qid:1'."
     if code == k.TWICE:
         return f"feature {index} comes a second time as {shown}, expected every index once a line."
-    if code == k.TOO_WIDE:
-        return (
-            f"feature {index} in {shown} is above {n_features}, the number of features expected "
-            "here: give another n_features, or the file a model was trained for."
-        )
     return _bad_pair(token)
 
 

@@ -10,6 +10,7 @@ from rankwood._check import InputError
 from rankwood._jit import jit
 from rankwood.data._letor_kernels import TEN, TENS, single
 from rankwood.data.comments import Comments
+from rankwood.data.groups import group_rows
 
 _CELL = 40  # bytes that hold any index, value and the signs between them
 _CELLS = 50_000  # about how many are written at a time
@@ -135,7 +136,7 @@ def chunks(data: Any, sparse: bool) -> Iterator[bytes]:
         if not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
-    head, comments = _heads(data.y, data.qid), data.comments
+    head, comments = _heads(data), data.comments
     step = max(1, _CELLS // max(1, X.shape[1] if dense else X.nnz // max(1, X.shape[0])))
     for start in range(0, X.shape[0], step):
         rows = range(start, min(start + step, X.shape[0]))
@@ -203,16 +204,31 @@ def _slow(heads: list[bytes], tails: list[bytes], *cells: np.ndarray) -> bytes:
     return b"".join(lines)
 
 
-def _heads(y: Any, qid: Any) -> Callable[[int], bytes]:
+def _heads(data: Any) -> Callable[[int], bytes]:
     """Return what gives `label qid:Q` of a row; every label and every id is checked once."""
-    labels, which_label = np.unique(np.asarray(y, np.float64), return_inverse=True)
-    ids, which_id = np.unique(np.asarray(qid), return_inverse=True)
+    labels, which_label = np.unique(np.asarray(data.y, np.float64), return_inverse=True)
+    groups = data.groups if hasattr(data, "groups") else group_rows(len(data.y), data.qid)
+    which_id = groups.per_row(np.arange(groups.ids.size))
     bad = labels[~(np.isfinite(labels) & (labels >= 0))]
     if bad.size:
         raise InputError(f"y holds {bad[0]}, expected finite numbers of at least 0.")
     shown = [repr(int(v) if v.is_integer() else v).encode() for v in labels.tolist()]
-    names = [_name(value) for value in ids.tolist()]
+    names = _names(groups.ids.tolist())
     return lambda i: shown[which_label[i]] + names[which_id[i]]
+
+
+def _names(ids: list[Any]) -> list[bytes]:
+    """Return ` qid:Q` of each id; different ids must not become one query in the file."""
+    known: dict[bytes, Any] = {}
+    for value in ids:
+        name = _name(value)
+        if name in known:
+            raise InputError(
+                f"the query ids {known[name]!r} and {value!r} would be written the same, expected ids "
+                "that differ as text: rename one of them."
+            )
+        known[name] = value
+    return list(known)
 
 
 def _name(value: Any) -> bytes:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from rankwood._check import InputError
+
 _DOC_ID = re.compile(r"\bdocid\s*[=:]\s*(\S+)", re.IGNORECASE)
 
 
@@ -28,6 +30,13 @@ class Comments:
     @classmethod
     def of(cls, texts: Iterable[str]) -> "Comments":
         """Return the comments in `texts`, without the blanks around them."""
+        texts = list(texts)
+        bad = next((i for i, text in enumerate(texts) if not isinstance(text, str)), None)
+        if bad is not None:
+            raise InputError(
+                f"comments must be text, one for each row, got {texts[bad]!r} at row {bad}; convert it "
+                "with str first."
+            )
         # Lone surrogates, which no UTF-8 can hold, are the only thing that is replaced.
         parts = [text.strip().encode("utf-8", "replace") for text in texts]
         offsets = np.zeros(len(parts) + 1, dtype=np.int64)

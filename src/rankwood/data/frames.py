@@ -31,34 +31,32 @@ def column(frame: Any, name: str) -> Any:
     )
 
 
-def matrix(X: Any, drop: tuple[str, ...] = ()) -> tuple[Any, list[str] | None]:
+def matrix(
+    X: Any, drop: tuple[str, ...] = (), only: list[str] | None = None
+) -> tuple[Any, list[str] | None]:
     """Return X as a float matrix (NumPy, or SciPy CSR if sparse) and the names of its columns, if any.
 
     A float32 or float64 matrix is used as it is, never copied and never changed; missing values are NaN.
+    Of a table, the columns in `drop` are left out, or those in `only` are taken, in that order.
     """
+    if hasattr(X, "collect") and hasattr(X, "collect_schema"):
+        raise _check.InputError("X is a lazy table; call .collect() on it first.")
     if is_frame(X):
-        names = [n for n in column_names(X) if n not in drop]
+        names = only or [n for n in column_names(X) if n not in drop]
         return _from_columns(X, names), names
     if sparse.issparse(X):
+        if X.ndim != 2:
+            raise _check.InputError(f"X must have two dimensions, got shape {X.shape}.")
         X = X.tocsr()
+        if X.dtype.kind not in "fiub":
+            raise _check.InputError(f"X must hold numbers, got {X.dtype}; convert it first.")
         return (X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)), None
-    try:
-        a = np.asarray(X)
-        if a.dtype not in (np.float32, np.float64):
-            a = a.astype(np.float64)
-    except (TypeError, ValueError):
-        raise _check.InputError(
-            f"X must hold numbers, got {type(X).__name__} of {_dtype(X)}; encode text columns first."
-        ) from None
+    a = _check.numbers(X, "X", keep=(np.float32, np.float64))
     if a.ndim != 2:
         raise _check.InputError(
             f"X must have two dimensions, rows of documents and columns of features, got shape {a.shape}."
         )
     return a, None
-
-
-def _dtype(X: Any) -> str:
-    return str(getattr(np.asarray(X, dtype=object), "dtype", "unknown values"))
 
 
 def _from_columns(frame: Any, names: list[str]) -> np.ndarray:
@@ -76,21 +74,9 @@ def _from_columns(frame: Any, names: list[str]) -> np.ndarray:
 
 def _numbers(values: Any, name: str) -> np.ndarray:
     """Return one column as floats; null becomes NaN."""
-    try:
-        if hasattr(values, "combine_chunks"):  # Arrow
-            a = values.to_numpy()
-        elif hasattr(values, "dtype") and hasattr(values, "iloc"):  # pandas
-            extension = not isinstance(values.dtype, np.dtype)
-            a = (
-                values.to_numpy(dtype=np.float64, na_value=np.nan)
-                if extension
-                else values.to_numpy()
-            )
-        else:  # Polars
-            a = values.to_numpy()
-        return a if a.dtype in (np.float32, np.float64) else a.astype(np.float64)
-    except (TypeError, ValueError):
-        kind = getattr(values, "dtype", getattr(values, "type", "?"))
-        raise _check.InputError(
-            f"column {name!r} must hold numbers, got {kind}; encode it, or leave it out of X."
-        ) from None
+    if hasattr(values, "iloc") and not isinstance(values.dtype, np.dtype):  # pandas' own types
+        try:
+            return values.to_numpy(dtype=np.float64, na_value=np.nan)
+        except (TypeError, ValueError):
+            pass  # said below
+    return _check.numbers(values.to_numpy(), f"column {name!r}", keep=(np.float32, np.float64))

@@ -83,30 +83,43 @@ def _from_ids(size: int, qid: Any) -> Groups:
 
 def id_array(qid: Any) -> np.ndarray:
     """Return query ids as a one-dimensional array; missing ids are an error."""
-    ids = np.asarray(qid)
+    ids = np.ma.asanyarray(qid) if isinstance(qid, np.ma.MaskedArray) else np.asarray(qid)
+    if isinstance(qid, (list, tuple)) and ids.dtype.kind in "US":
+        # NumPy turns [1, "1"] and ["a", nan] into text; different ids must stay different.
+        ids = ids if all(isinstance(x, (str, bytes)) for x in qid) else np.array(qid, dtype=object)
     if ids.ndim == 2 and ids.shape[1] == 1:
         ids = ids[:, 0]
     if ids.ndim != 1:
         raise _check.InputError(f"qid must have one dimension, got shape {ids.shape}.")
-    if ids.dtype.kind in "fcmM":
-        missing = np.isnan(ids) if ids.dtype.kind in "fc" else np.isnat(ids)
-    elif (
-        ids.dtype.kind == "O"
-    ):  # None, NaN and NaT differ from themselves or are None; so is pandas' NA
-        missing = np.array([x is None or repr(x) == "<NA>" or bool(x != x) for x in ids], bool)
-    else:
-        missing = np.zeros(0, bool)
+    missing = _missing(ids)
     if missing.any():
         row = int(np.flatnonzero(missing)[0])
         raise _check.InputError(f"qid must not be missing, but it is at row {row}.")
-    return ids
+    return np.asarray(ids)
+
+
+def _missing(ids: np.ndarray) -> np.ndarray:
+    if isinstance(ids, np.ma.MaskedArray):
+        return np.ma.getmaskarray(ids)
+    if ids.dtype.kind in "fc":
+        return np.isnan(ids)
+    if ids.dtype.kind in "mM":
+        return np.isnat(ids)
+    if ids.dtype.kind == "O":  # NaN and NaT differ from themselves; pandas' NA can't be asked
+        return np.array([x is None or repr(x) == "<NA>" or bool(x != x) for x in ids], bool)
+    return np.zeros(0, bool)
 
 
 def _factorize(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Code ids by first appearance."""
     if ids.dtype.kind == "O":  # ids that can't be compared, only hashed
         codes: dict[Any, int] = {}
-        code = np.array([codes.setdefault(x, len(codes)) for x in ids], np.int64)
+        try:
+            code = np.array([codes.setdefault(x, len(codes)) for x in ids], np.int64)
+        except TypeError:
+            raise _check.InputError(
+                "qid must hold plain values such as numbers or text, got ones that can't be compared."
+            ) from None
         unique = np.empty(len(codes), object)
         unique[:] = list(codes)
         return code, unique

@@ -87,10 +87,11 @@ def read_letor(
     Letor
         X (float32), y (float64), qid (int64 or text) and comments (or None) in file order.
     """
-    name = os.fsdecode(path)
+    name = _name(path)
     if n_features is not None:
         n_features = at_least(n_features, 1, "n_features")
-    if isinstance(absent, (str, bytes)) or not (absent == 0 or np.isnan(absent)):
+    number = isinstance(absent, (int, float, np.integer, np.floating))
+    if not number or not (absent == 0 or np.isnan(absent)):
         raise InputError(f"absent must be 0 or NaN, got {absent!r}.")
     options = Options(n_features, float(absent) + 0.0, bool(marker))
     if not cache or not os.path.isfile(name):
@@ -120,7 +121,11 @@ def save_letor(data: RankingData, path: Path, *, sparse: bool = False) -> None:
         Leave out zeros. (Of a sparse matrix only stored values are written in any case.) If the
         last features are zero everywhere, read the file with `n_features`.
     """
-    name = os.fsdecode(path)
+    name = _name(path)
+    if not all(hasattr(data, field) for field in ("X", "y", "qid", "comments")):
+        raise InputError(
+            f"data must be a RankingData, got {type(data).__name__}; make one of X, y and qid first."
+        )
     try:
         with replacing(name) as file:
             _write(data, file, name.endswith(".gz"), sparse)
@@ -129,6 +134,15 @@ def save_letor(data: RankingData, path: Path, *, sparse: bool = False) -> None:
             f"{name} can't be written ({error.strerror or error}), expected a name in a directory "
             "that exists and may be written to."
         ) from error
+
+
+def _name(path: Any) -> str:
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise InputError(
+            f"path must be the name of a file, text or a pathlib.Path, got {type(path).__name__}; "
+            "write what is in memory to a file first."
+        )
+    return os.fsdecode(path)
 
 
 def _write(data: Any, file: Any, packed: bool, sparse: bool) -> None:

@@ -1,5 +1,6 @@
 """RankingData: documents with features and labels, grouped by query."""
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,9 @@ class RankingData:
         self.groups: Groups = group_rows(rows, qid, group)
         self.y: np.ndarray = _check.labels(y, rows)
         self.weight = None if weight is None else _weights(weight, self.groups.ids.size)
-        self.feature_names = _names(feature_names or names, self.X.shape[1])
+        self.feature_names = _names(
+            names if feature_names is None else feature_names, self.X.shape[1]
+        )
         if comments is not None and not isinstance(comments, Comments):
             comments = Comments.of(list(comments))
         if comments is not None and len(comments) != rows:
@@ -100,11 +103,23 @@ class RankingData:
         """Number of features."""
         return int(self.X.shape[1])
 
+    def with_features(self, names: list[str]) -> "RankingData":
+        """Return the same documents with these features, by name, in this order."""
+        if self.feature_names is None or self.feature_names == names:
+            return self
+        missing = [n for n in names if n not in self.feature_names]
+        if missing:
+            raise lacking(missing[0], self.feature_names)
+        other = copy(self)
+        other.X = self.X[:, [self.feature_names.index(n) for n in names]]
+        other.feature_names = list(names)
+        return other
+
     def select(self, queries: Any) -> "RankingData":
         """Return the queries at these positions (or where a mask is true), rows in the caller's order."""
         keep = np.zeros(self.groups.ids.size, bool)
         try:
-            keep[np.asarray(queries)] = True
+            keep[np.asarray(queries) if np.size(queries) else []] = True
         except IndexError:
             raise _check.InputError(
                 f"queries must be positions below {keep.size} or a mask of {keep.size} values."
@@ -121,16 +136,20 @@ class RankingData:
         )
 
 
-def grouped(
-    y: Any, qid: Any = None, group: Any = None
-) -> tuple[np.ndarray, Groups, np.ndarray | None]:
-    """Return labels, groups and weights of a RankingData, or of labels with query ids or group sizes."""
+def lacking(name: str, known: list[str]) -> _check.InputError:
+    """Return the error for a column that a model was trained on and a table doesn't have."""
+    near = _check.nearest(name, known).rstrip("?.")
+    return _check.InputError(f"X lacks the column {name!r}{near}; the model was trained on it.")
+
+
+def grouped(y: Any, qid: Any = None, group: Any = None) -> tuple[np.ndarray, Groups]:
+    """Return labels and groups of a RankingData, or of labels with query ids or group sizes."""
     if isinstance(y, RankingData):
         if qid is not None or group is not None:
             raise _check.InputError("a RankingData knows its queries: leave out qid and group.")
-        return y.y, y.groups, y.weight
+        return y.y, y.groups
     y = _check.labels(y)
-    return y, group_rows(y.size, qid, group), None
+    return y, group_rows(y.size, qid, group)
 
 
 def _count(number: int, noun: str) -> str:

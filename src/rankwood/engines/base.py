@@ -25,6 +25,9 @@ class Model(Protocol):
 class Engine(Protocol):
     """One training run."""
 
+    #: False if later rounds change earlier trees, so that the best round can't be kept.
+    keeps_rounds: bool
+
     def update(self, gradients: Gradients) -> bool:
         """Grow a tree; False if there is nothing left to split."""
 
@@ -40,7 +43,7 @@ _ENGINES = {"lightgbm": "rankwood.engines.lightgbm"}
 
 def find(name: Any) -> Any:
     """Return the module of an engine: `start(params, train, valid)` and `load(text)`."""
-    if name not in _ENGINES:
+    if not isinstance(name, str) or name not in _ENGINES:
         raise _check.InputError(f"unknown engine {name!r}{_check.nearest(str(name), _ENGINES)}")
     return import_module(_ENGINES[name])
 

@@ -45,11 +45,24 @@ _OBJECTIVE = {
     "label_gain": "gain",
 }
 # Ours to decide: the objective, how long to train, and what is printed and measured.
-_OURS = ("objective", "num_iterations", "metric", "early_stopping_round", "verbosity")
+_OURS = {
+    "objective": "objective",
+    "num_iterations": "n_estimators",
+    "metric": "eval_metric",
+    "eval_at": "eval_metric",
+    "early_stopping_round": "early_stopping_rounds",
+    "verbosity": "verbose",
+    "seed": "random_state",
+    "num_threads": "n_jobs",
+}
+# LightGBM would take them, and do something else than rank.
+_FOREIGN = ("num_class", "task", "data", "valid", "input_model", "output_model", "machines")
 
 
 class LightGBMEngine:
     """One training run of LightGBM."""
+
+    keeps_rounds: bool
 
     def __init__(
         self, params: dict[str, Any], train: RankingData, valid: RankingData | None
@@ -58,14 +71,15 @@ class LightGBMEngine:
         # LightGBM refuses some characters in names; the model file's header keeps the real ones.
         plain = names is not None and all(re.fullmatch(r"[\w.+/-]+", n) for n in names)
         params = dict(params)
-        data = lgb.Dataset(
-            train.X,
-            train.y,
-            feature_name=names if plain else "auto",
-            categorical_feature=_categorical(params.pop("categorical_feature", None)),
-            params=dict(params),
-        )
+        self.keeps_rounds = params.get("boosting") != "dart"
         with _plain_errors():
+            data = lgb.Dataset(
+                train.X,
+                train.y,
+                feature_name=names if plain else "auto",
+                categorical_feature=_categorical(params.pop("categorical_feature", None)),
+                params=dict(params),
+            )
             self._booster = lgb.Booster(dict(params), data)
             if valid is not None:
                 seen = data.create_valid(valid.X, valid.y, params=dict(params))
@@ -118,7 +132,8 @@ def start(params: dict[str, Any], train: RankingData, valid: RankingData | None)
 def load(text: str) -> LightGBMModel:
     """Return the model that `text` holds, or raise if LightGBM can't read it."""
     model = LightGBMModel(text)
-    model._booster = lgb.Booster(model_str=text)
+    with _plain_errors():
+        model._booster = lgb.Booster(model_str=text)
     return model
 
 
@@ -137,10 +152,9 @@ def translate(params: dict[str, Any]) -> dict[str, Any]:
                 f"neither Ranker nor LightGBM has a parameter {name!r}{_check.nearest(name, known)}"
             )
         if real in _OURS:
-            raise _check.InputError(
-                f"{name} is set by Ranker itself: use objective=, n_estimators=, eval_metric=, "
-                "early_stopping_rounds= or verbose=."
-            )
+            raise _check.InputError(f"{name} is set by Ranker itself: use {_OURS[real]}=.")
+        if real in _FOREIGN:
+            raise _check.InputError(f"{name} means nothing to a ranker; leave it out.")
         if real == "bagging_by_query" and value:
             raise _check.InputError(
                 f"{name} learns nothing in LightGBM when gradients come from outside; leave it out."
@@ -168,7 +182,9 @@ def _plain_errors() -> Iterator[None]:
     """Turn an error of LightGBM into one of ours, without the place in its sources."""
     try:
         yield
-    except lgb.basic.LightGBMError as error:
+    except _check.InputError:
+        raise
+    except (lgb.basic.LightGBMError, TypeError, ValueError) as error:
         reason = re.sub(r" at \S+, line \d+ \.\s*$", "", str(error)).strip()
         if "num_features" in reason:
             reason = "no feature can split the data; lower min_child_samples or give more documents"

@@ -91,14 +91,11 @@ def evaluate(
     """
     rules: dict[str, Any] = {"ties": "worst", "empty": 0}
     if convention is not None:
-        known = ", ".join(map(repr, CONVENTIONS))
-        if convention not in CONVENTIONS:
-            raise _check.InputError(f"convention must be one of {known}, got {convention!r}.")
-        rules.update(CONVENTIONS[convention])
+        rules.update(CONVENTIONS[_check.one_of(convention, CONVENTIONS, "convention")])
     rules["ties"] = rules["ties"] if ties is None else _check.one_of(ties, TIES, "ties")
     rules["empty"] = rules["empty"] if empty is None else _check.one_of(empty, EMPTY, "empty")
     parts = named_metrics(metrics, rules)
-    y, groups, _ = grouped(y, qid, group)
+    y, groups = grouped(y, qid, group)
     scores = _check.vector(scores, "scores", y.size)
     evaluator = Evaluator(parts, y, groups, rules["ties"], rules["empty"], n_jobs)
     return evaluator(scores)

@@ -63,6 +63,10 @@ class Drive:
         if self._weight is not None:
             grad *= self._weight
             hess *= self._weight
+        if not np.isfinite(grad.sum() + hess.sum()):
+            raise _check.InputError(
+                f"the gradients of {self.objective!r} overflow at these scores; use a smaller sigma."
+            )
         return grad, hess
 
 
@@ -102,6 +106,6 @@ def gradients(
     >>> g.round(6).tolist()  # half the weight 1 - 1/log2(3), as both scores are equal
     [-0.184535, 0.184535]
     """
-    y, groups, _ = grouped(y, qid, group)
+    y, groups = grouped(y, qid, group)
     scores = _check.vector(scores, "scores", y.size)
     return Drive(to_objective(objective), y, groups, n_jobs=n_jobs)(scores)

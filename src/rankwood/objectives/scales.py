@@ -5,6 +5,8 @@ import numpy as np
 from rankwood._jit import like, part
 from rankwood.objectives import verbs  # noqa: F401  (the verbs must exist before the parts)
 
+_LN2 = float(np.log(2.0))
+
 
 @part
 class NoScale:
@@ -22,5 +24,7 @@ class Log2Sum:
     """
 
     def scale(self, total):
-        one = like(total, 1.0)
-        return np.log2(one + total) / total if total > 0 else one
+        # log1p: a sum much smaller than 1 would be lost in 1 + S.
+        if total > 0:
+            return np.log1p(total) / (total * like(total, _LN2))
+        return like(total, 1.0)
