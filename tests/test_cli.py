@@ -125,12 +125,67 @@ def test_files_of_different_width(call, made):
     for one, other in (("wide.txt", "@valid.txt"), ("@valid.txt", "wide.txt")):
         result = answer(call(f"train {one} --valid {other} --model m.json --json {' '.join(FAST)}"))
         assert result["train"]["features"] == result["valid"]["features"] == 12
-        assert answer(call("predict m.json @test.txt --json"))["data"]["features"] == 12
+        code, out, err = call("predict m.json @test.txt --json")
+        assert (code, json.loads(out)["data"]["features"]) == (0, 12)
+        assert err.startswith("note: ") and "features up to 10, the model was trained on 12" in err
+
+
+@pytest.mark.parametrize("absent", ["0", "nan"])
+def test_a_file_that_lacks_the_last_features_is_remarked_on(call, made, absent):
+    lines = (made / "test.txt").read_text().splitlines()
+    full = [re.sub(r" (9|10):\S+", "", line) for line in lines]
+    Path("narrow.txt").write_text("\n".join(full))
+    how = f"--absent {absent}"
+    note = (
+        "note: narrow.txt has features up to 8, the model was trained on 10; "
+        "the others are read as absent.\n"
+    )
+    for line in ("predict @m.json narrow.txt", "evaluate narrow.txt @m.json"):
+        code, out, err = call(f"{line} --json --cache {how}")
+        assert (code, err) == (0, note)
+        assert json.loads(out)["data"]["features"] == 10
+        code, out, err = call(f"{line} {how}")
+        assert (code, err) == (0, note) and "note" not in out
+    # A last feature that is there, but zero in every line, is not absent.
+    Path("zero.txt").write_text("\n".join(f"{line} 10:{absent}" for line in full))
+    assert answer(call(f"predict @m.json zero.txt --json {how}"))["data"]["features"] == 10
+
+
+def test_a_file_with_more_features_than_the_model_is_refused(call):
+    Path("wide.txt").write_text("0 qid:1 1:1\n1 qid:1 12:1\n")
+    for line in ("predict @m.json wide.txt", "evaluate wide.txt @m.json"):
+        words = complaint(call(line))
+        assert "wide.txt, line 2: feature 12 in '12:1' is above 10, the number of" in words
+        assert "the model was trained on" in words and "n_features" not in words
+    words = complaint(call("train wide.txt --model m.json --features 11"))
+    assert "line 2: feature 12 in '12:1' is above 11, the value of --features" in words
+
+
+def test_labels_that_cannot_be_used_name_the_file(call, made, tmp_path):
+    Path("half.txt").write_text("0 qid:1 10:1\n1.5 qid:1 1:1\n")
+    Path("minus.txt").write_text("0 qid:1 10:1\n-1 qid:1 1:1\n")
+    Path("s.txt").write_text("1\n2\n")
+    before = sorted(path.name for path in tmp_path.iterdir())
+    for line in (
+        "train {} --model m.json",
+        "train {} --valid @valid.txt --model m.json",
+        "train @train.txt --valid {} --model m.json",
+        "evaluate {} s.txt",
+        "evaluate {} @m.json",
+    ):
+        words = complaint(call(line.format("half.txt")))
+        assert words.startswith("rankwood: error: half.txt: the gain 2^y - 1 needs integer labels")
+        assert "got 1.5 at row 1" in words
+        words = complaint(call(line.format("minus.txt")))
+        assert words.startswith("rankwood: error: minus.txt, line 2: the label '-1' is negative")
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    linear = answer(call("evaluate half.txt s.txt --metric 'dcg(gain=linear)' --json"))
+    assert linear["metrics"]["dcg(gain=linear)"] == pytest.approx(1.5)
 
 
 def test_a_model_remembers_how_files_are_read(call, tmp_path):
-    # A missing feature 2 means label 1; read as 0 it would lie between labels 0 and 2.
-    kinds = ["0 qid:{q} 1:1 2:-2", "1 qid:{q} 1:1", "2 qid:{q} 1:1 2:2"]
+    # A missing feature 2 means label 1; read as 0 it would lie with label 0.
+    kinds = ["0 qid:{q} 1:1 2:1", "1 qid:{q} 1:1", "2 qid:{q} 1:1 2:2"]
     lines = [kinds[i % 3].format(q=i // 10) for i in range(400)]
     (tmp_path / "holes.txt").write_text("\n".join(lines))
     line = "train holes.txt --model 'my model.json' --absent nan --marker --json --n-estimators 5"

@@ -15,7 +15,7 @@ LAYERS = [
     ["metrics"],
     ["objectives"],
     ["engines"],
-    ["modelfile"],
+    ["modelfile", "watch"],
     ["ranker"],
     ["cli", "__main__"],
 ]

@@ -304,6 +304,14 @@ def test_pandas_columns_that_are_numbers(lists):
     np.testing.assert_array_equal(small().fit(plain, y, group=sizes).predict(plain), expected)
 
 
+def test_feature_importances(data):
+    shares = small(n_estimators=30).fit(data).feature_importances_
+    assert shares.sum() == pytest.approx(1.0)
+    assert set(np.argsort(shares)[-3:]) == {0, 1, 2}  # the features that make the labels
+    with pytest.raises(NotFittedError):
+        _ = small().feature_importances_
+
+
 def test_a_failed_fit_changes_nothing(lists, data):
     X, y, sizes = lists
     ranker = small().fit(data)

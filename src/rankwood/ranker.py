@@ -10,12 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankwood import _check, modelfile
 from rankwood.data.frames import column_names, is_frame, matrix
-from rankwood.data.lists import RankingData, lacking
+from rankwood.data.lists import RankingData, lacking, training_data, validation_data
 from rankwood.engines import base
-from rankwood.metrics.evaluate import Evaluator, evaluate, named_metrics
+from rankwood.metrics.evaluate import evaluate, named_metrics
 from rankwood.objectives.drive import Drive
 from rankwood.objectives.named import objective as to_objective
 from rankwood.progress import bar
+from rankwood.watch import Watch
 
 _LOWEST = {
     "n_estimators": 1,
@@ -67,6 +68,8 @@ class Ranker(BaseEstimator):
         Number of trees in the model.
     objective_ : part
         The objective as a composition.
+    feature_importances_ : array
+        What splits on each feature gained, as shares of 1.
     n_features_in_, feature_names_in_
         What `predict` expects.
     """
@@ -154,13 +157,13 @@ class Ranker(BaseEstimator):
         valid : RankingData or (X, y, qid), optional
             Data to evaluate after each round and to stop by.
         """
-        train = _data(X, y, qid, group, weight, "fit")
-        valid = None if valid is None else _valid(valid, train)
+        train = training_data(X, y, qid, group, weight, "fit")
+        valid = None if valid is None else validation_data(valid, train)
         rounds = self._check_params()
         objective = to_objective(self.objective)
         groups = train.groups.shuffled(self.random_state) if self.shuffle else train.groups
         drive = Drive(objective, train.y, groups, train.weight, np.float32, self.n_jobs)
-        watch = _Watch(self, valid)
+        watch = Watch(self.eval_metric, self.early_stopping_rounds, valid, self.n_jobs)
         engine = base.start(self.engine, self._engine_params(), train, valid)
         if valid is not None and watch.patience is not None and not engine.keeps_rounds:
             raise _check.InputError(
@@ -202,7 +205,7 @@ class Ranker(BaseEstimator):
         self,
         engine: base.Engine,
         drive: Drive,
-        watch: "_Watch",
+        watch: Watch,
         rounds: int,
         fitted: dict[str, Any],
     ) -> None:
@@ -250,6 +253,13 @@ class Ranker(BaseEstimator):
             return np.zeros(0)
         return self.model_.predict(X, self.n_jobs)
 
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """What splits on each feature gained, as shares of 1; zeros if nothing was split."""
+        check_is_fitted(self, "model_")
+        gained = self.model_.importances()
+        return gained / (gained.sum() or 1.0)
+
     def _features(self, X: Any) -> Any:
         """Return a matrix; of a table or a data set with names, the features trained on, by name."""
         names = list(getattr(self, "feature_names_in_", []))
@@ -277,7 +287,7 @@ class Ranker(BaseEstimator):
         """
         if sample_weight is not None:
             raise _check.InputError("score counts every query the same: leave out sample_weight.")
-        data = _data(X, y, qid, group, None, "score")
+        data = training_data(X, y, qid, group, None, "score")
         first = next(iter(named_metrics(self.eval_metric).values()))
         (mean,) = evaluate(first, data, self.predict(data), n_jobs=self.n_jobs).mean().values()
         return mean
@@ -293,77 +303,3 @@ class Ranker(BaseEstimator):
         ranker = cls()
         modelfile.read(ranker, path)
         return ranker
-
-
-class _Watch:
-    """Follow the validation metrics, round by round."""
-
-    def __init__(self, ranker: Ranker, valid: RankingData | None) -> None:
-        metrics = named_metrics(ranker.eval_metric)
-        self.history: dict[str, list[float]] = {name: [] for name in metrics} if valid else {}
-        self.first = next(iter(metrics))
-        self.patience = ranker.early_stopping_rounds
-        self.best = 0  # 0: keep every round
-        self.note = ""
-        self._evaluator: Evaluator | None = None
-        if valid is not None:
-            try:
-                self._evaluator = Evaluator(metrics, valid.y, valid.groups, n_jobs=ranker.n_jobs)
-            except _check.InputError as error:
-                raise _check.InputError(f"eval_metric on the validation data: {error}") from None
-
-    def look(self, engine: base.Engine, done: int) -> bool:
-        """Evaluate a round; True if it is time to stop."""
-        if self._evaluator is None:
-            return False
-        means = self._evaluator(engine.valid_scores()).mean()
-        for name, mean in means.items():
-            self.history[name].append(mean)
-        curve = self.history[self.first]
-        self.note = f"{self.first} {curve[-1]:.4f}"
-        if self.patience is None:
-            return False
-        if self.best == 0 or curve[-1] > curve[self.best - 1]:
-            self.best = done
-        self.note += f" (best {curve[self.best - 1]:.4f} at {self.best})"
-        return done - self.best >= self.patience
-
-
-def _valid(valid: Any, train: RankingData) -> RankingData:
-    """Return validation data with the features of the training data."""
-    if isinstance(valid, (tuple, list)):
-        if len(valid) != 3:
-            raise _check.InputError(f"valid must be (X, y, qid), got {len(valid)} values.")
-        try:
-            valid = RankingData(valid[0], valid[1], qid=valid[2])
-        except _check.InputError as error:
-            raise _check.InputError(f"in the validation data, {error}") from None
-    if not isinstance(valid, RankingData):
-        raise _check.InputError(
-            f"valid must be a RankingData or (X, y, qid), got {type(valid).__name__}."
-        )
-    if train.feature_names is not None:
-        valid = valid.with_features(train.feature_names)
-    if valid.n_features != train.n_features:
-        raise _check.InputError(
-            f"the validation data has {valid.n_features} features, the training data "
-            f"{train.n_features}; they must agree."
-        )
-    return valid
-
-
-def _data(X: Any, y: Any, qid: Any, group: Any, weight: Any, caller: str) -> RankingData:
-    if isinstance(X, RankingData):
-        if not all(v is None for v in (y, qid, group, weight)):
-            raise _check.InputError("a RankingData knows its labels and queries: give it alone.")
-        return X
-    if y is None:
-        raise _check.InputError(
-            f"{caller} needs labels: {caller}(X, y, qid=...), or a RankingData."
-        )
-    if qid is None and group is None:
-        raise _check.InputError(
-            f"{caller} needs to know the queries: give qid= (an id per row) or group= (sizes); inside "
-            "scikit-learn's model selection, switch on metadata routing to hand qid on."
-        )
-    return RankingData(X, y, qid=qid, group=group, weight=weight)

@@ -1,6 +1,7 @@
 """Reading and writing LETOR text."""
 
 import gzip
+import io
 import os
 import random
 from pathlib import Path
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from naive_letor import naive_letor, nearest32
 from rankwood import _jit
 from rankwood._check import InputError
-from rankwood.data import _letor_blocks, _letor_read
+from rankwood.data import _letor_blocks, _letor_memory, _letor_read
 from rankwood.data._letor_words import nearest_single
 from rankwood.data.comments import Comments
 from rankwood.data.letor import load_letor, read_letor, save_letor
@@ -460,9 +461,113 @@ def test_a_matrix_that_would_not_fit_is_refused(file, monkeypatch):
     path = file("0 qid:1 1:1\n0 qid:1 1:1 2147483648:1\n" + "0 qid:1 3:1\n" * 9)
     with pytest.raises(InputError, match=r"line 2: the largest feature index is 2147483648 .* GiB"):
         read_letor(path)
-    monkeypatch.setattr(_letor_read, "_memory", lambda: 1000.0)
+    monkeypatch.setattr(_letor_read, "available", lambda: 1000.0)
     with pytest.raises(InputError, match=r"n_features=50: .*GiB"):
         read_letor(file("0 qid:1 3:1\n" * 9), n_features=50)
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Sizes of what a reader asks for: pages, and columns of what each thread needs."""
+    sizes = []
+    pages, clear = _letor_read._pages, _letor_read.Scratch.clear
+
+    def noted_pages(count, dtype):
+        sizes.append(count)
+        return pages(count, dtype)
+
+    def noted_clear(self, size, width):
+        sizes.append(width)
+        clear(self, size, width)
+
+    monkeypatch.setattr(_letor_read, "_pages", noted_pages)
+    monkeypatch.setattr(_letor_read.Scratch, "clear", noted_clear)
+    return sizes
+
+
+@pytest.mark.parametrize("free", [1e9, 20e9, 39 * 2**30 / 0.8])
+def test_a_huge_index_is_refused_before_anything_is_allocated(file, monkeypatch, asked, free):
+    monkeypatch.setattr(_letor_read, "available", lambda: free)
+    path = file("0 qid:1 1:1\n1 qid:1 2147483648:1\n")
+    with pytest.raises(InputError) as caught:
+        load_letor(path)
+    said = str(caught.value)
+    # Two rows, a copy of both while they are put together, and the thread's own row: 8 GiB each.
+    assert said.startswith(f"{path}, line 2: the largest feature index is 2147483648 and ")
+    assert "about 40.0 GiB" in said and f"at most {0.8 * free / 2**30:.1f} GiB" in said
+    assert asked and max(asked) < 1e7
+
+
+def test_a_huge_index_is_refused_on_any_machine(file, asked):
+    path = file("0 qid:1 1:1\n" * 5000 + "1 qid:1 2147483648:1\n")
+    with pytest.raises(InputError, match=r"line 5001: the largest feature index is 2147483648 "):
+        load_letor(path)
+    with pytest.raises(InputError, match=r"n_features=2147483648: .* GiB"):
+        load_letor(path, n_features=2**31)
+    assert asked and max(asked) < 1e7
+
+
+def test_memory_that_the_system_refuses_is_told_in_the_same_sentence(file, monkeypatch):
+    pages = _letor_read._pages
+
+    def refusing(count, dtype):
+        if dtype is np.float32 and count > 100:
+            raise MemoryError
+        return pages(count, dtype)
+
+    path = file("0 qid:1 1:1\n1 qid:1 70:1\n")
+    monkeypatch.setattr(_letor_read, "_pages", refusing)
+    with pytest.raises(InputError, match=r"a.txt, line 2: the largest feature index is 70 .* GiB"):
+        load_letor(path)
+    with pytest.raises(InputError, match=r"can't be read with n_features=80: .* GiB"):
+        load_letor(path, n_features=80)
+    monkeypatch.setattr(_letor_read, "_pages", pages)
+    monkeypatch.setattr(_letor_read, "_join", lambda *_: refusing(101, np.float32))
+    with pytest.raises(InputError, match=r"a.txt, line 2: the largest feature index is 70 .* GiB"):
+        load_letor(path)
+    with pytest.raises(MemoryError):
+        pages(2**62, np.float32)
+
+
+def test_available_memory_is_what_machine_and_group_leave(tmp_path, monkeypatch):
+    info, groups = put(tmp_path / "info", "MemTotal: 9 kB\nMemAvailable: 4000 kB\n"), tmp_path / "g"
+    for name, path in (("_MEMINFO", info), ("_GROUPS", groups), ("_MOUNT", tmp_path)):
+        monkeypatch.setattr(_letor_memory, name, str(path))
+    assert _letor_memory.available() == 4000 * 1024  # there are no groups
+    inner = tmp_path / "memory" / "a" / "b"
+    inner.mkdir(parents=True)
+    put(groups, "7:cpu:/\n4:memory:/a/b\n0::/c\n")
+    put(inner.parent / "memory.limit_in_bytes", "1000000\n")
+    put(inner.parent / "memory.usage_in_bytes", "300000\n")
+    put(inner.parent / "memory.stat", "cache 7\ntotal_inactive_file 50000\n")
+    assert _letor_memory.available() == 750_000
+    (tmp_path / "c").mkdir()
+    put(tmp_path / "c" / "memory.max", "max\n")
+    put(tmp_path / "c" / "memory.current", "100\n")
+    assert _letor_memory.available() == 750_000
+    put(tmp_path / "c" / "memory.max", "500\n")
+    put(tmp_path / "c" / "memory.stat", "inactive_file 20\n")
+    assert _letor_memory.available() == 420
+    put(info, "")
+    put(groups, "")
+    assert _letor_memory.available() == _letor_memory._physical() > 1e8
+
+
+def test_arguments_of_another_type_are_refused(file, tmp_path):
+    path = file("0 qid:1 1:1\n")
+    for wrong in (None, [0], np.zeros(2), 1j):
+        with pytest.raises(InputError, match=r"absent must be 0 or NaN, got "):
+            load_letor(path, absent=wrong)
+    for wrong, kind in ((None, "NoneType"), (io.BytesIO(b"0 qid:1 1:1\n"), "BytesIO"), (3, "int")):
+        with pytest.raises(InputError, match=rf"path must be the name of a file, .* got {kind};"):
+            load_letor(wrong)
+        with pytest.raises(InputError, match=rf"path must be the name of a file, .* got {kind};"):
+            save_letor(load_letor(path), wrong)
+    for wrong, kind in (("x", "str"), (None, "NoneType"), (np.zeros((2, 2)), "ndarray")):
+        with pytest.raises(InputError, match=rf"data must be a RankingData, got {kind};"):
+            save_letor(wrong, tmp_path / "w.txt")
+    assert not (tmp_path / "w.txt").exists()
+    assert load_letor(os.fsencode(path), absent=np.float32("nan")).y.tolist() == [0]
 
 
 # Writing
@@ -516,6 +621,18 @@ def test_round_trip_of_labels_ids_and_comments(tmp_path):
     assert same_bits(got.X, written.X)
     assert got.y.tolist() == y.tolist() and got.qid.tolist() == qid.tolist()
     assert got.comments == comments
+
+
+def test_query_ids_of_mixed_types_are_written(tmp_path):
+    qid = np.array(["b", 7, "a", 7, "b"], dtype=object)
+    X, path = np.ones((5, 1), np.float32), tmp_path / "w.txt"
+    for written in (RankingData(X, np.arange(5), qid=qid), data(X, np.arange(5), qid)):
+        save_letor(written, path)
+        got = read_letor(path)
+        assert got.qid.tolist() == ["b", "7", "a", "7", "b"] and got.y.tolist() == [0, 1, 2, 3, 4]
+    clash = np.array(["7", 7], dtype=object)
+    with pytest.raises(InputError, match="query ids '7' and 7 would be written the same"):
+        save_letor(RankingData(X[:2], [0, 1], qid=clash), path)
 
 
 def test_sparse_writing_leaves_out_zeros(tmp_path):
@@ -579,6 +696,15 @@ def test_comments_behave_like_a_sequence():
     assert len(comments.take([])) == 0 and list(Comments.of([])) == []
     assert comments == Comments.of(texts) and comments != Comments.of(texts[:4])
     assert comments != Comments.of([*texts[:4], "x"]) and comments != texts
+
+
+def test_comments_must_be_text():
+    for texts, said in (([1, 2], "got 1 at row 0"), (["a", None], "got None at row 1")):
+        with pytest.raises(InputError, match=f"comments must be text, .*{said}; convert it"):
+            Comments.of(texts)
+        with pytest.raises(InputError, match="comments must be text"):
+            RankingData(np.ones((2, 1)), [0, 1], qid=[1, 1], comments=texts)
+    assert list(Comments.of(np.array(["a ", "b"]))) == ["a", "b"]
 
 
 def test_comments_that_are_not_utf8_are_shown_with_replacements(file):

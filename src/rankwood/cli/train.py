@@ -194,7 +194,9 @@ def _read(args: argparse.Namespace) -> tuple[RankingData, RankingData | None]:
 
 def _check_labels(path: str, data: RankingData | None, parts: list[Any]) -> None:
     """Raise, with the name of the file, unless an objective or metrics can use its labels."""
-    for part in parts if data is not None else []:
+    if data is None:
+        return
+    for part in parts:
         with _files.named(path):
             check_labels(part, data.y)
 

@@ -173,6 +173,11 @@ class Parser:
                 f"{self.path} can't be read with n_features={self.width}: {need}; give a smaller "
                 "n_features, or more memory."
             )
+        if not self.widest:
+            return InputError(
+                f"{self.path} can't be read: there is no memory for a block of its lines, expected some "
+                "MiB; close other programs."
+            )
         return InputError(
             f"{self.path}, line {self.widest}: the largest feature index is {self.width} and {need}; "
             "correct the index, or give more memory."

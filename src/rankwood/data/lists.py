@@ -183,3 +183,44 @@ def _names(names: Any, features: int) -> list[str] | None:
         twice = next(n for n in names if names.count(n) > 1)
         raise _check.InputError(f"feature_names must differ, but {twice!r} is there twice.")
     return names
+
+
+def validation_data(valid: Any, train: RankingData) -> RankingData:
+    """Return validation data with the features of the training data."""
+    if isinstance(valid, (tuple, list)):
+        if len(valid) != 3:
+            raise _check.InputError(f"valid must be (X, y, qid), got {len(valid)} values.")
+        try:
+            valid = RankingData(valid[0], valid[1], qid=valid[2])
+        except _check.InputError as error:
+            raise _check.InputError(f"in the validation data, {error}") from None
+    if not isinstance(valid, RankingData):
+        raise _check.InputError(
+            f"valid must be a RankingData or (X, y, qid), got {type(valid).__name__}."
+        )
+    if train.feature_names is not None:
+        valid = valid.with_features(train.feature_names)
+    if valid.n_features != train.n_features:
+        raise _check.InputError(
+            f"the validation data has {valid.n_features} features, the training data "
+            f"{train.n_features}; they must agree."
+        )
+    return valid
+
+
+def training_data(X: Any, y: Any, qid: Any, group: Any, weight: Any, caller: str) -> RankingData:
+    """Return a RankingData as it is, or one made of what else was given to `caller`."""
+    if isinstance(X, RankingData):
+        if not all(v is None for v in (y, qid, group, weight)):
+            raise _check.InputError("a RankingData knows its labels and queries: give it alone.")
+        return X
+    if y is None:
+        raise _check.InputError(
+            f"{caller} needs labels: {caller}(X, y, qid=...), or a RankingData."
+        )
+    if qid is None and group is None:
+        raise _check.InputError(
+            f"{caller} needs to know the queries: give qid= (an id per row) or group= (sizes); inside "
+            "scikit-learn's model selection, switch on metadata routing to hand qid on."
+        )
+    return RankingData(X, y, qid=qid, group=group, weight=weight)

@@ -21,6 +21,9 @@ class Model(Protocol):
     def predict(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return one score per row."""
 
+    def importances(self) -> np.ndarray:
+        """Return what splits on each feature gained in all."""
+
 
 class Engine(Protocol):
     """One training run."""

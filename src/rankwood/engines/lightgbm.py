@@ -118,10 +118,16 @@ class LightGBMModel:
 
     def predict(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return one score per row."""
+        return self._loaded().predict(X, num_threads=_run.threads(n_jobs))
+
+    def importances(self) -> np.ndarray:
+        """Return what splits on each feature gained in all."""
+        return self._loaded().feature_importance("gain")
+
+    def _loaded(self) -> Any:
         if self._booster is None:
             self._booster = lgb.Booster(model_str=self.text)
-        scores: np.ndarray = self._booster.predict(X, num_threads=_run.threads(n_jobs))
-        return scores
+        return self._booster
 
 
 def start(params: dict[str, Any], train: RankingData, valid: RankingData | None) -> LightGBMEngine:
