@@ -184,8 +184,8 @@ def test_labels_that_cannot_be_used_name_the_file(call, made, tmp_path):
 
 
 def test_a_model_remembers_how_files_are_read(call, tmp_path):
-    # A missing feature 2 means label 1; read as 0 it would lie with label 0.
-    kinds = ["0 qid:{q} 1:1 2:1", "1 qid:{q} 1:1", "2 qid:{q} 1:1 2:2"]
+    # A missing feature 2 means label 1; read as 0 it would mean label 0.
+    kinds = ["0 qid:{q} 1:1 2:0", "1 qid:{q} 1:1", "2 qid:{q} 1:1 2:2"]
     lines = [kinds[i % 3].format(q=i // 10) for i in range(400)]
     (tmp_path / "holes.txt").write_text("\n".join(lines))
     line = "train holes.txt --model 'my model.json' --absent nan --marker --json --n-estimators 5"
@@ -427,9 +427,9 @@ def test_damaged_model(call, made, damage):
 
 def interrupting(after):
     """Return a stand-in for a round's evaluation that the user interrupts after so many rounds."""
-    from rankwood.ranker import _Watch
+    from rankwood.watch import Watch
 
-    look = _Watch.look
+    look = Watch.look
 
     def interrupted(self, engine, done):
         if done > after:
@@ -440,7 +440,7 @@ def interrupting(after):
 
 
 def test_an_interrupted_run_keeps_its_trees(call, monkeypatch):
-    monkeypatch.setattr("rankwood.ranker._Watch.look", interrupting(4))
+    monkeypatch.setattr("rankwood.watch.Watch.look", interrupting(4))
     words = complaint(call("train @train.txt --model m.json --n-estimators 30"))
     assert re.search(r"interrupted; the model so far, [45] trees, is saved in m\.json\.", words)
     assert Ranker.load("m.json").best_iteration_ in (4, 5)
