@@ -26,7 +26,7 @@ def measure(cache: str) -> tuple[float, float]:
     return imported, first
 
 
-def run(repeats: int = 4) -> list[dict[str, Any]]:
+def run(repeats: int = 6) -> list[dict[str, Any]]:
     cold, warm, imports = [], [], []
     for _ in range(repeats):
         with tempfile.TemporaryDirectory() as cache:

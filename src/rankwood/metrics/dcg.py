@@ -56,11 +56,11 @@ Gains = namedtuple("Gains", "gain discount")
 
 def _columns(self, q, worth):
     n = q.slot.size
-    gains, discount = np.empty(n, worth.dtype), np.empty(n, worth.dtype)
+    both = np.empty((2, n), worth.dtype)
     for i in range(n):
-        gains[i] = worth[q.slot[i]]
-        discount[i] = q.table[i] if i < self.k else like(q.table[i], 0.0)
-    return Gains(gains, discount)
+        both[0, i] = worth[q.slot[i]]
+        both[1, i] = q.table[i] if i < self.k else like(q.table[i], 0.0)
+    return Gains(both[0], both[1])
 
 
 def _value(self, n, own):

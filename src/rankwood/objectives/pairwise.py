@@ -70,10 +70,13 @@ def _lambda(obj, x, y):
 
 
 @inner
-def _four(obj, x0, x1, x2, x3, docs, push, curve):
-    """Pairs of four anchors with the documents below the first: the loop that must vectorise."""
+def _four(obj, x0, x1, x2, x3, docs, start, end, push, curve):
+    """Pairs of four anchors with documents `start` to `end`: the loop that must vectorise.
+
+    The bounds are unsigned: a signed index might be negative, and every access would test for it.
+    """
     p0 = p1 = p2 = p3 = c0 = c1 = c2 = c3 = total = like(x0.u, 0.0)
-    for j in range(docs.u.size):
+    for j in range(start, end):
         y = at(docs, j)
         q0, d0 = _lambda(obj, x0, y)
         q1, d1 = _lambda(obj, x1, y)
@@ -122,6 +125,13 @@ def _around(obj, docs, i):
         docs.u[j] = embed(obj.loss, min(max(docs.score[j] - docs.score[i], -edge), edge))
 
 
+@inner
+def _anchor(docs, i, counts):
+    """Document i; without its label, so that it pairs with nobody, if it only fills up a tile."""
+    x = at(docs, i)
+    return Doc(x.label if counts else like(x.label, np.nan), x.score, x.u, x.place, x.own)
+
+
 @jit
 def fill(obj, plan, order, scores, grad, hess, first, last):
     """Gradients and hessians of queries `first` to `last`; `order` keeps each query's last ranking."""
@@ -154,16 +164,19 @@ def fill(obj, plan, order, scores, grad, hess, first, last):
         for i in range(0, m, 1 if wide else 4):
             if wide:
                 _around(obj, docs, i)
-            # A tile that isn't full is filled up with an anchor without a label: it pairs with nobody.
-            x = at(docs, i)
-            none = Doc(like(x.label, np.nan), x.score, x.u, x.place, x.own)
             full = 1 if wide else min(4, m - i)
-            x1 = at(docs, i + 1) if full > 1 else none
-            x2 = at(docs, i + 2) if full > 2 else none
-            x3 = at(docs, i + 3) if full > 3 else none
-            a = i + 1
-            b = a + (n - a + _LANES - 1) // _LANES * _LANES
-            p, c, t = _four(obj, x, x1, x2, x3, cut(docs, a, b), push[a:b], curve[a:b])
+            p, c, t = _four(
+                obj,
+                at(docs, i),
+                _anchor(docs, i + 1, full > 1),
+                _anchor(docs, i + 2, full > 2),
+                _anchor(docs, i + 3, full > 3),
+                docs,
+                np.uint64(i + 1),
+                np.uint64(i + 1 + (n - i - 1 + _LANES - 1) // _LANES * _LANES),
+                push,
+                curve,
+            )
             for r in range(full):
                 push[i + r] += p[r]
                 curve[i + r] += c[r]
