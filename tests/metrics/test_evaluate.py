@@ -154,3 +154,47 @@ def test_best_and_worst_bound_every_order():
     low, high = (rw.evaluate("ndcg@2", y, s, ties=t).mean()["ndcg@2"] for t in ("worst", "best"))
     values = [naive.ndcg([*p, 0], 2) for p in itertools.permutations([2, 0, 1])]
     assert (low, high) == (pytest.approx(min(values)), pytest.approx(max(values)))
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        ([1.0, 2.0], "scores has 2 values, but there are 3 rows"),
+        ([1.0, np.nan, 2.0], "scores must be finite numbers, got nan at row 1"),
+        ([1.0, 2.0, -np.inf], "scores must be finite numbers, got -inf at row 2"),
+        (["a", "b", "c"], "scores must hold numbers"),
+        (None, "scores must hold numbers, got None"),
+    ],
+)
+def test_bad_scores_get_one_plain_sentence(scores, message):
+    for call in (
+        lambda: rw.evaluate("ndcg", [0, 1, 2], scores),
+        lambda: rw.gradients("lambdarank-ndcg", [0, 1, 2], scores),
+    ):
+        with pytest.raises(rw.InputError, match=message):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("given_", "message"),
+    [
+        ({"ties": "wurst"}, "ties must be one of 'worst', 'input', 'best', 'average', got 'wurst'"),
+        ({"empty": 2}, "empty must be one of 0, 1, 'skip', got 2"),
+        (
+            {"convention": "lightgmb"},
+            "convention must be one of 'lightgbm', 'sklearn', got 'lightgmb'",
+        ),
+        ({"metrics": "ndcg@0"}, "NDCG.k must be at least 1, got 0"),
+        ({"metrics": "ndgc@3"}, "unknown metric 'ndgc'; did you mean 'ndcg'"),
+        (
+            {"metrics": "ndcg(gian='exp')"},
+            "metric 'ndcg' has no parameter 'gian'; did you mean 'gain'",
+        ),
+        ({"y": [0.5, 1, 2]}, "needs integer labels, got 0.5 at row 0"),
+        ({"y": []}, "there are no rows"),
+    ],
+)
+def test_bad_arguments_get_one_plain_sentence(given_, message):
+    arguments = {"metrics": "ndcg", "y": [0, 1, 2], "scores": [1, 2, 3], **given_}
+    with pytest.raises(rw.InputError, match=message):
+        rw.evaluate(**arguments)
