@@ -54,7 +54,9 @@ def session(monkeypatch, tmp_path):
 def test_python_blocks_run(page, session):
     text = page.read_text(encoding="utf-8")
     session.__file__ = str(page)  # where the page's parts are defined
-    for block in BLOCK.finditer(text):
+    blocks = list(BLOCK.finditer(text))
+    assert blocks, page
+    for block in blocks:
         lines = text[: block.start(1)].count("\n")
         code = compile("\n" * lines + block[1], str(page), "exec")  # errors name the page's line
         out = io.StringIO()

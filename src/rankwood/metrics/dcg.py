@@ -1,7 +1,7 @@
 """Discounted cumulative gain: gains, DCG, NDCG."""
 
 from collections import namedtuple
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -74,11 +74,6 @@ def _delta(self, x, y, a, b):
     return (b.gain - a.gain) * (a.discount - b.discount)
 
 
-def _check_gains(self: Any, y: np.ndarray) -> None:
-    """Raise unless the gain is defined for these labels."""
-    self.gain.check_labels(y)
-
-
 GAINS: dict[str, Exp | Linear] = {"exp": Exp(), "linear": Linear()}
 
 
@@ -94,7 +89,7 @@ class DCG:
         for i in range(label.size):
             out[i] = gain(self.gain, label[i])
 
-    columns, value, delta, check_labels = _columns, _value, _delta, _check_gains
+    columns, value, delta = _columns, _value, _delta
 
 
 @part
@@ -124,4 +119,4 @@ class NDCG:
         for i in range(n):
             out[i] = out[i] / ideal if ideal > 0.0 else 0.0
 
-    columns, value, delta, check_labels = _columns, _value, _delta, _check_gains
+    columns, value, delta = _columns, _value, _delta

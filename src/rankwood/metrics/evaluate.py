@@ -134,7 +134,9 @@ class Evaluator:
         self.empty = empty
         self.n_jobs = n_jobs
         self._groups = groups
-        self._plans = {name: plan(m, y, groups.ptr, groups.rows) for name, m in metrics.items()}
+        self._plans = {
+            name: plan(m, y, groups.ptr, groups.rows, n_jobs=n_jobs) for name, m in metrics.items()
+        }
         self._label = y[groups.rows]
         # Some label is above 0; reduceat needs no sizes of 0, and there are none.
         self._relevant = np.maximum.reduceat(self._label, groups.ptr[:-1]) > 0

@@ -18,15 +18,19 @@ Plan = namedtuple("Plan", "ptr rows label worth table")
 
 
 def plan(
-    part: Any, y: np.ndarray, ptr: np.ndarray, rows: np.ndarray, real: type = np.float64
+    part: Any,
+    y: np.ndarray,
+    ptr: np.ndarray,
+    rows: np.ndarray,
+    real: type = np.float64,
+    n_jobs: int | None = None,
 ) -> Plan:
     """Lay out labels by query and let every metric inside `part` say what each document is worth."""
     check_labels(part, y)
     label = y[rows]
     table = discounts(int(np.diff(ptr).max(initial=0)) + _SPARE)
-    return Plan(
-        ptr, rows, label.astype(real), _record(part, label, ptr, table, real), table.astype(real)
-    )
+    record = _record(part, label, ptr, table, real, n_jobs)
+    return Plan(ptr, rows, label.astype(real), record, table.astype(real))
 
 
 def check_labels(part: Any, y: np.ndarray) -> None:
@@ -38,12 +42,19 @@ def check_labels(part: Any, y: np.ndarray) -> None:
             check_labels(getattr(part, f.name), y)
 
 
-def _record(part: Any, label: np.ndarray, ptr: np.ndarray, table: np.ndarray, real: type) -> Any:
+def _record(
+    part: Any,
+    label: np.ndarray,
+    ptr: np.ndarray,
+    table: np.ndarray,
+    real: type,
+    n_jobs: int | None,
+) -> Any:
     """Return a part's own column if it has one, else the records of the parts inside it, in order."""
     if type(part).Raw in worth.table:
         out = np.empty(label.size)
         raw = lower(part)
-        _run.over(np.diff(ptr), lambda a, b: _fill(raw, label, ptr, table, out, a, b))
+        _run.over(np.diff(ptr), lambda a, b: _fill(raw, label, ptr, table, out, a, b), n_jobs)
         with np.errstate(over="ignore"):
             column: np.ndarray = out.astype(real, copy=False)
         if not np.isfinite(column).all():
@@ -53,7 +64,7 @@ def _record(part: Any, label: np.ndarray, ptr: np.ndarray, table: np.ndarray, re
             )
         return column
     inner = [getattr(part, f.name) for f in fields(part)]
-    return tuple(_record(x, label, ptr, table, real) for x in inner if is_part(x))
+    return tuple(_record(x, label, ptr, table, real, n_jobs) for x in inner if is_part(x))
 
 
 @jit

@@ -45,7 +45,7 @@ class Drive:
         self.real = real
         self.n_jobs = n_jobs
         self._raw = lower(objective, real)
-        self._plan = plan(objective, y, groups.ptr, groups.rows, real)
+        self._plan = plan(objective, y, groups.ptr, groups.rows, real, n_jobs)
         # The ranking of the round before; slots count from 0 in each query.
         self._order = np.arange(y.size) - np.repeat(groups.ptr[:-1], groups.sizes)
         self._work = groups.sizes.astype(np.float64) ** 2
