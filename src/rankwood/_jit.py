@@ -136,8 +136,13 @@ def Can(verb: str) -> Any:
     return Annotated[Any, verb]
 
 
+def OneOf(*choices: str) -> Any:
+    """Annotate a field that takes one of these words; kernels see its place among them."""
+    return Annotated[str, choices]
+
+
 def _check_fields(self: Any) -> None:
-    """Check a part's fields by their annotations: cutoffs, numbers, and parts that can do what is asked."""
+    """Check a part's fields by their annotations: cutoffs, numbers, words, and parts that can do what is asked."""
     for f in fields(self):
         value, name = getattr(self, f.name), f"{type(self).__name__}.{f.name}"
         kind: Any = f.type
@@ -145,6 +150,10 @@ def _check_fields(self: Any) -> None:
             value = _check.finite(value, name)
         elif kind is int or (kind == (int | None) and value is not None):
             value = _check.at_least(value, 1, name)
+        elif kind is bool:
+            value = _check.one_of(value, (True, False), name)
+        elif get_origin(kind) is Annotated and isinstance(kind.__metadata__[0], tuple):
+            value = _check.one_of(value, kind.__metadata__[0], name)
         elif get_origin(kind) is Annotated:
             table = VERBS[kind.__metadata__[0]].table
             if getattr(type(value), "Raw", None) not in table:
@@ -176,17 +185,25 @@ def is_part(x: Any) -> bool:
 def lower(x: Any, real: type = np.float64) -> Any:
     """Turn a part into the form kernels take; its floats get the kernel's precision."""
     if is_part(x):
-        return type(x).Raw(*[lower(getattr(x, f.name), real) for f in fields(x)])  # type: ignore[attr-defined]
+        return type(x).Raw(*[_lower_field(x, f, real) for f in fields(x)])  # type: ignore[attr-defined]
     if x is None:
         return ALL
     return real(x) if isinstance(x, float) else x
 
 
-# Records: (named) tuples, nested or not, of columns (arrays over documents) and constants.
+def _lower_field(x: Any, field: Any, real: type) -> Any:
+    value = getattr(x, field.name)
+    if isinstance(value, str):
+        return field.type.__metadata__[0].index(value)
+    return lower(value, real)
+
+
+# Records: (named) tuples, nested or not, of columns (1-D arrays over documents), tables (arrays of more
+# dimensions) and constants.
 
 
 def at(record: Any, i: int) -> Any:
-    """Return document `i` of a record: arrays are indexed, constants pass, tuples recurse."""
+    """Return document `i` of a record: columns are indexed, tables and constants pass, tuples recurse."""
     return _each(record, lambda x: at(x, i), lambda x: x[i])
 
 
@@ -195,30 +212,48 @@ def cut(record: Any, start: int, stop: int) -> Any:
     return _each(record, lambda x: cut(x, start, stop), lambda x: x[start:stop])
 
 
+def take(record: Any, order: np.ndarray) -> Any:
+    """Return the same record with document `order[i]` at place i, in new columns."""
+    return _each(record, lambda x: take(x, order), lambda x: _taken(x, order))
+
+
 def _each(record: Any, inner: Callable[[Any], Any], leaf: Callable[[Any], Any]) -> Any:
     if isinstance(record, tuple):
         items = [inner(x) for x in record]
         return type(record)(*items) if hasattr(record, "_fields") else tuple(items)
-    return leaf(record) if isinstance(record, np.ndarray) else record
+    return leaf(record) if isinstance(record, np.ndarray) and record.ndim == 1 else record
+
+
+@inner
+def _taken(column: Any, order: Any) -> Any:
+    out = np.empty(order.size, column.dtype)
+    for i in range(order.size):
+        out[i] = column[order[i]]
+    return out
 
 
 @overload(at, jit_options=INNER, strict=False)
 def _at(record: Any, i: Any) -> Any:
-    return _compiled_each(record, "i", "[i]")
+    return _compiled_each(record, "i", "{}[i]")
 
 
 @overload(cut, jit_options=INNER, strict=False)
 def _cut(record: Any, start: Any, stop: Any) -> Any:
-    return _compiled_each(record, "start, stop", "[start:stop]")
+    return _compiled_each(record, "start, stop", "{}[start:stop]")
+
+
+@overload(take, jit_options=INNER, strict=False)
+def _take(record: Any, order: Any) -> Any:
+    return _compiled_each(record, "order", "_taken({}, order)")
 
 
 def _compiled_each(record: Any, args: str, leaf: str) -> Callable[..., Any]:
     """Write out what `_each` does for one type of record: Numba can't loop over mixed tuples."""
-    scope: dict[str, Any] = {}
+    scope: dict[str, Any] = {"_taken": _taken}
 
     def spell(kind: Any, path: str) -> str:
-        if isinstance(kind, types.Array):
-            return path + leaf
+        if isinstance(kind, types.Array) and kind.ndim == 1:
+            return leaf.format(path)
         if not isinstance(kind, types.BaseTuple):  # type: ignore[attr-defined]
             return path
         items = "".join(spell(x, f"{path}[{i}]") + ", " for i, x in enumerate(kind))

@@ -62,3 +62,58 @@ def _insert(key, slot, gap, moves):
         if moves < 0:
             return False
     return True
+
+
+@inner
+def choose(key, slot, k, spare):
+    """Bring the first k of a ranking to the front, both parts by slot; `slot` counts from 0 when called.
+
+    What is found doesn't depend on how: the k-th largest key is a number, and among documents that
+    have it the first ones by slot are taken.
+    """
+    n = key.size
+    for i in range(n):
+        spare[i] = key[i]
+    edge = _kth(spare, k)
+    ties = k
+    for i in range(n):
+        if key[i] > edge:
+            ties -= 1
+    front, back = 0, k
+    for i in range(n):
+        spare[i] = key[i]
+        if key[i] > edge or (key[i] == edge and ties > 0):
+            if key[i] == edge:
+                ties -= 1
+            slot[front] = i
+            front += 1
+        else:
+            slot[back] = i
+            back += 1
+    for i in range(n):
+        key[i] = spare[slot[i]]
+
+
+@inner
+def _kth(key, k):
+    """k-th largest of `key`, which is left in another order (Hoare's selection)."""
+    low, high, k = 0, key.size - 1, k - 1
+    while low < high:
+        pivot = key[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while key[i] > pivot:
+                i += 1
+            while key[j] < pivot:
+                j -= 1
+            if i <= j:
+                key[i], key[j] = key[j], key[i]
+                i += 1
+                j -= 1
+        if k <= j:
+            high = j
+        elif k >= i:
+            low = i
+        else:
+            break
+    return key[k]

@@ -1,11 +1,19 @@
 """What a metric can do, as verbs."""
 
+import numpy as np
+
 from rankwood._jit import verb
+from rankwood.metrics.query import Query
 
 
 @verb
 def gain(g, label):
     """Gain of a document with this label."""
+
+
+@verb
+def per(d, k, n, relevant):
+    """What the metric of a query of n documents is divided by; `relevant` is the sum of gains."""
 
 
 @verb
@@ -26,3 +34,26 @@ def value(m, n, own):
 @verb
 def delta(m, x, y, a, b):
     """Change of the metric when documents x and y swap ranks; a and b are their parts of the record."""
+
+
+def _mean_worth(m, q, worth):
+    """Value at the mean worth of tied documents: right for a sum of worth times discount."""
+    n = q.slot.size
+    mean = np.empty(worth.size)
+    i = 0
+    while i < n:
+        j, total = i, 0.0
+        while j < n and q.score[j] == q.score[i]:
+            total += worth[q.slot[j]]
+            j += 1
+        for t in range(i, j):
+            mean[q.slot[t]] = total / (j - i)
+        i = j
+    return value(m, n, columns(m, q, mean))
+
+
+def tied(m, q, worth):
+    """Mean of the metric over all orders of documents with equal scores."""
+
+
+tied = verb(tied, default=_mean_worth)

@@ -6,6 +6,7 @@ import numpy as np
 
 from rankwood import _check, _run
 from rankwood._jit import lower
+from rankwood._rng import mix
 from rankwood.data.groups import Groups
 from rankwood.data.lists import grouped
 from rankwood.metrics.plan import plan
@@ -30,6 +31,8 @@ class Drive:
         float64, or float32 for training: engines keep no more.
     n_jobs : int, optional
         Threads; None means every core. The result doesn't depend on it, bit for bit.
+    seed : int
+        Seed of objectives that draw at random.
     """
 
     def __init__(
@@ -40,24 +43,31 @@ class Drive:
         weight: np.ndarray | None = None,
         real: type = np.float64,
         n_jobs: int | None = None,
+        seed: int = 0,
     ) -> None:
         self.objective = objective
         self.real = real
         self.n_jobs = n_jobs
+        self.seed = seed
+        y = objective.labels.read(y)
         self._raw = lower(objective, real)
+        self._depth = objective.ranks()
         self._plan = plan(objective, y, groups.ptr, groups.rows, real, n_jobs)
         # The ranking of the round before; slots count from 0 in each query.
         self._order = np.arange(y.size) - np.repeat(groups.ptr[:-1], groups.sizes)
         self._work = groups.sizes.astype(np.float64) ** 2
         self._weight = None if weight is None else groups.per_row(weight.astype(real))
 
-    def __call__(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def __call__(self, scores: np.ndarray, round: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Return gradients and hessians at these scores, in the caller's order."""
         grad: np.ndarray = np.empty(scores.size, self.real)
         hess = np.empty_like(grad)
 
+        state = mix(mix(0, self.seed), round)
+
         def run(first: int, last: int) -> None:
-            fill(self._raw, self._plan, self._order, scores, grad, hess, first, last)
+            args = (self._order, self._depth, state, scores, grad, hess)
+            fill(self._raw, self._plan, *args, first, last)
 
         _run.over(self._work, run, self.n_jobs)
         if self._weight is not None:
@@ -77,6 +87,8 @@ def gradients(
     *,
     qid: Any = None,
     group: Any = None,
+    seed: int = 0,
+    round: int = 0,
     n_jobs: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the gradient and the diagonal of the hessian of an objective, to be minimised.
@@ -91,6 +103,8 @@ def gradients(
         Current scores, in the order of `y`.
     qid, group : array, optional
         Query id of each row, in any order, or sizes of consecutive queries; one query without both.
+    seed, round : int
+        What objectives that draw at random draw from; others don't read them.
     n_jobs : int, optional
         Threads; None means every core.
 
@@ -108,4 +122,5 @@ def gradients(
     """
     y, groups = grouped(y, qid, group)
     scores = _check.vector(scores, "scores", y.size)
-    return Drive(to_objective(objective), y, groups, n_jobs=n_jobs)(scores)
+    seed, round = _check.at_least(seed, 0, "seed"), _check.at_least(round, 0, "round")
+    return Drive(to_objective(objective), y, groups, n_jobs=n_jobs, seed=seed)(scores, round)

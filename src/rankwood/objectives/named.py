@@ -1,51 +1,18 @@
-"""The objectives by name: one expression and one citation each."""
+"""The objectives by name."""
 
 from collections.abc import Callable
 from typing import Any
 
 from rankwood import _check, spec
-from rankwood.metrics.dcg import GAINS, NDCG
-from rankwood.objectives.losses import Logistic
-from rankwood.objectives.pairs import All, Top
+from rankwood.objectives import lambdaex, lambdagap, lambdaloss, lambdarank
 from rankwood.objectives.pairwise import Lambda
-from rankwood.objectives.scales import Log2Sum, NoScale
-from rankwood.objectives.weights import ByDistance, Swap
 
-
-def lambdarank_ndcg(
-    k: int | None = None,
-    sigma: float = 1.0,
-    norm: bool = True,
-    truncation: int | None = None,
-    gain: str = "exp",
-    discount: str = "full",
-) -> Lambda:
-    """LambdaRank for NDCG, the objective of LambdaMART [burges2006, burges2010].
-
-    Pairs whose better placed document is within `truncation` (k if not given), weighted by the change of
-    NDCG when the two swap. As in LightGBM, the ideal is cut at k but the discounts are not;
-    ``discount="truncated"`` cuts both, which is the true change of NDCG@k. `norm` is LightGBM's
-    two-step normalisation.
-    """
-    for name, cut in (("k", k), ("truncation", truncation)):
-        if cut is not None:
-            _check.at_least(cut, 1, name)
-    _check.one_of(discount, ("full", "truncated"), "discount")
-    _check.one_of(gain, GAINS, "gain")
-    truncation = k if truncation is None else truncation
-    metric = NDCG(k, GAINS[gain]) if discount == "truncated" else NDCG(ideal=k, gain=GAINS[gain])
-    pairs = All() if truncation is None else Top(truncation)
-    return _normalised(Swap(metric), pairs, sigma, norm)
-
-
-def _normalised(weight: Any, pairs: Any, sigma: float, norm: bool) -> Lambda:
-    loss = Logistic(_check.positive(sigma, "sigma"))
-    if _check.one_of(norm, (True, False), "norm"):
-        return Lambda(ByDistance(weight), pairs, loss, Log2Sum())
-    return Lambda(weight, pairs, loss, NoScale())
-
-
-OBJECTIVES: dict[str, Callable[..., Any]] = {"lambdarank-ndcg": lambdarank_ndcg}
+OBJECTIVES: dict[str, Callable[..., Any]] = {
+    **lambdarank.NAMES,
+    **lambdaloss.NAMES,
+    **lambdagap.NAMES,
+    **lambdaex.NAMES,
+}
 
 
 def objective(name: Any, **params: Any) -> Any:
@@ -63,6 +30,8 @@ def objective(name: Any, **params: Any) -> Any:
     >>> import rankwood as rw
     >>> rw.objective("lambdarank-ndcg@10", norm=False)
     Lambda(weight=Swap(metric=NDCG(ideal=10)), pairs=Top(k=10))
+    >>> rw.objective("lambdagap-x+", k=10, mu=2.0, norm=False).pairs
+    Either(first=Across(), second=Apart())
     """
     part = spec.build(name, OBJECTIVES, "objective", params)
     if not isinstance(part, Lambda):

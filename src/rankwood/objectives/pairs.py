@@ -1,14 +1,21 @@
 """Pair sets: which pairs of ranks the loop visits."""
 
-from rankwood._jit import part
-from rankwood.objectives import verbs  # noqa: F401  (the verbs must exist before the parts)
+from rankwood import _check
+from rankwood._jit import ALL, Can, like, part
+from rankwood.objectives.verbs import lay, select, span, toward
+
+# `ranks` says how much of the ranking a part reads: nothing, which documents are the first k, or all of it.
 
 
 @part
 class All:
     """Every pair."""
 
-    def select(self, n):
+    def ranks(self) -> int:
+        """Return 0: the ranking doesn't matter."""
+        return 0
+
+    def select(self, q, n, worth, order, state):
         return n
 
 
@@ -18,5 +25,126 @@ class Top:
 
     k: int = 30
 
-    def select(self, n):
+    def ranks(self) -> int:
+        """Return k: one document must be among the first k."""
+        return self.k
+
+    def select(self, q, n, worth, order, state):
         return min(self.k, n)
+
+
+@part
+class Across:
+    """Pairs with one document among the first k and one behind: those that precision at k depends on."""
+
+    k: int = 10
+
+    def ranks(self) -> int:
+        """Return k: all that matters is which documents are the first k."""
+        return self.k
+
+    def select(self, q, n, worth, order, state):
+        return min(self.k, n)
+
+    def span(self, i, n):
+        return self.k, n
+
+
+@part
+class Apart:
+    """Pairs whose ranks are at least k apart."""
+
+    k: int = 10
+
+    def select(self, q, n, worth, order, state):
+        return max(n - self.k, 0)
+
+    def span(self, i, n):
+        return i + self.k, n
+
+
+@part
+class Exactly:
+    """Pairs whose ranks are exactly k apart."""
+
+    k: int = 10
+
+    def select(self, q, n, worth, order, state):
+        return max(n - self.k, 0)
+
+    def span(self, i, n):
+        return i + self.k, i + self.k + 1
+
+
+@part
+class Beyond:
+    """Pairs whose worse placed document is behind the first k: those that ARP beyond k depends on."""
+
+    k: int = 10
+
+    def select(self, q, n, worth, order, state):
+        return n if n > self.k else 0
+
+    def span(self, i, n):
+        return max(i + 1, self.k), n
+
+
+@part
+class Either:
+    """Pairs in one of two sets, `Across(k)` and `Apart(k)` or `Exactly(k)` with the same k."""
+
+    first: Can("select") = Across()  # type: ignore[valid-type]
+    second: Can("select") = Apart()  # type: ignore[valid-type]
+
+    def check(self) -> None:
+        # Only then are an anchor's partners in both sets together one range.
+        known = isinstance(self.first, Across) and isinstance(self.second, (Apart, Exactly))
+        if not known or self.first.k != self.second.k:
+            raise _check.InputError(
+                f"Either takes Across(k) and Apart(k) or Exactly(k) with the same k, got {self.first!r} "
+                f"and {self.second!r}; All() visits every pair and leaves the choice to the weight."
+            )
+
+    def select(self, q, n, worth, order, state):
+        return max(
+            select(self.first, q, n, worth[0], order, state),
+            select(self.second, q, n, worth[1], order, state),
+        ) * (n > self.first.k)
+
+    def span(self, i, n):
+        return span(self.first, i, n) if i < self.first.k else span(self.second, i, n)
+
+
+@part
+class Ordered:
+    """The pairs of a set, each as two wishes: x above y and y above x, equal labels too [wang2018].
+
+    A weight without a direction counts for the better label only; `LabelOf` and `Loss1` have one.
+    """
+
+    base: Can("select") = All()  # type: ignore[valid-type]
+
+    def ranks(self) -> int:
+        """Return what the base set reads of the ranking."""
+        return reads(self.base)
+
+    def select(self, q, n, worth, order, state):
+        return select(self.base, q, n, worth[0], order, state)
+
+    def span(self, i, n):
+        return span(self.base, i, n)
+
+    def lay(self, pairs, docs, order):
+        return lay(self.base, pairs, docs, order)
+
+    def lean(self, w, x, y, above, below, bend):
+        inside = x.first <= y.place and y.place < x.end
+        up, down = toward(w, x, y, x.own, y.own), toward(w, y, x, y.own, x.own)
+        up = up if inside else like(up, 0.0)
+        down = down if inside else like(down, 0.0)
+        return up * above - down * below, up * above + down * below, (up + down) * bend
+
+
+def reads(part) -> int:
+    """Return how much of the ranking a part reads: 0, k for "which are the first k", or ALL."""
+    return part.ranks() if hasattr(part, "ranks") else ALL

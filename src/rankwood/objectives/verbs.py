@@ -4,7 +4,7 @@ Verbs of the pair loop take two documents as records of scalars, never the query
 what lets the loop vectorise. Work that needs the whole query is done per document, in `prepare`.
 """
 
-from rankwood._jit import verb
+from rankwood._jit import like, verb
 
 
 def _nothing(part, q, worth):
@@ -20,12 +20,72 @@ prepare = verb(prepare, default=_nothing)
 
 @verb
 def weight(w, x, y, a, b):
-    """Weight of the pair of documents x and y; a and b are their parts of the record."""
+    """Weight of the pair of documents x and y, the same both ways; a and b are their parts of the record."""
+
+
+def _by_label(w, x, y, a, b):
+    v = weight(w, x, y, a, b)
+    return v if x.label > y.label else like(v, 0.0)
+
+
+def toward(w, x, y, a, b):
+    """Weight of the wish to see x above y, for pair sets that ask for both; by default only the better label has one."""
+
+
+toward = verb(toward, default=_by_label)
+
+# A pair set is a working order of the documents (by default their ranking), a number of anchors at its
+# head, and for each anchor a range of places: the anchor's partners.
 
 
 @verb
-def select(pairs, n):
-    """Number m of anchors: the pairs (i, j) with i < m and i < j < n are visited."""
+def select(pairs, q, n, worth, order, state):
+    """Number m of anchors; may rearrange `order` (rank of each place) so that the anchors come first."""
+
+
+def _below(pairs, i, n):
+    return i + 1, n
+
+
+def span(pairs, i, n):
+    """First and end of the places whose documents pair with the anchor at place i; all below it by default."""
+
+
+span = verb(span, default=_below)
+
+
+def _unmoved(part, pairs, docs, order):
+    return docs
+
+
+def lay(part, pairs, docs, order):
+    """Documents in working order: as they are, unless a part of the objective moves them."""
+
+
+lay = verb(lay, default=_unmoved)
+
+
+def _graded(pairs, w, x, y, above, below, bend):
+    v = weight(w, x, y, x.own, y.own)
+    inside = x.first <= y.place and y.place < x.end
+    v = v if inside and (x.label < y.label or x.label > y.label) else like(v, 0.0)
+    push = v * (above if x.label > y.label else -below)
+    return push, abs(push), v * bend
+
+
+def lean(pairs, w, x, y, above, below, bend):
+    """Lambda of x (that of y is its opposite), sum of what the pair pushes, and curvature; by default by labels."""
+
+
+lean = verb(lean, default=_graded)
+
+
+@verb
+def split(labels, label, n, m, pairs, order, first, end, spare):
+    """Bring `order` into the order of the loop and fill the anchors' ranges; return where the anchors are.
+
+    They are at the places 0 to the first number, and from the second to the third.
+    """
 
 
 @verb

@@ -1,10 +1,54 @@
 """Pair weights."""
 
+from collections import namedtuple
+
+import numpy as np
+
 from rankwood import _check
-from rankwood._jit import Can, like, part
-from rankwood.metrics.dcg import NDCG
+from rankwood._jit import ALL, Can, OneOf, like, part
+from rankwood.metrics.dcg import DCG, NDCG
 from rankwood.metrics.verbs import columns, delta
-from rankwood.objectives.verbs import prepare, weight
+from rankwood.objectives.pairs import reads
+from rankwood.objectives.verbs import prepare, toward, weight
+
+
+@part
+class One:
+    """Weight 1: RankNet's [burges2005]."""
+
+    def ranks(self) -> int:
+        """Return 0: the ranking doesn't matter."""
+        return 0
+
+    def weight(self, x, y, a, b):
+        return like(x.score, 1.0)
+
+
+@part
+class LabelGap:
+    """The distance of the labels: ARP-Loss2's weight [wang2018]."""
+
+    def ranks(self) -> int:
+        """Return 0: the ranking doesn't matter."""
+        return 0
+
+    def weight(self, x, y, a, b):
+        return abs(x.label - y.label)
+
+
+@part
+class LabelOf:
+    """The label of the document that should be above: ARP-Loss1's weight [wang2018]."""
+
+    def ranks(self) -> int:
+        """Return 0: the ranking doesn't matter."""
+        return 0
+
+    def weight(self, x, y, a, b):
+        return max(x.label, y.label)
+
+    def toward(self, x, y, a, b):
+        return x.label
 
 
 @part
@@ -13,11 +57,155 @@ class Swap:
 
     metric: Can("delta") = NDCG()  # type: ignore[valid-type]
 
+    def ranks(self) -> int:
+        """Return what the metric reads of the ranking."""
+        return reads(self.metric)
+
     def prepare(self, q, worth):
         return columns(self.metric, q, worth[0])
 
     def weight(self, x, y, a, b):
         return abs(delta(self.metric, x, y, a, b))
+
+
+def _discounted(weight) -> None:
+    """Raise unless the metric of a weight is a discounted gain."""
+    if not isinstance(weight.metric, (DCG, NDCG)):
+        raise _check.InputError(
+            f"{type(weight).__name__} is defined for discounted gains: NDCG(...) or DCG(...), "
+            f"got {weight.metric!r}; Swap takes any metric that has a swap delta."
+        )
+
+
+@part
+class Loss1:
+    """What the document that should be above adds to the metric: NDCG-Loss1's weight [wang2018]."""
+
+    metric: Can("delta") = NDCG()  # type: ignore[valid-type]
+
+    def check(self) -> None:
+        _discounted(self)
+
+    def prepare(self, q, worth):
+        return columns(self.metric, q, worth[0])
+
+    def weight(self, x, y, a, b):
+        return a.gain * a.discount if x.label > y.label else b.gain * b.discount
+
+    def toward(self, x, y, a, b):
+        return a.gain * a.discount
+
+
+#: Record of Loss2: the metric's own, and the table of steps by distance.
+Steps = namedtuple("Steps", "own table")
+
+
+@part
+class Loss2:
+    r"""Gain difference times :math:`\delta_m = 1/D(m) - 1/D(m + 1)` at distance m of the ranks: NDCG-Loss2 [wang2018].
+
+    ``delta="shifted"`` takes :math:`\delta_{m+1}`, as the programs behind two of the papers do
+    [lambdaex2023, lambdagap2025].
+    """
+
+    metric: Can("delta") = NDCG()  # type: ignore[valid-type]
+    delta: OneOf("exact", "shifted") = "exact"  # type: ignore[valid-type]
+
+    def check(self) -> None:
+        _discounted(self)
+
+    def prepare(self, q, worth):
+        size = q.slot.size
+        steps = np.empty((1, size), q.table.dtype)
+        steps[0, 0] = 0.0
+        for m in range(1, size):
+            steps[0, m] = q.table[m - 1 + self.delta] - q.table[m + self.delta]
+        return Steps(columns(self.metric, q, worth[0]), steps)
+
+    def weight(self, x, y, a, b):
+        # 32 bits, then unsigned: what vectors convert, and an index that can't be negative.
+        distance = np.uint32(np.int32(abs(x.rank - y.rank)))
+        return abs(a.own.gain - b.own.gain) * a.table[0, distance]
+
+
+@part
+class Cross:
+    """1 if one document is among the first k and the other is not, else 0."""
+
+    k: int = 10
+
+    def ranks(self) -> int:
+        """Return k: all that matters is which documents are the first k."""
+        return self.k
+
+    def weight(self, x, y, a, b):
+        one = like(x.score, 1.0)
+        return one if (x.rank < self.k) != (y.rank < self.k) else like(x.score, 0.0)
+
+
+@part
+class Gap:
+    """1 if the ranks are at least k apart (exactly k with `exactly`), else 0: LambdaGap's weight [lambdagap2025]."""
+
+    k: int = 10
+    exactly: bool = False
+
+    def weight(self, x, y, a, b):
+        distance = abs(x.rank - y.rank)
+        counts = distance == self.k or (distance > self.k and not self.exactly)
+        return like(x.score, 1.0) if counts else like(x.score, 0.0)
+
+
+@part
+class Sum:
+    r"""Two weights together, :math:`w_1 + \mu w_2`."""
+
+    first: Can("weight") = One()  # type: ignore[valid-type]
+    second: Can("weight") = Gap()  # type: ignore[valid-type]
+    mu: float = 1.0
+
+    def check(self) -> None:
+        if self.mu < 0:
+            raise _check.InputError(f"Sum.mu must not be negative, got {self.mu}.")
+
+    def ranks(self) -> int:
+        """Return what the two weights read of the ranking."""
+        return together(reads(self.first), reads(self.second))
+
+    def prepare(self, q, worth):
+        return prepare(self.first, q, worth[0]), prepare(self.second, q, worth[1])
+
+    def weight(self, x, y, a, b):
+        one, two = weight(self.first, x, y, a[0], b[0]), weight(self.second, x, y, a[1], b[1])
+        return one + self.mu * two
+
+    def toward(self, x, y, a, b):
+        one, two = toward(self.first, x, y, a[0], b[0]), toward(self.second, x, y, a[1], b[1])
+        return one + self.mu * two
+
+
+@part
+class Times:
+    """A weight times a constant."""
+
+    base: Can("weight") = One()  # type: ignore[valid-type]
+    by: float = 1.0
+
+    def check(self) -> None:
+        _check.positive(self.by, "Times.by")
+
+    def ranks(self) -> int:
+        """Return what the weight reads of the ranking."""
+        return reads(self.base)
+
+    def prepare(self, q, worth):
+        return prepare(self.base, q, worth[0])
+
+    def weight(self, x, y, a, b):
+        return self.by * weight(self.base, x, y, a, b)
+
+    def toward(self, x, y, a, b):
+        return self.by * toward(self.base, x, y, a, b)
 
 
 @part
@@ -33,9 +221,23 @@ class ByDistance:
     def check(self) -> None:
         _check.positive(self.c, "ByDistance.c")
 
+    def ranks(self) -> int:
+        """Return what the weight reads of the ranking."""
+        return reads(self.base)
+
     def prepare(self, q, worth):
-        flat = q.score[0] == q.score[q.score.size - 1]
-        return prepare(self.base, q, worth[0]), (like(self.c, 1.0) if flat else self.c)
+        low = high = q.score[0]
+        for s in q.score:
+            low, high = min(low, s), max(high, s)
+        return prepare(self.base, q, worth[0]), (like(self.c, 1.0) if low == high else self.c)
 
     def weight(self, x, y, a, b):
         return weight(self.base, x, y, a[0], b[0]) / (a[1] + abs(x.score - y.score))
+
+    def toward(self, x, y, a, b):
+        return toward(self.base, x, y, a[0], b[0]) / (a[1] + abs(x.score - y.score))
+
+
+def together(one: int, two: int) -> int:
+    """Return how much of the ranking two parts read together: the same, or all of it."""
+    return max(one, two) if 0 in (one, two) or one == two else ALL

@@ -1,0 +1,164 @@
+"""Metrics of a user who reads downwards until satisfied: ERR, PFound.
+
+Both are :math:`\\sum_p d_p \\, r_p \\prod_{q < p} (1 - r_q)`, r being the chance that a document satisfies;
+they differ in the discount d, which is 0 beyond k.
+"""
+
+from collections import namedtuple
+from typing import ClassVar
+
+import numpy as np
+
+from rankwood._jit import Can, inner, like, part
+from rankwood.metrics.gains import ExpChance, LinearChance
+from rankwood.metrics.sums import by_rank, check_fraction
+from rankwood.metrics.verbs import gain
+
+_SURE = 1e-14  # a chance of exactly 1 would need a division by 0; this moves a value by less than 1e-13
+
+#: Record by rank: the chance r, the discount d, and what a swap needs: for a above b it changes the metric
+#: by (r_b - r_a) (head_a + rate_a tail_b).
+Cascade = namedtuple("Cascade", "chance discount head rate tail")
+
+
+@inner
+def cascade(table, n):
+    """Fill what a swap needs, given chances and discounts.
+
+    With P the chance to get to a place and U the metric's share from there on (a sum from the end, which
+    keeps its relative accuracy), a swap of a and b below it changes the metric by (r_b - r_a) times
+    P_a d_a - (U_{a+1} - U_b) / (1 - r_a) - P_b d_b / (1 - r_a).
+    """
+    one = like(table[0, 0], 1.0)
+    reach = one
+    for i in range(n):
+        missed = max(one - table[0, i], like(one, _SURE))
+        table[2, i] = reach
+        table[3, i] = one / missed
+        reach *= missed
+    beyond = like(one, 0.0)
+    for i in range(n - 1, -1, -1):
+        here = table[2, i] * table[1, i]
+        table[2, i] = here - beyond * table[3, i]
+        beyond += table[0, i] * here
+        table[4, i] = beyond - here
+    for i in range(n, table.shape[1]):  # what fills up a list needs some numbers
+        table[2, i] = table[3, i] = table[4, i] = like(one, 0.0)
+    return Cascade(table[0], table[1], table[2], table[3], table[4])
+
+
+@inner
+def tied_cascade(q, worth, discount):
+    """Mean over the orders of tied documents, one run of ties after the other.
+
+    In a random order of g documents the chance to get past the first t is the mean m_t of the products
+    of t of their (1 - r); documents are added one by one, each of the means changing in place.
+    """
+    n = q.slot.size
+    mean = np.empty(n + 1)
+    reach, total = 1.0, 0.0
+    i = 0
+    while i < n:
+        j, past = i, 1.0
+        mean[0] = 1.0
+        while j < n and q.score[j] == q.score[i]:
+            j += 1
+            g = j - i
+            missed = 1.0 - worth[q.slot[j - 1]]
+            past *= missed
+            mean[g] = mean[g - 1] * missed
+            for t in range(g - 1, 0, -1):
+                mean[t] += (missed * mean[t - 1] - mean[t]) * t / g
+        for t in range(j - i):
+            total += reach * discount[i + t] * (mean[t] - mean[t + 1])
+        reach *= past
+        i = j
+    return total
+
+
+def _worth(self, label, table, out):
+    for i in range(label.size):
+        out[i] = gain(self.gain, label[i])
+
+
+def _value(self, n, own):
+    total, reach = 0.0, 1.0
+    for i in range(min(self.k, n)):
+        total += reach * own.chance[i] * own.discount[i]
+        reach *= 1.0 - own.chance[i]
+    return total
+
+
+def _delta(self, x, y, a, b):
+    if_above, if_below = a.head + a.rate * b.tail, b.head + b.rate * a.tail
+    change = (b.chance - a.chance) * if_above
+    other = (a.chance - b.chance) * if_below
+    return change if a.discount > b.discount else other
+
+
+@inner
+def inverse_places(out, k):
+    """Fill `out` with 1 over the place, and 0 beyond k."""
+    for i in range(out.size):
+        out[i] = 1.0 / (i + 1) if i < k else 0.0
+
+
+@inner
+def decays(out, decay, k):
+    """Fill `out` with 1, d, d^2, ..., and 0 beyond k."""
+    now = 1.0
+    for i in range(out.size):
+        out[i] = now if i < k else 0.0
+        now *= decay
+
+
+@part
+class ERR:
+    r"""Expected reciprocal rank, :math:`\sum_{p \le k} \frac{r_p}{p} \prod_{q < p} (1 - r_q)` [chapelle2009]."""
+
+    k: int | None = None
+    gain: Can("gain") = ExpChance()  # type: ignore[valid-type]
+    normalised: ClassVar[bool] = True
+    higher_is_better: ClassVar[bool] = True
+
+    def columns(self, q, worth):
+        table = by_rank(q, worth, 5)
+        inverse_places(table[1], self.k)
+        return cascade(table, min(q.slot.size, worth.size))
+
+    def tied(self, q, worth):
+        discount = np.empty(q.slot.size)
+        inverse_places(discount, self.k)
+        return tied_cascade(q, worth, discount)
+
+    worth, value, delta = _worth, _value, _delta
+
+
+@part
+class PFound:
+    r"""Chance to be satisfied, :math:`\sum_{p \le k} d^{p-1} r_p \prod_{q < p} (1 - r_q)` [gulin2011].
+
+    The user gives up after each document with probability 1 - d.
+    """
+
+    k: int | None = None
+    gain: Can("gain") = LinearChance()  # type: ignore[valid-type]
+    decay: float = 0.85
+    normalised: ClassVar[bool] = True
+    higher_is_better: ClassVar[bool] = True
+
+    def check(self) -> None:
+        """Raise unless the decay is a probability."""
+        check_fraction(self.decay, "PFound.decay")
+
+    def columns(self, q, worth):
+        table = by_rank(q, worth, 5)
+        decays(table[1], self.decay, self.k)
+        return cascade(table, min(q.slot.size, worth.size))
+
+    def tied(self, q, worth):
+        discount = np.empty(q.slot.size)
+        decays(discount, self.decay, self.k)
+        return tied_cascade(q, worth, discount)
+
+    worth, value, delta = _worth, _value, _delta

@@ -1,0 +1,109 @@
+"""What a label is worth: gains, and the chance that a document satisfies."""
+
+import numpy as np
+
+from rankwood import _check
+from rankwood._jit import part
+from rankwood.metrics import verbs  # noqa: F401  a part joins the verbs that exist when it is defined
+
+
+@part
+class Exp:
+    r"""Gain :math:`2^y - 1` of a label :math:`y` [burges2005]."""
+
+    def gain(self, label):
+        return 2.0**label - 1.0
+
+    @staticmethod
+    def check_labels(y: np.ndarray) -> None:
+        """Raise unless `y` holds integers small enough for 2**y."""
+        if y.size and (y != np.floor(y)).any():
+            row = int(np.flatnonzero(y != np.floor(y))[0])
+            raise _check.InputError(
+                f"the gain 2^y - 1 needs integer labels, got {y[row]:g} at row {row}; "
+                'use gain="linear" for fractional ones.'
+            )
+        if y.size and y.max() > 1000:
+            row = int(np.argmax(y))
+            raise _check.InputError(
+                f"the gain 2^y - 1 overflows beyond y = 1000, got {y[row]:g} at row {row}; "
+                'use gain="linear" for labels of this size.'
+            )
+
+
+@part
+class Linear:
+    """Gain y: the label itself."""
+
+    def gain(self, label):
+        return label
+
+    @staticmethod
+    def check_labels(y: np.ndarray) -> None:
+        """Accept every label."""
+
+
+@part
+class Binary:
+    """Gain 1 of a relevant document, one with a label of at least `rel`, and 0 of every other."""
+
+    rel: float = 1.0
+
+    def check(self) -> None:
+        """Raise if a label of 0 would be relevant."""
+        _check.positive(self.rel, "Binary.rel")
+
+    def gain(self, label):
+        return 1.0 if label >= self.rel else 0.0
+
+
+@part
+class ExpChance:
+    r"""Chance :math:`(2^y - 1) / 2^m` that a document satisfies, m being the largest label [chapelle2009]."""
+
+    max_label: float = 4.0
+
+    def check(self) -> None:
+        """Raise unless the largest label is one."""
+        _check.positive(self.max_label, "ExpChance.max_label")
+
+    def gain(self, label):
+        return (2.0**label - 1.0) / 2.0**self.max_label
+
+    def check_labels(self, y: np.ndarray) -> None:
+        """Raise if a label is above the largest one."""
+        _check_largest(y, self.max_label)
+
+
+@part
+class LinearChance:
+    r"""Chance :math:`y / m` that a document satisfies, m being the largest label [lyzhin2023]."""
+
+    max_label: float = 4.0
+
+    def check(self) -> None:
+        """Raise unless the largest label is one."""
+        _check.positive(self.max_label, "LinearChance.max_label")
+
+    def gain(self, label):
+        return label / self.max_label
+
+    def check_labels(self, y: np.ndarray) -> None:
+        """Raise if a label is above the largest one."""
+        _check_largest(y, self.max_label)
+
+
+def _check_largest(y: np.ndarray, largest: float) -> None:
+    if y.size and y.max() > largest:
+        row = int(np.argmax(y))
+        raise _check.InputError(
+            f"the largest label is said to be {largest:g}, got {y[row]:g} at row {row}; "
+            f"give max_label={y[row]:g} or more."
+        )
+
+
+GAINS: dict[str, Exp | Linear] = {"exp": Exp(), "linear": Linear()}
+CHANCES: dict[str, type[ExpChance] | type[LinearChance]] = {
+    "exp": ExpChance,
+    "linear": LinearChance,
+}

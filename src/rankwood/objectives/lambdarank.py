@@ -1,0 +1,164 @@
+"""RankNet, and LambdaRank for any metric, by name."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rankwood import _check
+from rankwood.metrics.binary import AP, RR
+from rankwood.metrics.cascade import ERR
+from rankwood.metrics.dcg import GAINS, NDCG
+from rankwood.metrics.gains import ExpChance, LinearChance
+from rankwood.metrics.position import ARPK
+from rankwood.objectives.catboost import CatBoostAP, CatBoostERR, CatBoostRR
+from rankwood.objectives.compose import compose, cutoff, ndcg, truncated
+from rankwood.objectives.labels import Binary
+from rankwood.objectives.pairs import Across, All, Beyond
+from rankwood.objectives.pairwise import Lambda
+from rankwood.objectives.weights import One, Swap
+
+CHANCES = {"exp": ExpChance, "linear": LinearChance}
+VARIANTS = ("exact", "catboost")
+
+
+def ranknet(sigma: float = 1.0, norm: bool = True) -> Lambda:
+    """RankNet: every pair of different labels counts the same [burges2005]."""
+    return compose(One(), All(), sigma, norm)
+
+
+def bin_ranknet(sigma: float = 1.0, norm: bool = True, rel: float = 1) -> Lambda:
+    """RankNet on relevant and irrelevant documents [lambdagap2025].
+
+    Labels of at least `rel` are relevant; no pair inside a class is visited.
+    """
+    return compose(One(), All(), sigma, norm, Binary(rel))
+
+
+def lambdarank_ndcg(
+    k: int | None = None,
+    sigma: float = 1.0,
+    norm: bool = True,
+    truncation: int | None = None,
+    gain: str = "exp",
+    discount: str = "full",
+) -> Lambda:
+    """LambdaRank for NDCG, the objective of LambdaMART [burges2006, burges2010].
+
+    Pairs whose better placed document is within `truncation` (k if not given), weighted by the change of
+    NDCG when the two swap. As in LightGBM, the ideal is cut at k but the discounts are not;
+    ``discount="truncated"`` cuts both, which is the true change of NDCG@k. `norm` is LightGBM's
+    two-step normalisation.
+    """
+    pairs = truncated(k, truncation)
+    metric = ndcg(k, gain)
+    if _check.one_of(discount, ("full", "truncated"), "discount") == "truncated":
+        metric = NDCG(k, GAINS[gain])
+    return compose(Swap(metric), pairs, sigma, norm)
+
+
+def lambdarank_bndcg(
+    k: int | None = None,
+    sigma: float = 1.0,
+    norm: bool = True,
+    truncation: int | None = None,
+    rel: float = 1,
+) -> Lambda:
+    """LambdaRank for NDCG of binary labels [lambdagap2025]."""
+    pairs = truncated(k, truncation)
+    return compose(Swap(ndcg(k, "exp")), pairs, sigma, norm, Binary(rel))
+
+
+def lambdarank_p(
+    k: int | None = None, sigma: float = 1.0, norm: bool = True, rel: float = 1
+) -> Lambda:
+    """LambdaRank for precision at k [lambdagap2025].
+
+    Pairs with one document among the first k and one behind, all with weight 1 (the change of P@k
+    times k). The first k are selected, not sorted.
+    """
+    return compose(One(), Across(cutoff("lambdarank-p", k)), sigma, norm, Binary(rel))
+
+
+def lambdarank_arpk(
+    k: int | None = None, sigma: float = 1.0, norm: bool = True, rel: float = 1
+) -> Lambda:
+    """LambdaRank for the average relevance position beyond k [lambdagap2025]."""
+    k = cutoff("lambdarank-arpk", k)
+    return compose(Swap(ARPK(k)), Beyond(k), sigma, norm, Binary(rel))
+
+
+def lambdarank_map(
+    k: int | None = None,
+    sigma: float = 1.0,
+    norm: bool = True,
+    truncation: int | None = None,
+    variant: str = "exact",
+    rel: float = 1,
+) -> Lambda:
+    """LambdaRank for average precision [burges2010, whichtricks2023].
+
+    ``variant="catboost"`` takes the weights of CatBoost's LambdaMart, which are not the change of the
+    metric.
+    """
+    weight = _variant(variant, Swap(AP(k)), CatBoostAP(), k)
+    return compose(weight, truncated(None, truncation or k), sigma, norm, Binary(rel))
+
+
+def lambdarank_mrr(
+    k: int | None = None,
+    sigma: float = 1.0,
+    norm: bool = True,
+    truncation: int | None = None,
+    variant: str = "exact",
+    rel: float = 1,
+) -> Lambda:
+    """LambdaRank for the reciprocal rank [burges2010, whichtricks2023].
+
+    ``variant="catboost"`` takes the weights of CatBoost's LambdaMart, which are not the change of the
+    metric.
+    """
+    weight = _variant(variant, Swap(RR(k)), CatBoostRR(), k)
+    return compose(weight, truncated(None, truncation or k), sigma, norm, Binary(rel))
+
+
+def lambdarank_err(
+    k: int | None = None,
+    sigma: float = 1.0,
+    norm: bool = True,
+    truncation: int | None = None,
+    variant: str = "exact",
+    gain: str = "linear",
+    max_label: float = 4,
+) -> Lambda:
+    """LambdaRank for the expected reciprocal rank [chapelle2009, whichtricks2023].
+
+    A document stops the user with probability y / `max_label`, or (2^y - 1) / 2^`max_label` with
+    ``gain="exp"``. ``variant="catboost"`` takes the weights of CatBoost's LambdaMart, which are not the
+    change of the metric.
+    """
+    _check.one_of(gain, CHANCES, "gain")
+    if variant == "catboost" and gain != "linear":
+        raise _check.InputError("variant='catboost' of lambdarank-err has gain='linear' only.")
+    exact = Swap(ERR(k, CHANCES[gain](max_label)))
+    weight = _variant(variant, exact, CatBoostERR(max_label), k)
+    return compose(weight, truncated(None, truncation or k), sigma, norm)
+
+
+def _variant(variant: str, exact: Any, catboost: Any, k: int | None) -> Any:
+    if _check.one_of(variant, VARIANTS, "variant") == "exact":
+        return exact
+    if k is not None:
+        raise _check.InputError("variant='catboost' has no cutoff; leave out @k or give truncation=.")
+    return catboost
+
+
+NAMES: dict[str, Callable[..., Any]] = {
+    "ranknet": ranknet,
+    "bin-ranknet": bin_ranknet,
+    "lambdarank-ndcg": lambdarank_ndcg,
+    "lambdarank-bndcg": lambdarank_bndcg,
+    "lambdarank-p": lambdarank_p,
+    "lambdarank-arpk": lambdarank_arpk,
+    "lambdarank-map": lambdarank_map,
+    "lambdarank-mrr": lambdarank_mrr,
+    "lambdarank-err": lambdarank_err,
+}

@@ -1,0 +1,130 @@
+"""Lambda-eX: the top documents and those that should be among them [lambdaex2023]."""
+
+import numpy as np
+
+from rankwood._jit import OneOf, inner, part, take
+from rankwood._rng import shuffle
+from rankwood.metrics.query import arrange
+from rankwood.objectives import verbs  # noqa: F401  (the verbs must exist before the parts)
+
+STRATEGIES = ("static", "random", "all", "all-static", "all-random")
+_STATIC, _RANDOM, _ALL, _ALL_STATIC, _ALL_RANDOM = range(5)
+
+
+@part
+class TopMissed:
+    """Pairs with a document among the first k or a missed one: one that should be among them [lambdaex2023].
+
+    `how` chooses the missed documents: as many as are needed from the best placed ("static") or at
+    random ("random"), all candidates ("all"), or all unless even the lowest relevant label is one
+    of the ideal top k ("all-static", "all-random", which then do the former).
+
+    With ``missed="code"`` a label is missed as often as it is in the ideal top k and not in the current
+    one, which is what the authors' program does; with ``"text"``, as in their text, a document is missed
+    if its label occurs in the ideal top k at all, and as many are needed as there are documents in
+    the current top k whose label does not.
+    """
+
+    k: int | None = None
+    how: OneOf(*STRATEGIES) = "static"  # type: ignore[valid-type]
+    missed: OneOf("code", "text") = "code"  # type: ignore[valid-type]
+
+    def worth(self, label, table, out):
+        # Documents by class: how many different labels of the query are lower.
+        n = label.size
+        key, slot = np.empty(n), np.empty(n, np.int64)
+        for i in range(n):
+            key[i] = -label[i]
+            slot[i] = i
+        arrange(key, slot)
+        rank = 0
+        for i in range(n):
+            if i > 0 and key[i] != key[i - 1]:
+                rank += 1
+            out[slot[i]] = rank
+
+    def select(self, q, n, worth, order, state):
+        k = min(self.k, n)
+        if k == n:
+            return n
+        spare = np.empty((4, n + 1), np.int64)
+        kind, ideal, need, scan = spare[0], spare[1], spare[2], spare[3, :n]
+        for r in range(n):
+            kind[r] = np.int64(worth[q.slot[r]])
+            ideal[r] = scan[r] = 0
+        _count_ideal(q.label, kind, k, n, ideal)
+        wanted = _count_need(kind, k, n, ideal, need, self.missed == 1)
+        how = self.how
+        if how >= _ALL_STATIC:
+            rolls = _lowest_is_ideal(q.label, kind, n, ideal)
+            how = (how - _ALL_STATIC) if rolls else _ALL
+        for r in range(n):
+            scan[r] = r
+        if how == _RANDOM:
+            # By slot before the shuffle: what is drawn doesn't depend on the ranking.
+            for r in range(n):
+                scan[q.slot[r]] = r
+            shuffle(scan, state)
+        return _anchors(kind, k, n, need, wanted, how == _ALL, self.missed == 1, scan, order)
+
+    def lay(self, pairs, docs, order):
+        return take(docs, order)
+
+
+@inner
+def _count_ideal(label, kind, k, n, ideal):
+    """Count by class how many documents of the ideal top k have it."""
+    for r in range(n):
+        ideal[kind[r]] += 1
+    left = k
+    for c in range(n - 1, -1, -1):
+        ideal[c] = min(ideal[c], left)
+        left -= ideal[c]
+
+
+@inner
+def _count_need(kind, k, n, ideal, need, text):
+    """Fill `need` with how often each class is missed in the current top k, and return how often all are."""
+    for c in range(n):
+        need[c] = n if text and ideal[c] > 0 else (0 if text else ideal[c])
+    wanted = 0
+    for r in range(k):
+        if text:
+            wanted += 1 if ideal[kind[r]] == 0 else 0
+        else:
+            need[kind[r]] -= 1
+    if not text:
+        for c in range(n):
+            wanted += max(need[c], 0)
+    return wanted
+
+
+@inner
+def _lowest_is_ideal(label, kind, n, ideal):
+    """Tell whether the lowest label above 0 is one of the ideal top k."""
+    lowest = n
+    for r in range(n):
+        if label[r] > 0:
+            lowest = min(lowest, kind[r])
+    return lowest < n and ideal[lowest] > 0
+
+
+@inner
+def _anchors(kind, k, n, need, wanted, every, text, scan, order):
+    """Put the top k and the missed documents at the front of `order`; return how many they are."""
+    taken = np.zeros(n, np.bool_)
+    m = k
+    for i in range(n):
+        r = scan[i]
+        if r >= k and need[kind[r]] > 0 and (every or m - k < wanted):
+            taken[r] = True
+            order[m] = r
+            m += 1
+            if not every and not text:
+                need[kind[r]] -= 1
+    rest = m
+    for r in range(k, n):
+        if not taken[r]:
+            order[rest] = r
+            rest += 1
+    return m

@@ -1,0 +1,20 @@
+"""Reports: models compared with each other, and the result as a table for a page, a paper or a program."""
+
+from rankwood.report.compare import compare
+from rankwood.report.comparison import Comparison
+from rankwood.report.files import read_evaluation
+from rankwood.report.models import perfect, random
+from rankwood.report.movers import Queries, movers, worst
+from rankwood.report.presets import PRESETS
+
+__all__ = [
+    "PRESETS",
+    "Comparison",
+    "Queries",
+    "compare",
+    "movers",
+    "perfect",
+    "random",
+    "read_evaluation",
+    "worst",
+]

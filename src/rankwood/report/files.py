@@ -1,0 +1,93 @@
+"""Tables of queries as CSV, read back."""
+
+import csv
+import math
+import os
+from typing import Any
+
+import numpy as np
+
+from rankwood._check import InputError
+from rankwood.metrics.evaluation import Evaluation
+
+_HEAD = 'expected a first line such as "qid,ndcg@10"'
+
+
+def looks_like_evaluation(path: str | os.PathLike[str]) -> bool:
+    """Whether a file starts as `Evaluation.to_csv` writes it."""
+    try:
+        with open(path, "rb") as file:
+            start = file.read(8).removeprefix(b"\xef\xbb\xbf").lstrip(b'"')
+    except OSError:
+        return False
+    return start.startswith((b"qid,", b'qid"'))
+
+
+def read_evaluation(path: str | os.PathLike[str]) -> Evaluation:
+    """Read the table that `Evaluation.to_csv` or ``rankwood evaluate --per-query`` wrote.
+
+    Parameters
+    ----------
+    path : path
+        A CSV file: a column `qid`, then one per metric. An empty cell or "nan" is a skipped query.
+
+    Returns
+    -------
+    Evaluation
+        Query ids are integers if all of them are. A table does not say by which rules it was made, so the
+        conventions are empty.
+    """
+    name = os.fspath(path)
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            rows = [row for row in csv.reader(file) if row]
+    except UnicodeDecodeError:
+        raise InputError(f"{name} is a binary file; {_HEAD}.") from None
+    except csv.Error as error:
+        raise InputError(f"{name} is no CSV table ({error}); {_HEAD}.") from None
+    if not rows or rows[0][0] != "qid" or len(rows[0]) < 2:
+        raise InputError(f"{name} is no table of queries; {_HEAD}.")
+    metrics, body = rows[0][1:], rows[1:]
+    if len(set(metrics)) < len(metrics):
+        raise InputError(f"{name} has two columns of the same name; expected each metric once.")
+    if not body:
+        raise InputError(f"{name} has no queries; expected one line for each.")
+    for place, row in enumerate(body, 2):
+        if len(row) != len(rows[0]):
+            raise InputError(
+                f"{name}, row {place}: expected {len(rows[0])} cells as in the first row, got {len(row)}."
+            )
+    columns = list(zip(*body, strict=True))
+    values = {
+        metric: np.array(
+            [_value(text, metric, name, place) for place, text in enumerate(column, 2)]
+        )
+        for metric, column in zip(metrics, columns[1:], strict=True)
+    }
+    return Evaluation(_ids(columns[0]), values, {})
+
+
+def _value(text: str, metric: str, name: str, place: int) -> float:
+    if not text.strip():
+        return math.nan
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.inf
+    if math.isinf(value):
+        raise InputError(f"{name}, row {place}: expected a number as {metric!r}, got {text!r}.")
+    return value
+
+
+def _ids(texts: tuple[str, ...]) -> np.ndarray:
+    """Return ids as integers if they are written as such, else as text; 007 is not 7."""
+    numbers: list[Any] = []
+    for text in texts:
+        digits = text.removeprefix("-")
+        if not (digits.isdecimal() and digits.isascii() and text == str(int(text))):
+            return np.array(texts)
+        numbers.append(int(text))
+    try:
+        return np.array(numbers, dtype=np.int64)
+    except OverflowError:
+        return np.array(texts)

@@ -1,0 +1,94 @@
+"""Tables as HTML that needs no other file."""
+
+from collections.abc import Iterable
+from html import escape
+
+from rankwood.report.table import Cell, Span, Table
+
+_STYLE = """
+.rankwood { font: 15px/1.5 system-ui, sans-serif; color: #1c2430; }
+.rankwood table { border-collapse: collapse; margin: 0 0 .6em; font-variant-numeric: tabular-nums; }
+.rankwood caption { text-align: left; font-weight: 600; padding: .4em 0; font-size: 1.05em; }
+.rankwood th { border-bottom: 2px solid #8a95a5; font-weight: 600; }
+.rankwood th, .rankwood td { padding: .3em .8em; text-align: left; white-space: nowrap; background: none; }
+.rankwood th.n, .rankwood td.n { text-align: right; }
+.rankwood tbody tr:hover { background: #8a95a522; }
+.rankwood tbody tr.break td { border-top: 1px solid #8a95a5; }
+.rankwood td b { color: #0b6b3a; }
+.rankwood sup { margin-left: .1em; }
+.rankwood svg { vertical-align: middle; margin-left: .7em; }
+.rankwood p { color: #667080; margin: 0 0 1.8em; max-width: 60em; font-size: .9em; }
+@media (prefers-color-scheme: dark) {
+  .rankwood.page { background: #14181f; }
+  .rankwood.page { color: #dde3ea; }
+  .rankwood.page p { color: #98a2b0; }
+  .rankwood.page td b { color: #5fd19a; }
+}
+"""
+_WIDTH, _HEIGHT = 120, 14
+
+
+def page(title: str, tables: Iterable[Table]) -> str:
+    """Return a whole page."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}body {{ margin: 2em; }}\n</style>\n</head>\n"
+        f'<body class="rankwood page">\n{_body(tables)}</body>\n</html>\n'
+    )
+
+
+def fragment(tables: Iterable[Table]) -> str:
+    """Return a part of a page, as notebooks show it."""
+    return f'<div class="rankwood">\n<style>{_STYLE}</style>\n{_body(tables)}</div>\n'
+
+
+def _body(tables: Iterable[Table]) -> str:
+    return "".join(map(_table, tables))
+
+
+def _table(table: Table) -> str:
+    left = len(table.headings) - table.numbers
+    heads = "".join(
+        f'<th scope="col"{_side(i, left)}>{escape(h)}</th>' for i, h in enumerate(table.headings)
+    )
+    lines = [f"<table>\n<caption>{escape(table.title)}</caption>"]
+    lines.append(f"<thead><tr>{heads}</tr></thead>\n<tbody>")
+    for place, row in enumerate(table.rows):
+        cells = "".join(f"<td{_side(i, left)}>{_cell(c)}</td>" for i, c in enumerate(row))
+        start = '<tr class="break">' if place in table.breaks else "<tr>"
+        lines.append(f"{start}{cells}</tr>")
+    lines.append("</tbody>\n</table>")
+    if table.notes:
+        lines.append(f"<p>{escape(' '.join(table.notes))}</p>")
+    return "\n".join(lines) + "\n"
+
+
+def _side(place: int, left: int) -> str:
+    return "" if place < left else ' class="n"'
+
+
+def _cell(cell: Cell) -> str:
+    text = f"<b>{escape(cell.text)}</b>" if cell.bold else escape(cell.text)
+    marks = f"<sup>{escape(cell.marks)}</sup>" if cell.marks else ""
+    return text + marks + ("" if cell.span is None else _drawn(cell.span))
+
+
+def _drawn(span: Span) -> str:
+    """Return a small picture of an interval: a line at 0, the interval, its point."""
+    if not all(abs(x) <= span.reach for x in (span.low, span.point, span.high)):
+        return ""  # NaN among them: there is no interval
+
+    def at(x: float) -> str:
+        return f"{(_WIDTH / 2) + x / span.reach * (_WIDTH / 2 - 4):.1f}"
+
+    side = 0 if span.low <= 0 <= span.high else span.better * (1 if span.low > 0 else -1)
+    colour = {1: "#0b8a4b", -1: "#c2410c", 0: "#6b7280"}[side]
+    middle = _HEIGHT / 2
+    return (
+        f'<svg width="{_WIDTH}" height="{_HEIGHT}" role="img" aria-label="interval">'
+        f'<line x1="{at(0)}" x2="{at(0)}" y1="0" y2="{_HEIGHT}" stroke="#8a95a5"/>'
+        f'<line x1="{at(span.low)}" x2="{at(span.high)}" y1="{middle}" y2="{middle}" '
+        f'stroke="{colour}" stroke-width="2"/>'
+        f'<circle cx="{at(span.point)}" cy="{middle}" r="3" fill="{colour}"/></svg>'
+    )

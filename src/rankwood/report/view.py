@@ -1,0 +1,214 @@
+"""What a comparison shows: its numbers as cells of tables, and the words under them."""
+
+import math
+from string import ascii_letters
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwood.report.table import Cell, Span, Table
+
+if TYPE_CHECKING:
+    from rankwood.report.comparison import Comparison
+
+LETTERS = ascii_letters
+_TESTS = {
+    "permutation": "Paired permutation test",
+    "fisher": "Fisher's randomisation test",
+    "t": "Paired t-test",
+    "wilcoxon": "Wilcoxon's signed-rank test",
+    "bootstrap": "Paired bootstrap test",
+}
+_SIDES = {"two-sided": "two-sided", "greater": "one-sided (better)", "less": "one-sided (worse)"}
+_COUNTS = {
+    "share": ", ties counted and nothing added",
+    "strict": ", strictly more extreme draws counted",
+}
+_INTERVALS = {"t": "Student's", "bca": "BCa bootstrap", "percentile": "percentile bootstrap"}
+_CORRECTIONS = {"holm": "Holm", "bonferroni": "Bonferroni"}
+
+
+def tables(comparison: "Comparison", digits: int, details: bool) -> list[Table]:
+    """Return the table of means, and the table of tests if asked for."""
+    return [summary(comparison, digits), *([differences(comparison, digits)] if details else [])]
+
+
+def summary(comparison: "Comparison", digits: int) -> Table:
+    """Return the table of means: a row per model, a column per metric, the best in bold."""
+    letters = comparison.rules["marks"] == "letters"
+    models = [*comparison.models, *comparison.bounds]
+    best = {m: _best(comparison, m) for m in comparison.metrics}
+    rows = []
+    for place, model in enumerate(models):
+        row = [Cell(model)]
+        if letters:
+            row.insert(0, Cell(LETTERS[place] if place < len(comparison.models) else ""))
+        for metric in comparison.metrics:
+            value = comparison.mean(model, metric)
+            bound = model in comparison.bounds
+            row.append(
+                Cell(
+                    number(value, digits),
+                    "" if bound else _marks(comparison, model, metric),
+                    not bound and _equal(value, best[metric]),
+                )
+            )
+        rows.append(row)
+    headings = [
+        *([""] if letters else []),
+        "model",
+        *(_heading(comparison, m) for m in comparison.metrics),
+    ]
+    breaks = [len(comparison.models)] if comparison.bounds else []
+    notes = [_legend(comparison), _method(comparison), _queries(comparison)]
+    title = "Means over queries"
+    return Table(title, headings, rows, len(comparison.metrics), [n for n in notes if n], breaks)
+
+
+def _heading(comparison: "Comparison", metric: str) -> str:
+    return metric if comparison.better[metric] > 0 else f"{metric} ↓"
+
+
+def _best(comparison: "Comparison", metric: str) -> float:
+    means = [comparison.mean(model, metric) for model in comparison.models]
+    known = [x for x in means if not math.isnan(x)]
+    pick = max if comparison.better[metric] > 0 else min
+    return pick(known, default=math.nan)
+
+
+def _equal(a: float, b: float) -> bool:
+    return math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-300)
+
+
+def _marks(comparison: "Comparison", model: str, metric: str) -> str:
+    """Return stars for better than the baseline and daggers for worse, or letters of those it beats."""
+    rows = comparison.tests
+    rows = rows[(rows["model"] == model) & (rows["metric"] == metric)]
+    if comparison.rules["marks"] == "letters":
+        beaten = rows["against"][rows["stars"] > 0].tolist()
+        return "".join(LETTERS[i] for i, m in enumerate(comparison.models) if m in beaten)
+    stars = int(rows["stars"][0]) if rows.size else 0
+    return "*" * stars if stars > 0 else "†" * -stars
+
+
+def _legend(comparison: "Comparison") -> str:
+    rules = comparison.rules
+    if rules["marks"] == "letters":
+        return f"Letters: significantly better than the models of these letters (p < {rules['levels'][0]:g})."
+    marks = ", ".join(f"{'*' * i} p < {x:g}" for i, x in enumerate(rules["levels"], 1))
+    worse = "" if rules["alternative"] == "greater" else "; † likewise worse"
+    return f"Better than {rules['baseline']}: {marks}{worse}."
+
+
+def _method(comparison: "Comparison") -> str:
+    rules = comparison.rules
+    text = f"{_TESTS[rules['test']]}, {_SIDES[rules['alternative']]}"
+    if rules["test"] in ("permutation", "fisher", "bootstrap"):
+        sampled = not comparison.tests["exact"].all()
+        text += f", {rules['draws']:,} draws, seed {rules['seed']}" if sampled else ", exact"
+        text += _COUNTS.get(rules["count"], "")
+    tests = f"{rules['family']:,} test" + "s" * (rules["family"] != 1)
+    if rules["correct"] is None:
+        return f"{text}; {tests}, not corrected for their number."
+    return f"{text}; p-values corrected by {_CORRECTIONS[rules['correct']]} over {tests}."
+
+
+def _queries(comparison: "Comparison") -> str:
+    rows = comparison.tests
+    low, high = int(rows["queries"].min()), int(rows["queries"].max())
+    text = (
+        f"{high:,} quer{'y' if high == 1 else 'ies'}"
+        if low == high
+        else f"{low:,} to {high:,} queries"
+    )
+    skipped = int(rows["skipped"].max())
+    if skipped:
+        most = "" if rows["skipped"].min() == skipped else "up to "
+        text += f"; {most}{skipped:,} without a value of both models left out"
+    return text + "."
+
+
+def differences(comparison: "Comparison", digits: int) -> Table:
+    """Return the table of tests."""
+    rules, rows = comparison.rules, shown_tests(comparison)
+    pairs = rules["marks"] == "letters"
+    reach = {m: _reach(rows[rows["metric"] == m]) for m in comparison.metrics}
+    corrected = rules["correct"] is not None
+    headings = ["model", *(["against"] if pairs else []), "metric", "difference"]
+    headings += [
+        f"{100 * rules['level']:g} % interval",
+        "p",
+        *(["p corrected"] if corrected else []),
+    ]
+    headings += ["Cohen's d", "rank r", "wins", "ties", "losses"]
+    body = []
+    for row in rows:
+        metric = str(row["metric"])
+        names = [str(row["model"]), *([str(row["against"])] if pairs else []), metric]
+        axis = reach[metric], comparison.better[metric]
+        span = Span(row["low"], row["difference"], row["high"], *axis)
+        ends = [number(row[end], digits, sign=True) for end in ("low", "high")]
+        ps = [row["p"], *([row["p_corrected"]] if corrected else [])]
+        body.append(
+            [
+                *map(Cell, names),
+                Cell(number(row["difference"], digits, sign=True)),
+                Cell(f"{ends[0]} to {ends[1]}", span=span),
+                *(
+                    Cell(chance(p), bold=i == len(ps) - 1 and row["stars"] != 0)
+                    for i, p in enumerate(ps)
+                ),
+                *(Cell(number(row[n], 2, sign=True)) for n in ("cohen_d", "rank_biserial")),
+                *(Cell(f"{int(row[n]):,}") for n in ("wins", "ties", "losses")),
+            ]
+        )
+    title = "Differences between models" if pairs else f"Differences from {rules['baseline']}"
+    note = f"Intervals of the mean difference: {_INTERVALS[rules['interval']]}. Wins and losses count queries."
+    return Table(title, headings, body, len(headings) - 2 - pairs, [note])
+
+
+def shown_tests(comparison: "Comparison") -> np.ndarray:
+    """Return the tests without those that say the same with the models exchanged."""
+    rows, rules = comparison.tests, comparison.rules
+    if rules["marks"] != "letters" or rules["alternative"] != "two-sided":
+        return rows
+    place = {m: i for i, m in enumerate(comparison.models)}
+    return rows[[place[a] > place[b] for a, b in zip(rows["model"], rows["against"], strict=True)]]
+
+
+def _reach(rows: np.ndarray) -> float:
+    """Return how far an axis must go to hold all intervals of a metric."""
+    ends = np.abs(np.concatenate([rows["low"], rows["high"], rows["difference"]]))
+    return float(np.nanmax(ends, initial=0.0)) or 1.0
+
+
+def long(comparison: "Comparison") -> tuple[list[str], list[list[Any]]]:
+    """Return everything as one table: a row per mean and test of it, empty cells where there is none."""
+    means, tests = comparison.means, comparison.tests
+    names = list(means.dtype.names or ())
+    more = [n for n in tests.dtype.names or () if n not in names and n != "against_mean"]
+    rows = []
+    for mean in means:
+        of = tests[(tests["model"] == mean["model"]) & (tests["metric"] == mean["metric"])]
+        start = list(mean.tolist())
+        rows += [[*start, *(row[n].item() for n in more)] for row in of] or [
+            [*start, *[""] * len(more)]
+        ]
+    return [*names, *more], rows
+
+
+def number(value: float, digits: int, sign: bool = False) -> str:
+    """Return a number for people; a dash where there is none."""
+    if math.isnan(value):
+        return "-"
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    text = f"{value:+.{digits}f}" if sign else f"{value:.{digits}f}"
+    return text.replace("+", "") if sign and float(text) == 0 and value == 0 else text
+
+
+def chance(p: float) -> str:
+    """Return a p-value for people."""
+    if math.isnan(p):
+        return "-"
+    return "< 0.0001" if 0 <= p < 0.0001 and p != 0 else f"{p:.4f}"
