@@ -1,4 +1,4 @@
-"""Imports go one way: base <- data <- metrics <- objectives <- engines <- ranker <- cli."""
+"""Imports go one way: base <- data <- metrics <- objectives <- engines <- ranker <- report <- cli; stats is base."""
 
 import ast
 import subprocess
@@ -10,6 +10,7 @@ import rankwood
 ROOT = Path(rankwood.__file__).parent
 LAYERS = [
     ["_version", "_raw", "_write", "_check", "_run", "_jit", "progress"],
+    ["stats"],
     ["data"],
     ["spec"],
     ["metrics"],
@@ -17,6 +18,7 @@ LAYERS = [
     ["engines"],
     ["modelfile", "watch"],
     ["ranker"],
+    ["report"],
     ["cli", "__main__"],
 ]
 

@@ -17,6 +17,7 @@ class Watch:
         metrics = named_metrics(eval_metric)
         self.history: dict[str, list[float]] = {name: [] for name in metrics} if valid else {}
         self.first = next(iter(metrics))
+        self._sign = 1 if getattr(metrics[self.first], "higher_is_better", True) else -1
         self.patience = patience
         self.best = 0  # 0: keep every round
         self.note = ""
@@ -38,7 +39,7 @@ class Watch:
         self.note = f"{self.first} {curve[-1]:.4f}"
         if self.patience is None:
             return False
-        if self.best == 0 or curve[-1] > curve[self.best - 1]:
+        if self.best == 0 or self._sign * (curve[-1] - curve[self.best - 1]) > 0:
             self.best = done
         self.note += f" (best {curve[self.best - 1]:.4f} at {self.best})"
         return done - self.best >= self.patience

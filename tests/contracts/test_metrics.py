@@ -5,68 +5,189 @@ import itertools
 import numpy as np
 import pytest
 
-from rankwood._jit import PARTS, at, lower
+import naive
+from rankwood._jit import PARTS, at, jit, lower
 from rankwood.data.groups import group_rows
+from rankwood.metrics import AtLeast, Cutoff, LinearChance, Relevant
 from rankwood.metrics.evaluate import METRICS, Evaluator, metric
-from rankwood.metrics.plan import plan
 from rankwood.metrics.query import Query, discounts
-from rankwood.metrics.verbs import columns, delta, value
+from rankwood.metrics.verbs import columns, delta, gain, per, tied, value, worth
 
-METRIC_PARTS = [cls for cls in PARTS.values() if cls.Raw in value.table]
-INSTANCES = [cls(**({"k": k} if k else {})) for cls in METRIC_PARTS for k in (None, 1, 3, 50)]
-INSTANCES += [cls(ideal=3) for cls in METRIC_PARTS if "ideal" in cls.__dataclass_fields__]
+METRIC_PARTS = [
+    cls
+    for cls in PARTS.values()
+    if cls.Raw in value.table and cls.__module__.startswith("rankwood.")
+]
+# Each field once in a form that is not its default.
+OTHERS = {
+    "ideal": 3,
+    "rel": 2.0,
+    "gain": LinearChance(),
+    "per": Relevant(),
+    "base": 0.5,
+    "decay": 0.5,
+    "p": 0.3,
+}
+
+
+def instances(cls):
+    fields = cls.__dataclass_fields__
+    yield cls()
+    yield from (cls(k=k) for k in (1, 3, 50) if "k" in fields)
+    for name, other in OTHERS.items():
+        if name in fields:
+            yield cls(**{name: other})
+            if "k" in fields:
+                yield cls(**{"k": 3, name: other})
+
+
+INSTANCES = [part for cls in METRIC_PARTS for part in instances(cls)]
+EACH = pytest.mark.parametrize("part", INSTANCES, ids=repr)
+
+
+# Parts also run as plain Python, without a second of compiling for each; the last tests compile them.
+
+
+def ranked(part, y, real=np.float64, spare=0):
+    """A ranking given by its labels, best placed first, filled up with copies of the last document."""
+    n = y.size
+    out, table = np.empty(n), discounts(n + spare)
+    worth(lower(part), y, table, out)
+    slot = np.minimum(np.arange(n + spare), n - 1)
+    label = np.where(np.arange(n + spare) < n, y[slot], np.nan).astype(real)
+    query = Query(label, -np.arange(n + spare).astype(real), slot, table.astype(real))
+    return query, out.astype(real)
 
 
 def values(part, labels):
-    """Value of a ranking given by its labels, best placed first."""
-    y = np.array(labels, float)
-    evaluator = Evaluator({"m": part}, y, group_rows(y.size), ties="input", n_jobs=1)
-    return evaluator(-np.arange(y.size, dtype=float)).per_query["m"][0]
+    return value(lower(part), *ranked(part, np.array(labels, float)))
+
+
+def all_swaps(part, y, real=np.float64, spare=0):
+    """Change by each swap, in both orders of the two."""
+    raw = lower(part, real)
+    own = columns(raw, *ranked(part, y, real, spare))
+    docs = [at(own, i) for i in range(y.size)]
+    return np.array([[delta(raw, None, None, a, b) for b in docs] for a in docs])
+
+
+def changes(part, y):
+    """The same by evaluating each order."""
+    out = np.empty((y.size, y.size))
+    for i, j in itertools.product(range(y.size), repeat=2):
+        swapped = y.copy()
+        swapped[[i, j]] = y[[j, i]]
+        out[i, j] = values(part, swapped)
+    return out - values(part, y)
 
 
 def test_there_are_metrics():
-    assert {"NDCG", "DCG"} <= {cls.__name__ for cls in METRIC_PARTS}
-    assert {type(metric(name)) for name in METRICS} <= set(METRIC_PARTS)
+    assert len(METRIC_PARTS) >= 12
+    made = {type(metric(name, **({"k": 3} if name == "arpk" else {}))) for name in METRICS}
+    assert made == set(METRIC_PARTS)
 
 
-@pytest.mark.parametrize("part", INSTANCES, ids=repr)
+@EACH
 def test_delta_is_the_change_by_a_swap(part, rng):
-    for _ in range(5):
-        y = rng.integers(0, 4, 7).astype(float) * (rng.random(7) < 0.6)
-        laid = plan(part, y, np.array([0, 7]), np.arange(7))
-        ranked = Query(y, -np.arange(7.0), np.arange(7), discounts(7))
-        own = columns(lower(part), ranked, laid.worth)
-        for i, j in itertools.combinations(range(7), 2):
-            swapped = y.copy()
-            swapped[[i, j]] = y[[j, i]]
-            got = delta(lower(part), None, None, at(own, i), at(own, j))
-            assert got == pytest.approx(values(part, swapped) - values(part, y), abs=1e-12)
+    for _ in range(4):
+        y = rng.integers(0, 5, 7).astype(float) * (rng.random(7) < 0.6)
+        expected = changes(part, y)
+        np.testing.assert_allclose(all_swaps(part, y), expected, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(all_swaps(part, y, spare=7), expected, rtol=0, atol=1e-12)
+        # Training runs in float32.
+        got = all_swaps(part, y, np.float32, spare=7)
+        np.testing.assert_allclose(got, expected, rtol=1e-5, atol=2e-6)
 
 
-@pytest.mark.parametrize("part", INSTANCES, ids=repr)
+@EACH
 def test_no_order_beats_the_ideal(part):
     y = [0, 2, 1, 3]
-    best = values(part, sorted(y, reverse=True))
-    assert all(values(part, p) <= best + 1e-12 for p in itertools.permutations(y))
-    if part.normalised and getattr(part, "ideal", None) is None:
+    sign = 1 if part.higher_is_better else -1
+    best = sign * values(part, sorted(y, reverse=True))
+    got = [sign * values(part, order) for order in itertools.permutations(y)]
+    assert max(got) <= best + 1e-12
+    if part.normalised:
+        assert best <= 1 + 1e-12
+    if type(part).__name__ in ("NDCG", "AP", "RR") and part == type(part)(k=part.k):
         assert best == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("part", INSTANCES, ids=repr)
+@EACH
+def test_a_higher_place_for_a_better_document_never_harms(part):
+    sign = 1 if part.higher_is_better else -1
+    y = np.array([1.0, 0, 4, 0, 2, 3])
+    gap = np.subtract.outer(y, y)  # of the upper to the lower
+    lower_is_better = np.triu(gap < 0, 1)
+    assert (sign * all_swaps(part, y)[lower_is_better] >= -1e-12).all()
+
+
+@EACH
 def test_equal_labels_may_trade_places(part):
-    y, s = np.array([1.0, 0, 1, 2, 0, 0]), np.array([6.0, 5, 4, 3, 2, 1])
-    evaluator = Evaluator({"m": part}, y, group_rows(6), n_jobs=1)
-    swapped = s[[2, 1, 0, 3, 5, 4]]
-    assert evaluator(s).mean() == evaluator(swapped).mean()
+    y = np.array([1.0, 0, 1, 2, 0, 0])
+    got = all_swaps(part, y)
+    assert (got[np.equal.outer(y, y)] == 0).all()
 
 
-@pytest.mark.parametrize("part", INSTANCES, ids=repr)
+@EACH
 def test_edges(part):
     assert values(part, [0]) == 0.0
     assert values(part, [0, 0, 0]) == 0.0
-    assert values(part, [1]) == pytest.approx(
-        1.0
-    )  # one relevant document at the top: gain 1, discount 1
+    assert 0.0 <= values(part, [1]) <= 1.0
+    assert values(part, [4, 4, 4, 4]) >= 0.0
+
+
+@EACH
+def test_the_mean_over_ties_is_that_of_all_orders(part, rng):
+    for _ in range(3):
+        y = rng.integers(0, 5, 6).astype(float)
+        s = np.sort(rng.integers(0, 3, 6))[::-1].astype(float)
+        query, own = ranked(part, y)
+        got = tied(lower(part), query._replace(score=s), own)
+        expected = [values(part, order) for order in naive.tied_orders(y, s)]
+        assert got == pytest.approx(np.mean(expected), abs=1e-12)
+
+
+@jit
+def compiled_swaps(metric, q, worth, out):
+    own = columns(metric, q, worth)
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = delta(metric, None, None, at(own, i), at(own, j))
+
+
+@pytest.mark.parametrize("cls", METRIC_PARTS, ids=lambda c: c.__name__)
+def test_compiled_metrics_do_the_same(cls, rng):
+    part, y = (
+        cls(k=5) if "k" in cls.__dataclass_fields__ else cls(),
+        rng.choice(5, 40).astype(float),
+    )
+    s = np.sort(rng.normal(size=40).round(1))[::-1]
+    query, own = ranked(part, y)
+    for ties, expected in (
+        ("input", values(part, y)),
+        ("average", tied(lower(part), query._replace(score=s), own)),
+    ):
+        got = Evaluator({"m": part}, y, group_rows(40), ties, n_jobs=1)(s).mean()["m"]
+        assert got == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("cls", METRIC_PARTS, ids=lambda c: c.__name__)
+def test_long_lists_have_finite_deltas(cls, rng):
+    y = rng.choice(5, 3000).astype(float)
+    query, own = ranked(cls(), y, np.float32)
+    got = np.empty((3000, 60), np.float32)
+    compiled_swaps(lower(cls(), np.float32), query, own, got)
+    assert np.isfinite(got).all()
+    swapped = y.copy()
+    swapped[[3, 50]] = y[[50, 3]]
+    change = values(cls(), swapped) - values(cls(), y)
+    assert got[3, 50] == pytest.approx(change, rel=1e-4, abs=1e-5)
+
+
+def test_gains_and_shares():
+    assert [gain(lower(AtLeast(2.0)), y) for y in (0.0, 1.9, 2.0, 5.0)] == [0, 0, 1, 1]
+    assert per(lower(Cutoff()), 10, 4, 2.0) == 10
+    assert per(lower(Cutoff()), lower(None), 4, 2.0) == 4
 
 
 def test_discounts():

@@ -15,12 +15,13 @@ from typing import NoReturn
 
 import rankwood
 from rankwood._check import InputError, nearest
-from rankwood.cli import _args, _show, demo, evaluate, names, predict, train
+from rankwood.cli import _args, _show, compare, demo, evaluate, names, predict, train
 
 _COMMANDS = {
     "train": train.add,
     "predict": predict.add,
     "evaluate": evaluate.add,
+    "compare": compare.add,
     "demo": demo.add,
     "objectives": names.add_objectives,
     "metrics": names.add_metrics,

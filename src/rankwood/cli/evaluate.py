@@ -9,12 +9,15 @@ from rich.console import Console
 from rankwood import evaluate, metric
 from rankwood._check import InputError
 from rankwood.cli import _args, _files, _show
+from rankwood.data import trec
 from rankwood.data.lists import RankingData
 from rankwood.metrics.evaluate import CONVENTIONS, EMPTY, TIES
+from rankwood.metrics.evaluation import Evaluation
 
 _EXAMPLE = """
 rankwood evaluate test.txt scores.txt --metric ndcg@5 --metric ndcg@10
 rankwood evaluate test.txt m.json --metric ndcg@10 --per-query queries.csv
+rankwood evaluate qrels.txt run.txt --metric map --convention trec_eval
 """
 _TIES = {
     "worst": "less relevant first",
@@ -27,13 +30,17 @@ _GAINS = {"exp": "2^label - 1", "linear": "the label"}
 
 def add(commands: _args.Commands) -> argparse.ArgumentParser:
     """Describe the command."""
-    about = "Evaluate scores, or a model, on a LETOR file."
+    about = "Evaluate scores, or a model, on a LETOR file; or a TREC run by its judgments."
     parser = _args.command(commands, "evaluate", about, _EXAMPLE, run, show)
-    parser.add_argument("data", metavar="DATA", help="LETOR file with labels, plain or gzip")
+    parser.add_argument(
+        "data",
+        metavar="DATA",
+        help="LETOR file with labels, or TREC judgments (qid 0 doc label); plain or gzip",
+    )
     parser.add_argument(
         "scores",
         metavar="SCORES",
-        help="file with one score per line (- for standard input), or a model",
+        help="file with one score per line (- for standard input), a model, or the TREC run",
     )
     parser.add_argument(
         "--metric",
@@ -51,7 +58,7 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
         help="what a query without relevant documents scores, or skip (default: 0)",
     )
     parser.add_argument(
-        "--convention", choices=tuple(CONVENTIONS), help="gain, ties and empty rule of a program"
+        "--convention", choices=tuple(CONVENTIONS), help="definitions and rules of a program"
     )
     parser.add_argument("--per-query", metavar="FILE", help="write a CSV table, one row per query")
     _args.add_reading(parser)
@@ -65,24 +72,45 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         metric(name)
     if args.per_query is not None:
         _files.check_output(args.per_query, [args.data, args.scores])
+    rules = {"ties": args.ties, "empty": args.empty, "convention": args.convention}
     with _show.busy(f"Evaluating {args.scores}"):
-        data, scores = _read(args)
-        rules = {"ties": args.ties, "empty": args.empty, "convention": args.convention}
+        judged = trec.looks_like(args.data) == "qrels"
+        given, scores = _read_trec(args) if judged else _read(args)
         with _files.named(args.data):
-            ev = evaluate(metrics, data, scores, **rules, n_jobs=args.threads)
+            ev = evaluate(metrics, given, scores, **rules, n_jobs=args.threads)
     if args.per_query is not None:
         ev.to_csv(args.per_query)
-    highest = np.maximum.reduceat(data.y[data.groups.rows], data.groups.ptr[:-1])
-    gain = CONVENTIONS.get(args.convention, {}).get("gain", "exp")
+    settings = CONVENTIONS.get(args.convention, {}).get("metrics", {})
+    gain = settings.get("ndcg", {}).get("gain", "exp")
     return {
-        "data": _files.described(args.data, data),
+        "data": _described(args.data, given, ev),
         "scores": args.scores,
         "metrics": ev.mean(),
         "queries": {name: int((~np.isnan(ev.per_query[name])).sum()) for name in ev.metrics},
-        "queries_without_relevant": int((highest == 0).sum()),
+        "queries_without_relevant": _without_relevant(given, ev),
         "conventions": {"convention": args.convention, "gain": gain, **ev.conventions},
         "per_query": args.per_query,
     }
+
+
+def _described(path: str, given: RankingData | trec.Qrels, ev: Evaluation) -> dict[str, Any]:
+    if isinstance(given, RankingData):
+        return _files.described(path, given)
+    return {"file": path, "queries": int(ev.per_query.size), "judgments": len(given.qid)}
+
+
+def _without_relevant(given: RankingData | trec.Qrels, ev: Evaluation) -> int:
+    """Return the number of evaluated queries that have no label above 0."""
+    if isinstance(given, RankingData):
+        groups = given.groups
+        return int((np.maximum.reduceat(given.y[groups.rows], groups.ptr[:-1]) == 0).sum())
+    some = {q for q, label in zip(given.qid, given.label, strict=True) if label > 0}
+    return sum(q not in some for q in ev.per_query["qid"].tolist())
+
+
+def _read_trec(args: argparse.Namespace) -> tuple[trec.Qrels, trec.Run]:
+    """Return judgments and the run."""
+    return trec.load_qrels(args.data), trec.load_run(args.scores)
 
 
 def _read(args: argparse.Namespace) -> tuple[RankingData, np.ndarray]:
@@ -104,6 +132,13 @@ def _read(args: argparse.Namespace) -> tuple[RankingData, np.ndarray]:
     return data, scores
 
 
+def _said(empty: Any) -> str:
+    """Return the rule for queries without relevant documents in words."""
+    if isinstance(empty, dict):
+        return ", ".join(f"{name} {_said(rule)}" for name, rule in empty.items())
+    return "left out" if empty == "skip" else f"count as {empty}"
+
+
 def show(result: dict[str, Any], out: Console) -> None:
     """Write the table of means."""
     rows = (
@@ -113,7 +148,7 @@ def show(result: dict[str, Any], out: Console) -> None:
     out.print(_show.table(["metric", "mean", "queries"], rows, numbers=2))
     rules = result["conventions"]
     out.print(f"Equal scores: {rules['ties']}, {_TIES[rules['ties']]}.", style="dim")
-    empty = "left out" if rules["empty"] == "skip" else f"count as {rules['empty']}"
+    empty = _said(rules["empty"])
     without = f"{result['queries_without_relevant']:,} of {result['data']['queries']:,}"
     out.print(f"Queries without relevant documents: {empty} ({without}).", style="dim")
     out.print(f"Gain, unless a metric states another: {_GAINS[rules['gain']]}.", style="dim")

@@ -3,10 +3,10 @@
 from rankwood.metrics.binary import AP, RR, Precision, Recall
 from rankwood.metrics.cascade import ERR, PFound
 from rankwood.metrics.dcg import DCG, NDCG
-from rankwood.metrics.gains import Binary, Exp, ExpChance, Linear, LinearChance
+from rankwood.metrics.gains import AtLeast, Exp, ExpChance, Linear, LinearChance
 from rankwood.metrics.position import ARP, ARPK, RBP, ExpDCG
 from rankwood.metrics.query import Query
-from rankwood.metrics.shares import Cutoff, One, Places, Reachable, Relevant
+from rankwood.metrics.shares import Cutoff, Places, Reachable, Relevant, Undivided
 
 __all__ = [
     "AP",
@@ -17,14 +17,13 @@ __all__ = [
     "NDCG",
     "RBP",
     "RR",
-    "Binary",
+    "AtLeast",
     "Cutoff",
     "Exp",
     "ExpChance",
     "ExpDCG",
     "Linear",
     "LinearChance",
-    "One",
     "PFound",
     "Places",
     "Precision",
@@ -32,4 +31,5 @@ __all__ = [
     "Reachable",
     "Recall",
     "Relevant",
+    "Undivided",
 ]

@@ -12,8 +12,8 @@ from rankwood.metrics.verbs import per
 #: Record of average precision: worth (0 of an irrelevant document), 1 / place within k, and `lead`, the sum of
 #: 1 / place over relevant documents above, less their number over the own place.
 Hits = namedtuple("Hits", "gain inverse lead")
-#: Record of reciprocal rank: worth, the best 1 / place there is (of the query) if the document swaps with
-#: one at the very end (relevant) or 1 / place (irrelevant), and the value of the query.
+#: Record of reciprocal rank: worth; `other`, of a relevant document the best 1 / place without it, of an
+#: irrelevant one its own 1 / place; and the value of the query.
 First = namedtuple("First", "gain other value")
 
 
@@ -29,22 +29,23 @@ def mark(label, rel, out):
 
 @inner
 def share(out, by):
-    """Divide by a number, if there is anything to divide."""
+    """Divide by a number; if it is 0, so are all."""
+    unit = 1.0 / by if by > 0.0 else 0.0
     for i in range(out.size):
-        out[i] = out[i] / by if out[i] > 0.0 else 0.0
+        out[i] *= unit
 
 
-def _first_k(self, q, worth):
+def _hit_or_not(self, q, worth):
     both = by_rank(q, worth, 2)
     for i in range(q.slot.size):
         both[1, i] = 1.0 if i < self.k else 0.0
     return Gains(both[0], both[1])
 
 
-def _sum_of_first(self, n, own):
+def _sum_of_first(self, q, worth):
     total = 0.0
-    for i in range(min(self.k, n)):
-        total += own.gain[i]
+    for i in range(min(self.k, q.slot.size)):
+        total += worth[q.slot[i]]
     return total
 
 
@@ -66,7 +67,7 @@ class Precision:
         relevant = mark(label, self.rel, out)
         share(out, per(self.per, self.k, label.size, relevant))
 
-    columns, value, delta = _first_k, _sum_of_first, sum_delta
+    columns, value, delta = _hit_or_not, _sum_of_first, sum_delta
 
 
 @part
@@ -85,7 +86,7 @@ class Recall:
     def worth(self, label, table, out):
         share(out, mark(label, self.rel, out))
 
-    columns, value, delta = _first_k, _sum_of_first, sum_delta
+    columns, value, delta = _hit_or_not, _sum_of_first, sum_delta
 
 
 @inner
@@ -98,10 +99,43 @@ def hits(q, worth, k):
         inverse = like(none, 1.0 / (i + 1)) if i < k else none
         table[1, i] = inverse
         table[2, i] = total - above * inverse
-        relevant = table[0, i] > none
-        above += like(none, 1.0) if relevant else none
-        total += inverse if relevant else none
+        hit = like(none, table[0, i] > none)
+        above += hit
+        total += hit * inverse
     return Hits(table[0], table[1], table[2])
+
+
+@inner
+def tied_hits(q, worth, k):
+    """Average precision, its mean over the orders of tied documents.
+
+    In a random order of g documents, r of them relevant, one is at each place with probability r / g,
+    and t places further up then hold t (r - 1) / (g - 1) others [mcsherry2008].
+    """
+    n, above, total = q.slot.size, 0.0, 0.0
+    i = 0
+    while i < n:
+        j, r, unit = i, 0.0, 0.0
+        while j < n and q.score[j] == q.score[i]:
+            unit = max(unit, worth[q.slot[j]])
+            r += 1.0 if worth[q.slot[j]] > 0.0 else 0.0
+            j += 1
+        g = j - i
+        for t in range(min(j, k) - i):
+            others = t * (r - 1.0) / (g - 1.0) if t > 0 else 0.0
+            total += unit * (r / g) * (above + 1.0 + others) / (i + t + 1)
+        above += r
+        i = j
+    return total
+
+
+def _average_precision(self, q, worth):
+    total, above = 0.0, 0.0
+    for i in range(min(self.k, q.slot.size)):
+        own = worth[q.slot[i]]
+        above += own > 0.0  # no branch, which would often be taken wrongly
+        total += own * above / (i + 1)
+    return total
 
 
 @part
@@ -129,13 +163,7 @@ class AP:
     def columns(self, q, worth):
         return hits(q, worth, self.k)
 
-    def value(self, n, own):
-        total, above = 0.0, 0.0
-        for i in range(min(self.k, n)):
-            if own.gain[i] > 0.0:
-                above += 1.0
-                total += own.gain[i] * above * own.inverse[i]
-        return total
+    value = _average_precision
 
     def delta(self, x, y, a, b):
         # A relevant document that falls loses its lead; one that rises wins that, and its own hit besides.
@@ -144,23 +172,60 @@ class AP:
         return apart * (a.lead - b.lead) - min(by_own, like(by_own, 0.0))
 
     def tied(self, q, worth):
-        # In a random order of g documents, r of them relevant, one is at each place with probability r/g, and
-        # t places further up then hold t (r - 1)/(g - 1) others [mcsherry2008].
-        n, above, total = q.slot.size, 0.0, 0.0
-        i = 0
-        while i < n:
-            j, r, unit = i, 0.0, 0.0
-            while j < n and q.score[j] == q.score[i]:
-                unit = max(unit, worth[q.slot[j]])
-                r += 1.0 if worth[q.slot[j]] > 0.0 else 0.0
-                j += 1
-            g = j - i
-            for t in range(min(j, self.k) - i):
-                others = t * (r - 1.0) / (g - 1.0) if t > 0 else 0.0
-                total += unit * (r / g) * (above + 1.0 + others) / (i + t + 1)
-            above += r
-            i = j
-        return total
+        return tied_hits(q, worth, self.k)
+
+
+@inner
+def first(q, worth, k):
+    """Record of the reciprocal rank of the first relevant document within k."""
+    table = by_rank(q, worth, 2)
+    none = like(table[0, 0], 0.0)
+    best = second = none
+    place = -1
+    for i in range(min(q.slot.size, worth.size, k)):
+        if table[0, i] > none:
+            if place >= 0:
+                second = like(none, 1.0 / (i + 1))
+                break
+            place, best = i, like(none, 1.0 / (i + 1))
+    for i in range(q.slot.size):
+        inverse = like(none, 1.0 / (i + 1)) if i < k else none
+        table[1, i] = best if table[0, i] > none else inverse
+    if place >= 0:
+        table[1, place] = second
+    return First(table[0], table[1], best)
+
+
+@inner
+def tied_first(q, worth, k):
+    """Reciprocal rank, its mean over the orders of tied documents.
+
+    In the first run of ties with relevant documents, place by place: the chance that none came before,
+    times the chance that one is here.
+    """
+    n = q.slot.size
+    i = 0
+    while i < n:
+        j, r = i, 0.0
+        while j < n and q.score[j] == q.score[i]:
+            r += worth[q.slot[j]]
+            j += 1
+        if r > 0.0:
+            total, none = 0.0, 1.0
+            for t in range(min(j, k) - i):
+                here = min(r / (j - i - t), 1.0)
+                total += none * here / (i + t + 1)
+                none *= 1.0 - here
+            return total
+        i = j
+    return 0.0
+
+
+def _reciprocal(self, q, worth):
+    for i in range(min(self.k, q.slot.size)):
+        if worth[q.slot[i]] > 0.0:
+            return 1.0 / (i + 1)
+    return 0.0
 
 
 @part
@@ -180,46 +245,13 @@ class RR:
         mark(label, self.rel, out)
 
     def columns(self, q, worth):
-        table = by_rank(q, worth, 2)
-        none = like(table[0, 0], 0.0)
-        first = second = none
-        place = -1
-        for i in range(min(q.slot.size, worth.size, self.k)):
-            if table[0, i] > none:
-                if place < 0:
-                    place, first = i, like(none, 1.0 / (i + 1))
-                else:
-                    second = like(none, 1.0 / (i + 1))
-                    break
-        for i in range(q.slot.size):
-            inverse = like(none, 1.0 / (i + 1)) if i < self.k else none
-            table[1, i] = inverse if table[0, i] <= none else first
-        if place >= 0:
-            table[1, place] = second
-        return First(table[0], table[1], first)
+        return first(q, worth, self.k)
 
-    def value(self, n, own):
-        return float(own.value)
+    value = _reciprocal
 
     def delta(self, x, y, a, b):
         change = max(a.other, b.other) - a.value
         return change if a.gain != b.gain else like(change, 0.0)
 
     def tied(self, q, worth):
-        # Place by place: the chance that no relevant document came before, and that this one is.
-        n = q.slot.size
-        i = 0
-        while i < n:
-            j, r = i, 0.0
-            while j < n and q.score[j] == q.score[i]:
-                r += worth[q.slot[j]]
-                j += 1
-            if r > 0.0:
-                total, none = 0.0, 1.0
-                for t in range(min(j, self.k) - i):
-                    left = j - i - t
-                    total += none * min(r / left, 1.0) / (i + t + 1)
-                    none *= max(1.0 - r / left, 0.0)
-                return total
-            i = j
-        return 0.0
+        return tied_first(q, worth, self.k)

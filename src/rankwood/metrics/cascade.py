@@ -1,6 +1,6 @@
-"""Metrics of a user who reads downwards until satisfied: ERR, PFound.
+r"""Metrics of a user who reads downwards until satisfied: ERR, PFound.
 
-Both are :math:`\\sum_p d_p \\, r_p \\prod_{q < p} (1 - r_q)`, r being the chance that a document satisfies;
+Both are :math:`\sum_p d_p \, r_p \prod_{q < p} (1 - r_q)`, r being the chance that a document satisfies;
 they differ in the discount d, which is 0 beyond k.
 """
 
@@ -10,11 +10,10 @@ from typing import ClassVar
 import numpy as np
 
 from rankwood._jit import Can, inner, like, part
-from rankwood.metrics.gains import ExpChance, LinearChance
+from rankwood.metrics.gains import ExpChance, LinearChance, spread
 from rankwood.metrics.sums import by_rank, check_fraction
-from rankwood.metrics.verbs import gain
 
-_SURE = 1e-14  # a chance of exactly 1 would need a division by 0; this moves a value by less than 1e-13
+_SURE = 1e-14  # keeps 1 - r above 0, as it is divided by: moves no value by more
 
 #: Record by rank: the chance r, the discount d, and what a swap needs: for a above b it changes the metric
 #: by (r_b - r_a) (head_a + rate_a tail_b).
@@ -77,16 +76,7 @@ def tied_cascade(q, worth, discount):
 
 
 def _worth(self, label, table, out):
-    for i in range(label.size):
-        out[i] = gain(self.gain, label[i])
-
-
-def _value(self, n, own):
-    total, reach = 0.0, 1.0
-    for i in range(min(self.k, n)):
-        total += reach * own.chance[i] * own.discount[i]
-        reach *= 1.0 - own.chance[i]
-    return total
+    spread(self.gain, label, out)
 
 
 def _delta(self, x, y, a, b):
@@ -112,6 +102,24 @@ def decays(out, decay, k):
         now *= decay
 
 
+def _err(self, q, worth):
+    total, reach = 0.0, 1.0
+    for i in range(min(self.k, q.slot.size)):
+        chance = worth[q.slot[i]]
+        total += reach * chance / (i + 1)
+        reach *= 1.0 - chance
+    return total
+
+
+def _pfound(self, q, worth):
+    total, reach = 0.0, 1.0
+    for i in range(min(self.k, q.slot.size)):
+        chance = worth[q.slot[i]]
+        total += reach * chance
+        reach *= (1.0 - chance) * self.decay
+    return total
+
+
 @part
 class ERR:
     r"""Expected reciprocal rank, :math:`\sum_{p \le k} \frac{r_p}{p} \prod_{q < p} (1 - r_q)` [chapelle2009]."""
@@ -131,7 +139,7 @@ class ERR:
         inverse_places(discount, self.k)
         return tied_cascade(q, worth, discount)
 
-    worth, value, delta = _worth, _value, _delta
+    worth, value, delta = _worth, _err, _delta
 
 
 @part
@@ -161,4 +169,4 @@ class PFound:
         decays(discount, self.decay, self.k)
         return tied_cascade(q, worth, discount)
 
-    worth, value, delta = _worth, _value, _delta
+    worth, value, delta = _worth, _pfound, _delta

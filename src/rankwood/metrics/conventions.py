@@ -12,6 +12,7 @@ import numpy as np
 
 from rankwood import _check, spec
 from rankwood.metrics.named import METRICS
+from rankwood.metrics.verbs import value
 
 TIES = ("worst", "input", "best", "average")
 EMPTY = (0, 1, "skip")
@@ -38,9 +39,10 @@ CONVENTIONS: dict[str, dict[str, Any]] = {
         "ties": "input",
         "scores": "float32",
         "metrics": {
-            "ndcg": {"gain": "exp", "empty": 1},
-            "map": {"rel": 1, "per": "reachable", "empty": 1},
-            "p": {"rel": 1, "per": "places"},
+            # Without a cutoff it takes the first 32, whatever else is set.
+            "ndcg": {"k": 32, "gain": "exp", "empty": 1},
+            "map": {"k": 32, "rel": 1, "per": "reachable", "empty": 1},
+            "p": {"k": 32, "rel": 1, "per": "places"},
         },
     },
     "catboost": {
@@ -105,4 +107,6 @@ def build(what: Any, known: dict[str, Any]) -> tuple[Any, Any]:
         own = known["metrics"].get(what.split("(")[0].split("@")[0].strip(), {})
     settings = {name: value for name, value in own.items() if name != "empty"}
     part = spec.build(what, METRICS, "metric", {}, settings)
+    if getattr(type(part), "Raw", None) not in value.table:
+        raise _check.InputError(f"{what} is no metric; known are {', '.join(METRICS)}.")
     return part, own.get("empty", known["empty"])

@@ -4,13 +4,46 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankwood._jit import Can, like, part
-from rankwood.metrics.gains import GAINS, Exp, Linear
+from rankwood._jit import Can, inner, like, part
+from rankwood.metrics.gains import GAINS, Exp, Linear, spread
 from rankwood.metrics.query import arrange
 from rankwood.metrics.sums import Gains, by_rank, sum_delta
-from rankwood.metrics.verbs import gain
 
 __all__ = ["DCG", "GAINS", "NDCG", "Exp", "Gains", "Linear"]
+
+
+@inner
+def best_dcg(gains, label, table, k, out):
+    """DCG of the first k in the best order; `out` is filled with the gains."""
+    grades, whole = spread(gains, label, out)
+    if not whole:
+        return _best_sorted(out, table, k)
+    total, place = 0.0, 0
+    while place < k:  # the best grade that is left, until the first k are filled
+        g = 0
+        for other in range(grades.shape[1]):
+            if grades[1, other] > 0.0 and (grades[1, g] == 0.0 or grades[0, other] > grades[0, g]):
+                g = other
+        end = min(place + int(grades[1, g]), k)
+        for i in range(place, end):
+            total += grades[0, g] * table[i]
+        grades[1, g] = 0.0
+        place = end
+    return total
+
+
+@inner
+def _best_sorted(gains, table, k):
+    best, slot = np.empty(gains.size), np.empty(gains.size, np.int64)
+    for i in range(gains.size):
+        best[i] = gains[i]
+        slot[i] = i
+    arrange(best, slot)
+    total = 0.0
+    for i in range(k):
+        total += best[i] * table[i]
+    return total
+
 
 # What DCG and NDCG share: they differ in what a document is worth, its gain or its share of the ideal.
 
@@ -22,10 +55,10 @@ def _columns(self, q, worth):
     return Gains(both[0], both[1])
 
 
-def _value(self, n, own):
+def _value(self, q, worth):
     total = 0.0
-    for i in range(min(self.k, n)):
-        total += own.gain[i] * own.discount[i]
+    for i in range(min(self.k, q.slot.size)):
+        total += worth[q.slot[i]] * q.table[i]
     return total
 
 
@@ -39,8 +72,7 @@ class DCG:
     higher_is_better: ClassVar[bool] = True
 
     def worth(self, label, table, out):
-        for i in range(label.size):
-            out[i] = gain(self.gain, label[i])
+        spread(self.gain, label, out)
 
     columns, value, delta = _columns, _value, sum_delta
 
@@ -61,16 +93,8 @@ class NDCG:
     higher_is_better: ClassVar[bool] = True
 
     def worth(self, label, table, out):
-        n = label.size
-        best, slot = np.empty(n), np.empty(n, np.int64)
-        for i in range(n):
-            out[i] = best[i] = gain(self.gain, label[i])
-            slot[i] = i
-        arrange(best, slot)
-        ideal = 0.0
-        for i in range(min(self.k, self.ideal, n)):
-            ideal += best[i] * table[i]
-        for i in range(n):
+        ideal = best_dcg(self.gain, label, table, min(self.k, self.ideal, label.size), out)
+        for i in range(label.size):
             out[i] = out[i] / ideal if ideal > 0.0 else 0.0
 
     columns, value, delta = _columns, _value, sum_delta

@@ -1,43 +1,38 @@
-"""Metrics by name, and their values for each query."""
+"""Values of metrics for each query."""
 
-from collections.abc import Callable, Iterable
+from collections import namedtuple
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from rankwood import _check, _run, spec
+from rankwood import _check, _run
 from rankwood._jit import inner, jit, lower
 from rankwood.data.lists import grouped
-from rankwood.metrics.dcg import DCG, GAINS, NDCG
+from rankwood.data.trec import Qrels, joined
+from rankwood.metrics import conventions
+from rankwood.metrics.conventions import CONVENTIONS, DEFAULTS, EMPTY, TIES
 from rankwood.metrics.evaluation import Evaluation
-from rankwood.metrics.plan import plan
-from rankwood.metrics.query import Query, arrange
-from rankwood.metrics.verbs import columns, value
+from rankwood.metrics.named import METRICS, metric
+from rankwood.metrics.plan import check_labels
+from rankwood.metrics.query import Query, arrange, discounts
+from rankwood.metrics.verbs import tied, value, worth
 
+__all__ = [
+    "CONVENTIONS",
+    "EMPTY",
+    "METRICS",
+    "TIES",
+    "Evaluator",
+    "evaluate",
+    "metric",
+    "named_metrics",
+]
 
-def ndcg(k: int | None = None, gain: str = "exp") -> NDCG:
-    """Normalised discounted cumulative gain of the first k [jarvelin2002]."""
-    return NDCG(k, GAINS[_check.one_of(gain, GAINS, "gain")])
+_SHORT = 500  # documents of a query up to which counting is faster than sorting
 
-
-def dcg(k: int | None = None, gain: str = "exp") -> DCG:
-    """Discounted cumulative gain of the first k [jarvelin2002]."""
-    return DCG(k, GAINS[_check.one_of(gain, GAINS, "gain")])
-
-
-METRICS: dict[str, Callable[..., Any]] = {"ndcg": ndcg, "dcg": dcg}
-TIES = ("worst", "input", "best", "average")
-EMPTY = (0, 1, "skip")
-#: What a program does where programs differ; what the caller states wins.
-CONVENTIONS: dict[str, dict[str, Any]] = {
-    "lightgbm": {"gain": "exp", "ties": "input", "empty": 1},
-    "sklearn": {"gain": "linear", "ties": "average", "empty": 0},
-}
-
-
-def metric(name: Any, **params: Any) -> Any:
-    """Return the metric of this name: ``"ndcg@10"``, ``"dcg(gain='linear')"``, or a part."""
-    return spec.build(name, METRICS, "metric", params)
+#: Queries in rank order: where each starts, how many of its documents were ranked, slot and score by rank.
+Ranking = namedtuple("Ranking", "ptr length slot key")
 
 
 def evaluate(
@@ -58,10 +53,10 @@ def evaluate(
     ----------
     metrics : str, part, or list of them
         Names such as ``"ndcg@10"`` or ``"dcg@5(gain='linear')"``.
-    y : array or RankingData
-        Labels, or a data set that knows labels and queries.
-    scores : array
-        Scores, in the order of `y`.
+    y : array, RankingData or Qrels
+        Labels, a data set that knows labels and queries, or the judgments of `load_qrels`.
+    scores : array or Run
+        Scores, in the order of `y`; with judgments, the run of `load_run`.
     qid, group : array, optional
         Query id of each row, in any order, or sizes of consecutive queries; one query without both.
     ties : {"worst", "input", "best", "average"}
@@ -70,8 +65,8 @@ def evaluate(
     empty : {0, 1, "skip"}
         What a query without relevant documents scores in a metric that is at most 1; "skip" leaves it
         out of every mean, with NaN as its value. Default 0.
-    convention : {"lightgbm", "sklearn"}, optional
-        Gain, ties and empty rule of that program, as far as not stated otherwise.
+    convention : {"lightgbm", "xgboost", "catboost", "trec_eval", "ranklib", "sklearn"}, optional
+        Definitions, ties and empty rule of that program, as far as not stated otherwise.
     n_jobs : int, optional
         Threads; None means every core.
 
@@ -89,20 +84,28 @@ def evaluate(
     >>> ev.per_query["ndcg"].round(6).tolist()
     [0.63093, 1.0]
     """
-    rules: dict[str, Any] = {"ties": "worst", "empty": 0}
-    if convention is not None:
-        rules.update(CONVENTIONS[_check.one_of(convention, CONVENTIONS, "convention")])
-    rules["ties"] = rules["ties"] if ties is None else _check.one_of(ties, TIES, "ties")
-    rules["empty"] = rules["empty"] if empty is None else _check.one_of(empty, EMPTY, "empty")
-    parts = named_metrics(metrics, rules)
-    y, groups = grouped(y, qid, group)
-    scores = _check.vector(scores, "scores", y.size)
-    evaluator = Evaluator(parts, y, groups, rules["ties"], rules["empty"], n_jobs)
-    return evaluator(scores)
+    known = conventions.rules(convention, ties, empty)
+    built = {name: conventions.build(m, known) for name, m in _listed(metrics).items()}
+    found = None
+    if isinstance(y, Qrels):
+        _check_alone(qid, group)
+        y, scores, groups, found = joined(y, scores, known["missing"])
+    else:
+        y, groups = grouped(y, qid, group)
+        scores = _check.vector(scores, "scores", y.size)
+    if known["scores"] == "float32":
+        scores = scores.astype(np.float32).astype(np.float64)
+    parts = {name: part for name, (part, _) in built.items()}
+    rule = {name: own for name, (_, own) in built.items()}
+    return Evaluator(parts, y, groups, known["ties"], rule, n_jobs, found)(scores)
 
 
-def named_metrics(metrics: Any, defaults: dict[str, Any] | None = None) -> dict[str, Any]:
+def named_metrics(metrics: Any) -> dict[str, Any]:
     """Return metrics by the names the caller used."""
+    return {name: conventions.build(m, DEFAULTS)[0] for name, m in _listed(metrics).items()}
+
+
+def _listed(metrics: Any) -> dict[str, Any]:
     listed = (
         [metrics]
         if isinstance(metrics, str) or not isinstance(metrics, Iterable)
@@ -110,15 +113,34 @@ def named_metrics(metrics: Any, defaults: dict[str, Any] | None = None) -> dict[
     )
     if not listed:
         raise _check.InputError("there is no metric; give at least one, such as 'ndcg@10'.")
-    parts = {str(m): spec.build(m, METRICS, "metric", {}, defaults) for m in listed}
-    for name, part in parts.items():
-        if getattr(type(part), "Raw", None) not in value.table:
-            raise _check.InputError(f"{name} is no metric; known are {', '.join(METRICS)}.")
-    return parts
+    return {str(m): m for m in listed}
+
+
+def _check_alone(qid: Any, group: Any) -> None:
+    if qid is not None or group is not None:
+        raise _check.InputError("judgments know their queries: leave out qid and group.")
 
 
 class Evaluator:
-    """Metrics over one set of labelled queries: everything that stays the same between scores."""
+    """Metrics over one set of labelled queries: everything that stays the same between scores.
+
+    Parameters
+    ----------
+    metrics : dict
+        Parts by name.
+    y : array of float64
+        Labels, in the caller's order.
+    groups : Groups
+        Rows by query.
+    ties : str
+        One of TIES.
+    empty : value or dict
+        One of EMPTY, for all metrics or by name.
+    n_jobs : int, optional
+        Threads; None means every core.
+    found : array of bool, optional
+        Whether a document was ranked at all; others count in what is relevant, and nowhere else.
+    """
 
     def __init__(
         self,
@@ -128,100 +150,140 @@ class Evaluator:
         ties: str = "worst",
         empty: Any = 0,
         n_jobs: int | None = None,
+        found: np.ndarray | None = None,
     ) -> None:
         self.metrics = metrics
         self.ties = ties
-        self.empty = empty
+        self.empty = empty if isinstance(empty, dict) else dict.fromkeys(metrics, empty)
         self.n_jobs = n_jobs
         self._groups = groups
-        self._plans = {
-            name: plan(m, y, groups.ptr, groups.rows, n_jobs=n_jobs) for name, m in metrics.items()
-        }
+        self._found = found
+        self._length = groups.sizes
+        if found is not None:
+            self._length = np.add.reduceat(found[groups.rows].astype(np.int64), groups.ptr[:-1])
+        for part in metrics.values():
+            check_labels(part, y)
         self._label = y[groups.rows]
-        # Some label is above 0; reduceat needs no sizes of 0, and there are none.
-        self._relevant = np.maximum.reduceat(self._label, groups.ptr[:-1]) > 0
+        self._table = discounts(int(groups.sizes.max()))
 
     def __call__(self, scores: np.ndarray) -> Evaluation:
         """Return the value of each metric for each query."""
-        groups, ties = self._groups, TIES.index(self.ties)
-        slot, key = np.empty(scores.size, np.int64), np.empty(scores.size)
-
-        def rank(first: int, last: int) -> None:
-            _rank(groups.ptr, groups.rows, self._label, scores, ties, slot, key, first, last)
-
-        _run.over(groups.sizes, rank, self.n_jobs)
-        table = {name: self._values(name, slot, key) for name in self.metrics}
-        return Evaluation(groups.ids, table, {"ties": self.ties, "empty": self.empty})
-
-    def _values(self, name: str, slot: np.ndarray, key: np.ndarray) -> np.ndarray:
-        part, plan_ = self.metrics[name], self._plans[name]
-        raw, out = lower(part), np.empty(self._groups.ids.size)
-        average = self.ties == "average"
-        _run.over(
-            self._groups.sizes,
-            lambda a, b: _values(raw, plan_, slot, key, average, out, a, b),
-            self.n_jobs,
+        groups, label = self._groups, self._label
+        if self._found is not None:  # what was not ranked comes last
+            scores = np.where(self._found, scores, -np.inf)
+        ranking = Ranking(
+            groups.ptr, self._length, np.empty(scores.size, np.int64), np.empty(scores.size)
         )
-        if self.empty == "skip":
-            out[~self._relevant] = np.nan
-        elif getattr(part, "normalised", False):
-            out[~self._relevant] = self.empty
-        return out
+        raw = [lower(part) for part in self.metrics.values()]
+        out = np.empty((len(raw), groups.ids.size))
+        empty = np.empty(out.shape, bool)
+        ties, values = TIES.index(self.ties), _tied_values if self.ties == "average" else _values
+
+        def run(first: int, last: int) -> None:
+            _rank(groups.rows, label, scores, ties, ranking, first, last)
+            for i, part in enumerate(raw):
+                values(part, ranking, label, self._table, out[i], empty[i], first, last)
+
+        _run.over(groups.sizes, run, self.n_jobs)
+        return self._evaluation(out, empty)
+
+    def _evaluation(self, out: np.ndarray, empty: np.ndarray) -> Evaluation:
+        """Return the result, queries without relevant documents being valued by the rules."""
+        for i, (name, part) in enumerate(self.metrics.items()):
+            if self.empty[name] == "skip":
+                out[i, empty[i]] = np.nan
+            elif self.empty[name] == 1 and getattr(part, "normalised", False):
+                out[i, empty[i]] = 1.0
+        said = set(self.empty.values())
+        rules = {"ties": self.ties, "empty": said.pop() if len(said) == 1 else self.empty}
+        return Evaluation(self._groups.ids, dict(zip(self.metrics, out, strict=True)), rules)
 
 
 @jit
-def _rank(ptr, rows, label, scores, ties, slot, key, first, last):
-    """Fill `slot` and `key` with each query's slots and scores by rank; `ties` is a place in TIES."""
+def _rank(rows, label, scores, ties, ranking, first, last):
+    """Fill `ranking` with each query's slots and scores by rank; `ties` is a place in TIES."""
+    slot, key = ranking.slot, ranking.key
+    spare = np.empty(_SHORT)
     for q in range(first, last):
-        a, b = ptr[q], ptr[q + 1]
-        for i in range(a, b):
-            slot[i] = i - a
-            key[i] = scores[rows[i]]
-        arrange(key[a:b], slot[a:b])
+        a, b = ranking.ptr[q], ranking.ptr[q + 1]
+        if b - a <= _SHORT:
+            for i in range(a, b):
+                spare[i - a] = scores[rows[i]]
+            _count(spare[: b - a], key[a:b], slot[a:b])
+        else:
+            for i in range(a, b):
+                slot[i] = i - a
+                key[i] = scores[rows[i]]
+            arrange(key[a:b], slot[a:b])
         if ties == 0 or ties == 2:
-            sign = -1.0 if ties == 0 else 1.0
-            i = a
-            while i < b:  # runs of equal scores go by label; arrange sorts downwards
-                j = i + 1
-                while j < b and key[j] == key[i]:
-                    j += 1
-                if j - i > 1:
-                    score = key[i]
-                    for t in range(i, j):
-                        key[t] = sign * label[a + slot[t]]
-                    arrange(key[i:j], slot[i:j])
-                    for t in range(i, j):
-                        key[t] = score
-                i = j
-
-
-@jit
-def _values(metric, plan, slot, key, average, out, first, last):
-    """Value of a metric for each query, documents being in rank order."""
-    for q in range(first, last):
-        a, b = plan.ptr[q], plan.ptr[q + 1]
-        worth = plan.worth[a:b]
-        if average:
-            worth = _tied_mean(worth, slot[a:b], key[a:b])
-        ranked = Query(plan.label[a:b], key[a:b], slot[a:b], plan.table)
-        out[q] = value(metric, b - a, columns(metric, ranked, worth))
+            _by_label(label[a:b], -1.0 if ties == 0 else 1.0, key[a:b], slot[a:b])
 
 
 @inner
-def _tied_mean(worth, slot, key):
-    """What a document is worth on average over all orders of those with its score.
+def _count(scores, key, slot):
+    """Sort as `arrange` does by counting how many come before each: fast for short lists, as it vectorises."""
+    n = np.uint64(scores.size)
+    for i in range(n):
+        score, place = scores[i], np.int64(0)
+        for j in range(i):
+            place += scores[j] >= score
+        for j in range(i + np.uint64(1), n):
+            place += scores[j] > score
+        key[place] = score
+        slot[place] = np.int64(i)
 
-    The mean of a metric over the orders of tied documents is the metric of their mean worth, as long
-    as it is a sum of worth times discount.
-    """
-    mean = np.empty(worth.size)
+
+@inner
+def _by_label(label, sign, key, slot):
+    """Put runs of equal scores in the order of their labels: upwards, or downwards if `sign` is 1."""
     i = 0
-    while i < worth.size:
-        j, total = i, 0.0
-        while j < worth.size and key[j] == key[i]:
-            total += worth[slot[j]]
+    while i < key.size:
+        j = i + 1
+        while j < key.size and key[j] == key[i]:
             j += 1
-        for t in range(i, j):
-            mean[slot[t]] = total / (j - i)
+        if j - i > 1:
+            score = key[i]
+            for t in range(i, j):
+                key[t] = sign * label[slot[t]]
+            arrange(key[i:j], slot[i:j])
+            for t in range(i, j):
+                key[t] = score
         i = j
-    return mean
+
+
+@jit
+def _values(metric, ranking, label, table, out, empty, first, last):
+    """Value of a metric for each query, and whether no document is worth anything."""
+    own = np.empty(table.size)
+    for q in range(first, last):
+        ranked, here = _ranked(ranking, q, label, table), own[: ranking.ptr[q + 1] - ranking.ptr[q]]
+        worth(metric, ranked.label, table, here)
+        out[q] = value(metric, ranked, here)
+        empty[q] = _nothing(here)
+
+
+@jit
+def _tied_values(metric, ranking, label, table, out, empty, first, last):
+    """The same, the value being the mean over all orders of documents with equal scores."""
+    own = np.empty(table.size)
+    for q in range(first, last):
+        ranked, here = _ranked(ranking, q, label, table), own[: ranking.ptr[q + 1] - ranking.ptr[q]]
+        worth(metric, ranked.label, table, here)
+        out[q] = tied(metric, ranked, here)
+        empty[q] = _nothing(here)
+
+
+@inner
+def _ranked(ranking, q, label, table):
+    a, b = ranking.ptr[q], ranking.ptr[q + 1]
+    end = a + ranking.length[q]
+    return Query(label[a:b], ranking.key[a:end], ranking.slot[a:end], table)
+
+
+@inner
+def _nothing(own):
+    """Whether no document is worth anything; in most queries one of the first few is."""
+    i = 0
+    while i < own.size and own[i] <= 0.0:
+        i += 1
+    return i == own.size

@@ -3,8 +3,36 @@
 import numpy as np
 
 from rankwood import _check
-from rankwood._jit import part
-from rankwood.metrics import verbs  # noqa: F401  a part joins the verbs that exist when it is defined
+from rankwood._jit import inner, part
+from rankwood.metrics.verbs import gain
+
+_GRADES = 16
+
+
+@inner
+def spread(gains, label, out):
+    """Fill `out` with gains; return gains and numbers of the labels 0, 1, ..., and if there are no others.
+
+    Labels are mostly a few small integers: the gain of each is computed once, in loops that vectorise.
+    """
+    grades = np.empty((2, _GRADES))
+    left = label.size
+    for g in range(_GRADES):
+        count = 0
+        if left > 0:
+            for i in range(label.size):
+                count += label[i] == g
+        if count > 0:
+            own = gain(gains, float(g))
+            grades[0, g] = own
+            for i in range(label.size):
+                out[i] = own if label[i] == g else out[i]
+        grades[1, g] = count
+        left -= count
+    if left > 0:
+        for i in range(label.size):
+            out[i] = gain(gains, label[i])
+    return grades, left == 0
 
 
 @part
@@ -17,17 +45,18 @@ class Exp:
     @staticmethod
     def check_labels(y: np.ndarray) -> None:
         """Raise unless `y` holds integers small enough for 2**y."""
-        if y.size and (y != np.floor(y)).any():
-            row = int(np.flatnonzero(y != np.floor(y))[0])
-            raise _check.InputError(
-                f"the gain 2^y - 1 needs integer labels, got {y[row]:g} at row {row}; "
-                'use gain="linear" for fractional ones.'
-            )
         if y.size and y.max() > 1000:
             row = int(np.argmax(y))
             raise _check.InputError(
                 f"the gain 2^y - 1 overflows beyond y = 1000, got {y[row]:g} at row {row}; "
                 'use gain="linear" for labels of this size.'
+            )
+        broken = y != y.astype(np.int16)
+        if broken.any():
+            row = int(np.argmax(broken))
+            raise _check.InputError(
+                f"the gain 2^y - 1 needs integer labels, got {y[row]:g} at row {row}; "
+                'use gain="linear" for fractional ones.'
             )
 
 
@@ -44,14 +73,14 @@ class Linear:
 
 
 @part
-class Binary:
+class AtLeast:
     """Gain 1 of a relevant document, one with a label of at least `rel`, and 0 of every other."""
 
     rel: float = 1.0
 
     def check(self) -> None:
         """Raise if a label of 0 would be relevant."""
-        _check.positive(self.rel, "Binary.rel")
+        _check.positive(self.rel, "AtLeast.rel")
 
     def gain(self, label):
         return 1.0 if label >= self.rel else 0.0
@@ -77,7 +106,7 @@ class ExpChance:
 
 @part
 class LinearChance:
-    r"""Chance :math:`y / m` that a document satisfies, m being the largest label [lyzhin2023]."""
+    r"""Chance :math:`y / m` that a document satisfies, m being the largest label [whichtricks2023]."""
 
     max_label: float = 4.0
 

@@ -7,13 +7,13 @@ from rankwood import _check, spec
 from rankwood.metrics.binary import AP, RR, Precision, Recall
 from rankwood.metrics.cascade import ERR, PFound
 from rankwood.metrics.dcg import DCG, NDCG
-from rankwood.metrics.gains import CHANCES, GAINS, Binary
+from rankwood.metrics.gains import CHANCES, GAINS, AtLeast
 from rankwood.metrics.position import ARP, ARPK, RBP, ExpDCG
-from rankwood.metrics.shares import Cutoff, One, Places, Reachable, Relevant
+from rankwood.metrics.shares import Cutoff, Places, Reachable, Relevant, Undivided
 
 #: What a sum may be divided by, by the names that `per=` takes.
 SHARES: dict[str, Any] = {
-    "one": One(),
+    "one": Undivided(),
     "places": Places(),
     "k": Cutoff(),
     "relevant": Relevant(),
@@ -45,7 +45,7 @@ def dcg(k: int | None = None, gain: str = "exp") -> DCG:
 
 def bndcg(k: int | None = None, rel: float = 1) -> NDCG:
     """NDCG of binary labels: a label of at least `rel` has gain 1, any other 0 [jarvelin2002]."""
-    return NDCG(k, Binary(rel))
+    return NDCG(k, AtLeast(rel))
 
 
 def p(k: int | None = None, rel: float = 1, per: str = "places") -> Precision:
@@ -97,14 +97,14 @@ def arp(k: None = None, gain: str = "linear", per: str = "one") -> ARP:
 
 
 def arpk(k: int | None = None, rel: float = 1) -> ARPK:
-    """Sum of how far relevant documents are beyond the first k: lower is better [adalia2025]."""
+    """Sum of how far relevant documents are beyond the first k: lower is better [lambdagap2025]."""
     if k is None:
         raise _check.InputError("arpk needs a cutoff: give one, as in arpk@10, or use arp.")
     return ARPK(k, rel)
 
 
 def expdcg(k: int | None = None, base: float = 0.85, gain: str = "linear") -> ExpDCG:
-    """DCG with discounts 1, b, b^2, ... [lyzhin2023]."""
+    """DCG with discounts 1, b, b^2, ... [whichtricks2023]."""
     return ExpDCG(k, base, _gain(gain))
 
 
@@ -120,7 +120,7 @@ def pfound(
 
 def rbp(k: int | None = None, p: float = 0.8, rel: float = 1) -> RBP:
     """Rank-biased precision: the user goes on with probability p [moffat2008]."""
-    return RBP(k, p, Binary(rel))
+    return RBP(k, p, AtLeast(rel))
 
 
 METRICS: dict[str, Callable[..., Any]] = {

@@ -50,7 +50,11 @@ def _record(
     real: type,
     n_jobs: int | None,
 ) -> Any:
-    """Return a part's own column if it has one, else the records of the parts inside it, in order."""
+    """Return a part's own column if it has one, else the records of the parts inside it, in order.
+
+    Behind them comes what `tables` of the part makes of the discounts, if it has that: a table of two
+    dimensions, the same for every query.
+    """
     if type(part).Raw in worth.table:
         out = np.empty(label.size)
         raw = lower(part)
@@ -64,7 +68,10 @@ def _record(
             )
         return column
     inner = [getattr(part, f.name) for f in fields(part)]
-    return tuple(_record(x, label, ptr, table, real, n_jobs) for x in inner if is_part(x))
+    record = [_record(x, label, ptr, table, real, n_jobs) for x in inner if is_part(x)]
+    if hasattr(part, "tables"):
+        record.append(part.tables(table).astype(real))
+    return tuple(record)
 
 
 @jit

@@ -4,9 +4,9 @@ from typing import ClassVar
 
 from rankwood import _check
 from rankwood._jit import Can, inner, like, part
-from rankwood.metrics.gains import Binary, Linear
-from rankwood.metrics.shares import One
-from rankwood.metrics.sums import Gains, by_rank, check_fraction, sum_delta, sum_value
+from rankwood.metrics.gains import AtLeast, Linear
+from rankwood.metrics.shares import Undivided
+from rankwood.metrics.sums import Gains, by_rank, check_fraction, sum_delta
 from rankwood.metrics.verbs import gain, per
 
 
@@ -30,6 +30,25 @@ def places_after(q, worth, k):
     return Gains(both[0], both[1])
 
 
+@inner
+def power_sum(q, worth, base, k):
+    """Sum of worth times 1, b, b^2, ..., over the first k."""
+    total, now = 0.0, 1.0
+    for i in range(min(k, q.slot.size)):
+        total += worth[q.slot[i]] * now
+        now *= base
+    return total
+
+
+@inner
+def distance_sum(q, worth, k):
+    """Sum of worth times places beyond the k-th."""
+    total = 0.0
+    for i in range(k, q.slot.size):
+        total += worth[q.slot[i]] * (i + 1 - k)
+    return total
+
+
 @part
 class ARP:
     r"""Average relevance position as a sum, :math:`\sum_p G_p \, p`: lower is better [wang2018].
@@ -38,7 +57,7 @@ class ARP:
     """
 
     gain: Can("gain") = Linear()  # type: ignore[valid-type]
-    per: Can("per") = One()  # type: ignore[valid-type]
+    per: Can("per") = Undivided()  # type: ignore[valid-type]
     normalised: ClassVar[bool] = False
     higher_is_better: ClassVar[bool] = False
 
@@ -53,12 +72,15 @@ class ARP:
     def columns(self, q, worth):
         return places_after(q, worth, 0)
 
-    value, delta = sum_value, sum_delta
+    def value(self, q, worth):
+        return distance_sum(q, worth, 0)
+
+    delta = sum_delta
 
 
 @part
 class ARPK:
-    r"""Distance of relevant documents from the first k, :math:`\sum_{p > k} b_p (p - k)` [wang2018]."""
+    r"""Distance of relevant documents from the first k, :math:`\sum_{p > k} b_p (p - k)` [lambdagap2025]."""
 
     k: int = 10
     rel: float = 1.0
@@ -76,12 +98,15 @@ class ARPK:
     def columns(self, q, worth):
         return places_after(q, worth, self.k)
 
-    value, delta = sum_value, sum_delta
+    def value(self, q, worth):
+        return distance_sum(q, worth, self.k)
+
+    delta = sum_delta
 
 
 @part
 class ExpDCG:
-    r"""Gains with discounts that fall by the same factor, :math:`\sum_{p \le k} G_p \, b^{p-1}` [lyzhin2023]."""
+    r"""Gains with discounts that fall by the same factor, :math:`\sum_{p \le k} G_p \, b^{p-1}` [whichtricks2023]."""
 
     k: int | None = None
     base: float = 0.85
@@ -100,7 +125,10 @@ class ExpDCG:
     def columns(self, q, worth):
         return powers(q, worth, self.base, self.k)
 
-    value, delta = sum_value, sum_delta
+    def value(self, q, worth):
+        return power_sum(q, worth, self.base, self.k)
+
+    delta = sum_delta
 
 
 @part
@@ -112,7 +140,7 @@ class RBP:
 
     k: int | None = None
     p: float = 0.8
-    gain: Can("gain") = Binary()  # type: ignore[valid-type]
+    gain: Can("gain") = AtLeast()  # type: ignore[valid-type]
     normalised: ClassVar[bool] = True
     higher_is_better: ClassVar[bool] = True
 
@@ -127,4 +155,7 @@ class RBP:
     def columns(self, q, worth):
         return powers(q, worth, self.p, self.k)
 
-    value, delta = sum_value, sum_delta
+    def value(self, q, worth):
+        return power_sum(q, worth, self.p, self.k)
+
+    delta = sum_delta

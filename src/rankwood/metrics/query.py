@@ -66,54 +66,44 @@ def _insert(key, slot, gap, moves):
 
 @inner
 def choose(key, slot, k, spare):
-    """Bring the first k of a ranking to the front, both parts by slot; `slot` counts from 0 when called.
+    """Bring the slots of the k largest keys to the front, both parts by slot; `key` stays by slot.
 
-    What is found doesn't depend on how: the k-th largest key is a number, and among documents that
+    `slot` holds what the round before found: the least of those k keys is a bound that few others reach.
+    What is found doesn't depend on that: the k-th largest key is a number, and among documents that
     have it the first ones by slot are taken.
     """
     n = key.size
+    bound = key[slot[0]]
+    for i in range(k):
+        bound = min(bound, key[slot[i]])
+    count = 0
     for i in range(n):
-        spare[i] = key[i]
-    edge = _kth(spare, k)
+        spare[count] = key[i]
+        count += 1 if key[i] >= bound else 0
+    edge = _kth(spare, count, k)
     ties = k
     for i in range(n):
-        if key[i] > edge:
-            ties -= 1
+        ties -= 1 if key[i] > edge else 0
     front, back = 0, k
     for i in range(n):
-        spare[i] = key[i]
-        if key[i] > edge or (key[i] == edge and ties > 0):
-            if key[i] == edge:
-                ties -= 1
-            slot[front] = i
-            front += 1
-        else:
-            slot[back] = i
-            back += 1
-    for i in range(n):
-        key[i] = spare[slot[i]]
+        same = 1 if key[i] == edge else 0
+        ahead = 1 if key[i] > edge or (same and ties > 0) else 0
+        slot[front if ahead else back] = i
+        front += ahead
+        back += 1 - ahead
+        ties -= same
 
 
 @inner
-def _kth(key, k):
-    """k-th largest of `key`, which is left in another order (Hoare's selection)."""
-    low, high, k = 0, key.size - 1, k - 1
-    while low < high:
-        pivot = key[(low + high) // 2]
-        i, j = low, high
-        while i <= j:
-            while key[i] > pivot:
-                i += 1
-            while key[j] < pivot:
-                j -= 1
-            if i <= j:
-                key[i], key[j] = key[j], key[i]
-                i += 1
-                j -= 1
-        if k <= j:
-            high = j
-        elif k >= i:
-            low = i
-        else:
-            break
-    return key[k]
+def _kth(key, count, k):
+    """k-th largest of the first `count` keys, which are left in another order."""
+    for i in range(1, count):
+        here = key[i]
+        j = i if i < k else k - 1
+        if i >= k and here <= key[k - 1]:
+            continue
+        while j > 0 and key[j - 1] < here:
+            key[j] = key[j - 1]
+            j -= 1
+        key[j] = here
+    return key[k - 1]

@@ -5,7 +5,7 @@ from rankwood.metrics import verbs  # noqa: F401  a part joins the verbs that ex
 
 
 @part
-class One:
+class Undivided:
     """Divide by 1: a plain sum."""
 
     def per(self, k, n, relevant):

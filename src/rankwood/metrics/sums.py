@@ -21,14 +21,6 @@ def by_rank(q, worth, rows):
     return table
 
 
-def sum_value(self, n, own):
-    """Value of a metric with the record `Gains`."""
-    total = 0.0
-    for i in range(n):
-        total += own.gain[i] * own.discount[i]
-    return total
-
-
 def sum_delta(self, x, y, a, b):
     """Change by a swap of a metric with the record `Gains`."""
     return (b.gain - a.gain) * (a.discount - b.discount)

@@ -3,7 +3,6 @@
 import numpy as np
 
 from rankwood._jit import verb
-from rankwood.metrics.query import Query
 
 
 @verb
@@ -23,12 +22,12 @@ def worth(m, label, table, out):
 
 @verb
 def columns(m, q, worth):
-    """Per-rank record that `value` and `delta` read, made anew for each ranking; `worth` is by slot."""
+    """Per-rank record that `delta` reads, made anew for each ranking; `worth` is by slot."""
 
 
 @verb
-def value(m, n, own):
-    """Metric of a query of n documents whose record is `own`."""
+def value(m, q, worth):
+    """Metric of a ranking; `worth` is by slot, and may be of more documents than are ranked."""
 
 
 @verb
@@ -49,7 +48,7 @@ def _mean_worth(m, q, worth):
         for t in range(i, j):
             mean[q.slot[t]] = total / (j - i)
         i = j
-    return value(m, n, columns(m, q, mean))
+    return value(m, q, mean)
 
 
 def tied(m, q, worth):

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from rankwood import _check, _run
-from rankwood._jit import lower
+from rankwood._jit import ALL, lower
 from rankwood._rng import mix
 from rankwood.data.groups import Groups
 from rankwood.data.lists import grouped
@@ -51,7 +51,8 @@ class Drive:
         self.seed = seed
         y = objective.labels.read(y)
         self._raw = lower(objective, real)
-        self._depth = objective.ranks()
+        depth = objective.ranks()
+        self._depth = None if depth == ALL else depth
         self._plan = plan(objective, y, groups.ptr, groups.rows, real, n_jobs)
         # The ranking of the round before; slots count from 0 in each query.
         self._order = np.arange(y.size) - np.repeat(groups.ptr[:-1], groups.sizes)

@@ -43,29 +43,26 @@ class Binary:
         return (y >= self.rel).astype(np.float64)
 
     def split(self, label, n, m, pairs, order, first, end, spare):
-        # before[p]: relevant documents at the places before p of the pair set's order
+        # before[p]: relevant documents at the places before p of the pair set's order. Labels come in no
+        # order that could be foreseen, so there are no branches on them.
         before, ranks = spare[0], spare[1]
         relevant = 0
         for p in range(n):
             ranks[p] = order[p]
             before[p] = relevant
-            if label[order[p]] > 0:
-                relevant += 1
+            relevant += np.int64(label[order[p]])
         before[n] = relevant
-        ups, downs = 0, relevant
         for p in range(n):
-            a, b = (0, 0) if p >= m else span(pairs, p, n)
-            a, b = min(a, n), min(b, n)
-            if label[ranks[p]] > 0:
-                order[ups] = ranks[p]
-                first[ups], end[ups] = relevant + a - before[a], relevant + b - before[b]
-                ups += 1
-            else:
-                order[downs] = ranks[p]
-                first[downs], end[downs] = before[a], before[b]
-                downs += 1
+            up = np.int64(label[ranks[p]])
+            here = before[p] if up else relevant + p - before[p]
+            order[here] = ranks[p]
+            if p < m:
+                a, b = span(pairs, p, n)
+                a, b = (a if a < n else n), (b if b < n else n)
+                first[here] = relevant + a - before[a] if up else before[a]
+                end[here] = relevant + b - before[b] if up else before[b]
         anchors = before[m]
         return anchors, relevant, relevant + m - anchors
 
     def lay(self, pairs, docs, order):
-        return take(docs, order)
+        return True, take(docs, order)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rankwood import _check
-from rankwood._jit import like, part
+from rankwood._jit import exp, like, part
 from rankwood.objectives import verbs  # noqa: F401  (the verbs must exist before the parts)
 
 
@@ -21,7 +21,7 @@ class Logistic:
         _check.positive(self.sigma, "Logistic.sigma")
 
     def embed(self, score):
-        return np.exp(self.sigma * score)
+        return exp(self.sigma * score)
 
     def reach(self):
         # exp(±80) and the sum of two of them are normal numbers, in float32 too.

@@ -68,7 +68,7 @@ class TopMissed:
         return _anchors(kind, k, n, need, wanted, how == _ALL, self.missed == 1, scan, order)
 
     def lay(self, pairs, docs, order):
-        return take(docs, order)
+        return True, take(docs, order)
 
 
 @inner

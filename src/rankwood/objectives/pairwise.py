@@ -11,7 +11,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from rankwood._jit import ALL, Can, at, cut, inner, jit, like, part
+from rankwood._jit import Can, at, cut, inner, jit, like, part
 from rankwood._rng import mix
 from rankwood.metrics.query import Query, arrange, choose
 from rankwood.objectives.labels import Graded
@@ -20,10 +20,12 @@ from rankwood.objectives.pairs import All, reads
 from rankwood.objectives.scales import NoScale
 from rankwood.objectives.verbs import (
     embed,
+    facing,
     lay,
     lean,
     prepare,
     reach,
+    relate,
     scale,
     select,
     slope,
@@ -70,8 +72,10 @@ class Lambda:
 
 
 @inner
-def _lambda(obj, x, y):
-    """Lambda of x (that of y is its opposite), sum of what the pair pushes, and curvature."""
+def _lambda(obj, r, x, y):
+    """Lambda of x, the r-th anchor (that of y is its opposite), sum of what the pair pushes, and curvature."""
+    own = facing(obj.weight, y.own, r)
+    y = Doc(y.label, y.score, y.u, y.rank, own, y.place, y.first, y.end)
     above, below, bend = slope(obj.loss, x, y)
     return lean(obj.pairs, obj.weight, x, y, above, below, bend)
 
@@ -85,10 +89,10 @@ def _four(obj, x0, x1, x2, x3, docs, start, end, push, curve):
     p0 = p1 = p2 = p3 = c0 = c1 = c2 = c3 = total = like(x0.u, 0.0)
     for j in range(start, end):
         y = at(docs, j)
-        q0, t0, d0 = _lambda(obj, x0, y)
-        q1, t1, d1 = _lambda(obj, x1, y)
-        q2, t2, d2 = _lambda(obj, x2, y)
-        q3, t3, d3 = _lambda(obj, x3, y)
+        q0, t0, d0 = _lambda(obj, 0, x0, y)
+        q1, t1, d1 = _lambda(obj, 1, x1, y)
+        q2, t2, d2 = _lambda(obj, 2, x2, y)
+        q3, t3, d3 = _lambda(obj, 3, x3, y)
         p0 += q0
         p1 += q1
         p2 += q2
@@ -111,23 +115,26 @@ def _rank(obj, plan, q, order, depth, scores, key, spare, slots, label, score, u
     """
     start, n = plan.ptr[q], plan.ptr[q + 1] - plan.ptr[q]
     slot = order[start : start + n]
-    for i in range(n):
-        if depth != ALL:
-            slot[i] = i
-        key[i] = scores[plan.rows[start + slot[i]]]
-    if depth == ALL:
+    if depth is None:  # a question of types: what isn't needed isn't compiled
+        for i in range(n):
+            key[i] = scores[plan.rows[start + slot[i]]]
         arrange(key[:n], slot)
-    elif 0 < depth < n:
-        choose(key[:n], slot, depth, spare[:n])
+    else:
+        for i in range(n):
+            key[i] = scores[plan.rows[start + i]]
+        if 0 < depth < n:
+            choose(key[:n], slot, depth, spare)
     low = high = key[0]
     for i in range(n):
-        low, high = min(low, key[i]), max(high, key[i])
+        low, high = (key[i] if key[i] < low else low), (key[i] if key[i] > high else high)
     middle = 0.5 * low + 0.5 * high
+    for i in range(n):
+        slots[i] = slot[i]
+        label[i] = plan.label[start + slot[i]]
+        score[i] = key[i if depth is None else slot[i]] - middle
+    for i in range(n, slots.size):
+        slots[i], label[i], score[i] = slots[n - 1], np.nan, score[n - 1]
     for i in range(slots.size):
-        here = min(i, n - 1)
-        slots[i] = slot[here]
-        label[i] = plan.label[start + slot[here]] if i < n else np.nan
-        score[i] = key[here] - middle
         u[i] = embed(obj.loss, score[i])
     return high - middle > reach(obj.loss)
 
@@ -141,29 +148,59 @@ def _around(obj, docs, i):
 
 
 @inner
-def _anchor(docs, i, counts):
-    """Document i; without partners, if it only fills up a tile."""
+def _anchor(obj, docs, i, counts):
+    """Document i as an anchor; without partners, if it only fills up four."""
     x = at(docs, i)
-    none = like(x.u, 0.0)
-    first, end = (x.first if counts else like(x.u, np.inf)), (x.end if counts else none)
-    return Doc(x.label, x.score, x.u, x.rank, x.own, x.place, first, end)
+    first, end = (x.first if counts else like(x.u, 2**30)), (x.end if counts else like(x.u, 0.0))
+    own = facing(obj.weight, x.own, -1)
+    return Doc(x.label, x.score, x.u, x.rank, own, x.place, first, end)
 
 
 @inner
-def _tile(obj, docs, i, count, push, curve):
-    """Pairs of up to four anchors from place i; return the sum of what they push."""
-    x0, x1 = at(docs, i), _anchor(docs, i + 1, count > 1)
-    x2, x3 = _anchor(docs, i + 2, count > 2), _anchor(docs, i + 3, count > 3)
-    start = min(min(x0.first, x1.first), min(x2.first, x3.first))
-    wide = max(max(x0.end, x1.end), max(x2.end, x3.end)) - start
-    if wide <= 0:
-        return like(x0.u, 0.0)
-    a = np.uint64(start)
-    z = np.uint64(np.int64(start) + (np.int64(wide) + _LANES - 1) // _LANES * _LANES)
-    p, c, total = _four(obj, x0, x1, x2, x3, docs, a, z, push, curve)
-    for r in range(count):
-        push[i + r] += p[r]
-        curve[i + r] += c[r]
+def _pairs(obj, docs, moved, wide, start, end, push, curve):
+    """Pairs of the anchors from `start` to `end`, four by four; return the sum of what they push.
+
+    One call for all of them: each array that is handed to a function costs a count of its owners.
+    """
+    total = like(push[0], 0.0)
+    for i in range(start, end, 1 if wide else 4):
+        if wide:
+            _around(obj, docs, i)
+        count = 1 if wide else min(4, end - i)
+        x0, x1 = _anchor(obj, docs, i, True), _anchor(obj, docs, i + 1, count > 1)
+        x2, x3 = _anchor(obj, docs, i + 2, count > 2), _anchor(obj, docs, i + 3, count > 3)
+        low, high = x0.first, x0.end
+        for x in (x1, x2, x3):
+            low, high = (x.first if x.first < low else low), (x.end if x.end > high else high)
+        tiles = (np.int64(high - low) + _LANES - 1) // _LANES if high > low else 0
+        a, z = np.uint64(low), np.uint64(np.int64(low) + tiles * _LANES)
+        ranks = (x0.rank, x1.rank, x2.rank, x3.rank)
+        relate(obj.weight, docs.own, ranks, docs.rank, moved, a, z)
+        if tiles == 1 and count == 4:
+            total += _few(obj, (x0, x1, x2, x3), docs, push, curve)
+            continue
+        p, c, t = _four(obj, x0, x1, x2, x3, docs, a, z, push, curve)
+        for r in range(count):
+            push[i + r] += p[r]
+            curve[i + r] += c[r]
+        total += t
+    return total
+
+
+@inner
+def _few(obj, anchors, docs, push, curve):
+    """Pairs of four anchors that have few partners, one by one; return the sum of what they push."""
+    total = like(push[0], 0.0)
+    for r in range(4):
+        x = anchors[r]
+        i = np.uint64(x.place)
+        for j in range(np.uint64(x.first), np.uint64(x.end)):
+            p, t, c = _lambda(obj, r, x, at(docs, j))
+            push[i] += p
+            curve[i] += c
+            push[j] -= p
+            curve[j] += c
+            total += t
     return total
 
 
@@ -180,15 +217,16 @@ def fill(obj, plan, order, depth, state, scores, grad, hess, first, last):
     by_push, by_curve = units(obj.loss)
     for q in range(first, last):
         start, n = plan.ptr[q], plan.ptr[q + 1] - plan.ptr[q]
-        here = work[:, : n + _LANES - 1]
-        label, score, u, push, curve, place = here[0], here[1], here[2], here[3], here[4], here[5]
-        slots, places = indices[0, : place.size], indices[1, : place.size]
+        f = n + _LANES - 1
+        label, score, u, push = work[0, :f], work[1, :f], work[2, :f], work[3, :f]
+        curve, place, begin, end = work[4, :f], work[5, :f], work[6, :f], work[7, :f]
+        slots, places = indices[0, :f], indices[1, :f]
         wide = _rank(
             obj, plan, q, order, depth, scores, keys[0], keys[1], slots, label, score, u
         )
         ranked = Query(label, score, slots, plan.table)
         own = prepare(obj.weight, ranked, cut(plan.worth[0], start, start + n))
-        for i in range(place.size):
+        for i in range(f):
             push[i] = curve[i] = 0.0
             places[i] = i
         m = select(
@@ -200,17 +238,13 @@ def fill(obj, plan, order, depth, state, scores, grad, hess, first, last):
             mix(state, q),
         )
         a, b, c = split(
-            obj.labels, label, n, m, obj.pairs, places[:n], here[6], here[7], indices[2:]
+            obj.labels, label, n, m, obj.pairs, places[:n], begin, end, indices[2:]
         )
-        moved = lay(obj.labels, obj.pairs, (label, score, u, place, own), places)
-        docs = Doc(moved[0], moved[1], moved[2], moved[3], moved[4], place, here[6], here[7])
+        moved, d = lay(obj.labels, obj.pairs, (label, score, u, place, own), places)
+        docs = Doc(d[0], d[1], d[2], d[3], d[4], place, begin, end)
         total = like(by_push, 0.0)
         for anchors in ((0, a), (b, c)):
-            for i in range(anchors[0], anchors[1], 1 if wide else 4):
-                if wide:
-                    _around(obj, docs, i)
-                count = 1 if wide else min(4, anchors[1] - i)
-                total += _tile(obj, docs, i, count, push, curve)
+            total += _pairs(obj, docs, moved, wide, anchors[0], anchors[1], push, curve)
         factor = scale(obj.scale, by_push * (total + total))
         for i in range(n):
             row = plan.rows[start + slots[places[i]]]

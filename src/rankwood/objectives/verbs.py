@@ -18,6 +18,35 @@ def prepare(part, q, worth):
 prepare = verb(prepare, default=_nothing)
 
 
+def _nothing_to_look_up(w, own, ranks, rank, moved, start, end):
+    return 0
+
+
+def relate(w, own, ranks, rank, moved, start, end):
+    """Write into the record what depends on the ranks of four anchors and of the documents from `start` to `end`.
+
+    For weights that look something up by the distance of two ranks: no vector loop can do that while it
+    also stores. By default there is nothing to look up.
+    """
+
+
+relate = verb(relate, default=_nothing_to_look_up)
+
+
+def _as_it_is(w, b, r):
+    return b
+
+
+def facing(w, b, r):
+    """Return what the r-th of four anchors sees of a document's part of the record; by default all of it.
+
+    With r = -1, what is seen of the anchor itself.
+    """
+
+
+facing = verb(facing, default=_as_it_is)
+
+
 @verb
 def weight(w, x, y, a, b):
     """Weight of the pair of documents x and y, the same both ways; a and b are their parts of the record."""
@@ -55,11 +84,11 @@ span = verb(span, default=_below)
 
 
 def _unmoved(part, pairs, docs, order):
-    return docs
+    return False, docs
 
 
 def lay(part, pairs, docs, order):
-    """Documents in working order: as they are, unless a part of the objective moves them."""
+    """Tell whether a part of the objective moves documents, and return them in working order."""
 
 
 lay = verb(lay, default=_unmoved)

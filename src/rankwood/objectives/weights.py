@@ -9,7 +9,7 @@ from rankwood._jit import ALL, Can, OneOf, like, part
 from rankwood.metrics.dcg import DCG, NDCG
 from rankwood.metrics.verbs import columns, delta
 from rankwood.objectives.pairs import reads
-from rankwood.objectives.verbs import prepare, toward, weight
+from rankwood.objectives.verbs import facing, prepare, relate, toward, weight
 
 
 @part
@@ -96,8 +96,10 @@ class Loss1:
         return a.gain * a.discount
 
 
-#: Record of Loss2: the metric's own, and the table of steps by distance.
-Steps = namedtuple("Steps", "own table")
+#: Record of Loss2: the metric's own, the steps from four anchors' ranks to a document's, and the table of steps by
+#: the difference of ranks, with 0 in the middle.
+Steps = namedtuple("Steps", "own step0 step1 step2 step3 table")
+Step = namedtuple("Step", "own step")
 
 
 @part
@@ -114,18 +116,34 @@ class Loss2:
     def check(self) -> None:
         _discounted(self)
 
+    def tables(self, table: np.ndarray) -> np.ndarray:
+        """Return the steps by the difference of ranks, 0 in the middle."""
+        shift = int(self.delta == "shifted")
+        steps = -np.diff(table[shift:])
+        return np.concatenate([[0.0], steps[::-1], [0.0], steps])[None]
+
     def prepare(self, q, worth):
-        size = q.slot.size
-        steps = np.empty((1, size), q.table.dtype)
-        steps[0, 0] = 0.0
-        for m in range(1, size):
-            steps[0, m] = q.table[m - 1 + self.delta] - q.table[m + self.delta]
-        return Steps(columns(self.metric, q, worth[0]), steps)
+        steps = np.empty((4, q.slot.size), q.table.dtype)
+        own = columns(self.metric, q, worth[0])
+        return Steps(own, steps[0], steps[1], steps[2], steps[3], worth[1])
+
+    def relate(self, own, ranks, rank, moved, start, end):
+        middle, table = own.table.shape[1] // 2, own.table
+        m0, m1 = np.uint64(middle - np.int64(ranks[0])), np.uint64(middle - np.int64(ranks[1]))
+        m2, m3 = np.uint64(middle - np.int64(ranks[2])), np.uint64(middle - np.int64(ranks[3]))
+        for j in range(start, end):
+            here = np.uint64(rank[j]) if moved else j
+            own.step0[j], own.step1[j] = table[0, m0 + here], table[0, m1 + here]
+            own.step2[j], own.step3[j] = table[0, m2 + here], table[0, m3 + here]
+        return 0
+
+    def facing(self, b, r):
+        low, high = (b.step1 if r == 1 else b.step0), (b.step3 if r == 3 else b.step2)
+        # An anchor has no step of its own: the pair's is the larger of two.
+        return Step(b.own, like(low, 0.0) if r < 0 else (high if r > 1 else low))
 
     def weight(self, x, y, a, b):
-        # 32 bits, then unsigned: what vectors convert, and an index that can't be negative.
-        distance = np.uint32(np.int32(abs(x.rank - y.rank)))
-        return abs(a.own.gain - b.own.gain) * a.table[0, distance]
+        return abs(a.own.gain - b.own.gain) * max(a.step, b.step)
 
 
 @part
@@ -175,6 +193,13 @@ class Sum:
     def prepare(self, q, worth):
         return prepare(self.first, q, worth[0]), prepare(self.second, q, worth[1])
 
+    def relate(self, own, ranks, rank, moved, start, end):
+        relate(self.first, own[0], ranks, rank, moved, start, end)
+        return relate(self.second, own[1], ranks, rank, moved, start, end)
+
+    def facing(self, b, r):
+        return facing(self.first, b[0], r), facing(self.second, b[1], r)
+
     def weight(self, x, y, a, b):
         one, two = weight(self.first, x, y, a[0], b[0]), weight(self.second, x, y, a[1], b[1])
         return one + self.mu * two
@@ -200,6 +225,12 @@ class Times:
 
     def prepare(self, q, worth):
         return prepare(self.base, q, worth[0])
+
+    def relate(self, own, ranks, rank, moved, start, end):
+        return relate(self.base, own, ranks, rank, moved, start, end)
+
+    def facing(self, b, r):
+        return facing(self.base, b, r)
 
     def weight(self, x, y, a, b):
         return self.by * weight(self.base, x, y, a, b)
@@ -230,6 +261,12 @@ class ByDistance:
         for s in q.score:
             low, high = min(low, s), max(high, s)
         return prepare(self.base, q, worth[0]), (like(self.c, 1.0) if low == high else self.c)
+
+    def relate(self, own, ranks, rank, moved, start, end):
+        return relate(self.base, own[0], ranks, rank, moved, start, end)
+
+    def facing(self, b, r):
+        return facing(self.base, b[0], r), b[1]
 
     def weight(self, x, y, a, b):
         return weight(self.base, x, y, a[0], b[0]) / (a[1] + abs(x.score - y.score))

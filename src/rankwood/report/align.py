@@ -39,6 +39,10 @@ def align(evaluations: Any, metrics: Any = None) -> Aligned:
 
 def align_one(table: Aligned, name: str, evaluation: Evaluation) -> np.ndarray:
     """Return the values of one more model, whatever its rules, in the order of the table's queries."""
+    if name in table.models:
+        raise _check.InputError(f"{name!r} is the name of a model already; give it another.")
+    _check_kind(name, evaluation)
+    _check_metrics(name, evaluation, table.metrics)
     return _values(table.models[0], table.ids.tolist(), name, evaluation, table.metrics)
 
 
@@ -51,11 +55,7 @@ def _named(evaluations: Any) -> dict[str, Evaluation]:
             f"got {type(evaluations).__name__}."
         )
     for name, evaluation in evaluations.items():
-        if not isinstance(evaluation, Evaluation):
-            raise _check.InputError(
-                f"model {str(name)!r} must be an Evaluation, as rankwood.evaluate returns it, "
-                f"got {type(evaluation).__name__}."
-            )
+        _check_kind(str(name), evaluation)
     named = {str(name): evaluation for name, evaluation in evaluations.items()}
     if len(named) < len(evaluations):
         raise _check.InputError("two models have the same name as text; give each its own.")
@@ -72,16 +72,26 @@ def _metrics(named: dict[str, Evaluation], metrics: Any) -> list[str]:
     if not names:
         raise _check.InputError(f"model {first!r} has no metric to compare by.")
     for model, evaluation in named.items():
-        for name in names:
-            if name not in evaluation.metrics:
-                near = (
-                    _check.nearest(name, evaluation.metrics).rstrip(".?").replace("known", "there")
-                )
-                raise _check.InputError(
-                    f"model {model!r} has no metric {name!r}{near}; evaluate every model by the same "
-                    "metrics, or say which with metrics=."
-                )
+        _check_metrics(model, evaluation, names)
     return names
+
+
+def _check_kind(model: str, evaluation: Any) -> None:
+    if not isinstance(evaluation, Evaluation):
+        raise _check.InputError(
+            f"model {model!r} must be an Evaluation, as rankwood.evaluate returns it, "
+            f"got {type(evaluation).__name__}."
+        )
+
+
+def _check_metrics(model: str, evaluation: Evaluation, names: list[str]) -> None:
+    for name in names:
+        if name not in evaluation.metrics:
+            near = _check.nearest(name, evaluation.metrics).rstrip(".?").replace("known", "there")
+            raise _check.InputError(
+                f"model {model!r} has no metric {name!r}{near}; evaluate every model by the same "
+                "metrics, or say which with metrics=."
+            )
 
 
 def _same_rules(first: str, one: Evaluation, second: str, other: Evaluation) -> None:

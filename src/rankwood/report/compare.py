@@ -1,6 +1,7 @@
 """Compare models: means, differences, tests."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from rankwood.report.align import Aligned, align, align_one, direction
 from rankwood.report.comparison import MEAN, TEST, Comparison
 from rankwood.report.models import perfect, random
 from rankwood.report.presets import INTERVALS, rules
+from rankwood.report.view import LETTERS
 
 _CORRECT: dict[str | None, Callable[[np.ndarray], np.ndarray]] = {
     "holm": stats.holm,
@@ -74,8 +76,9 @@ def compare(
         Interval of the mean difference: Student's (default), or the bootstrap's (default of that test: "bca").
     level : float
         Confidence of intervals.
-    bounds : RankingData or (y, qid), optional
-        The labels behind the evaluations: adds a perfect and a random model as rows, without tests.
+    bounds : RankingData, Qrels, (y, qid) or dict of Evaluation, optional
+        The labels behind the evaluations: adds a perfect and a random model as rows, without tests. A dictionary gives
+        such rows by name, as `report.perfect` and `report.random` make them.
     n_jobs : int, optional
         Threads; None means every core. The result is the same for any number.
 
@@ -106,6 +109,10 @@ def compare(
     how["level"] = stats.confidence(level)
     how["seed"] = _check.at_least(seed, 0, "seed")
     table = align(evaluations, metrics)
+    if how["marks"] == "letters" and len(table.models) > len(LETTERS):
+        raise _check.InputError(
+            f"there are letters for {len(LETTERS)} models, got {len(table.models)}; use marks='stars'."
+        )
     how["baseline"] = _baseline(baseline, table.models)
     better = {name: direction(name) for name in table.metrics}
     tests = _tests(table, how, better, n_jobs)
@@ -236,13 +243,19 @@ def _mirrored(row: dict[str, Any]) -> dict[str, Any]:
 
 def _bounds(table: Aligned, data: Any, n_jobs: int | None) -> dict[str, np.ndarray]:
     """Return the values of a perfect and a random model, by metric and query."""
-    y, qid = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
-    kept = {k: v for k, v in table.conventions.items() if k in ("empty", "convention")}
-    edges = {
-        "perfect model": perfect(table.metrics, y, qid=qid, n_jobs=n_jobs, **kept),
-        "random model": random(table.metrics, y, qid=qid, n_jobs=n_jobs, **kept),
-    }
-    return {name: align_one(table, name, edge) for name, edge in edges.items()}
+    if isinstance(data, Mapping):
+        return {str(name): align_one(table, str(name), edge) for name, edge in data.items()}
+    y, qid = data if type(data) is tuple and len(data) == 2 else (data, None)
+    rules = {"qid": qid, "n_jobs": n_jobs, "convention": table.conventions.get("convention")}
+    empty = table.conventions.get("empty")
+    edges: dict[str, list[np.ndarray]] = {"perfect model": [], "random model": []}
+    for metric in table.metrics:  # a program may have a rule for empty queries for each metric
+        rules["empty"] = empty.get(metric) if isinstance(empty, dict) else empty
+        one = replace(table, metrics=[metric])
+        for values, model in zip(edges.values(), (perfect, random), strict=True):
+            name = model.__name__ + " model"
+            values.append(align_one(one, name, model(metric, y, **rules))[0])
+    return {name: np.array(values) for name, values in edges.items()}
 
 
 def _array(rows: list[tuple[Any, ...]], kinds: list[tuple[str, Any]]) -> np.ndarray:

@@ -6,7 +6,9 @@ from html import escape
 from rankwood.report.table import Cell, Span, Table
 
 _STYLE = """
-.rankwood { font: 15px/1.5 system-ui, sans-serif; color: #1c2430; }
+.rankwood { font: 15px/1.5 system-ui, sans-serif; }
+.rankwood.page { color: #1c2430; margin: 2em; }
+.rankwood .wide { overflow-x: auto; }
 .rankwood table { border-collapse: collapse; margin: 0 0 .6em; font-variant-numeric: tabular-nums; }
 .rankwood caption { text-align: left; font-weight: 600; padding: .4em 0; font-size: 1.05em; }
 .rankwood th { border-bottom: 2px solid #8a95a5; font-weight: 600; }
@@ -14,15 +16,11 @@ _STYLE = """
 .rankwood th.n, .rankwood td.n { text-align: right; }
 .rankwood tbody tr:hover { background: #8a95a522; }
 .rankwood tbody tr.break td { border-top: 1px solid #8a95a5; }
-.rankwood td b { color: #0b6b3a; }
-.rankwood sup { margin-left: .1em; }
+.rankwood sup { display: inline-block; text-align: left; line-height: 0; }
 .rankwood svg { vertical-align: middle; margin-left: .7em; }
-.rankwood p { color: #667080; margin: 0 0 1.8em; max-width: 60em; font-size: .9em; }
+.rankwood p { color: #7a8594; margin: 0 0 1.8em; max-width: 60em; font-size: .9em; }
 @media (prefers-color-scheme: dark) {
-  .rankwood.page { background: #14181f; }
-  .rankwood.page { color: #dde3ea; }
-  .rankwood.page p { color: #98a2b0; }
-  .rankwood.page td b { color: #5fd19a; }
+  .rankwood.page { background: #14181f; color: #dde3ea; }
 }
 """
 _WIDTH, _HEIGHT = 120, 14
@@ -33,7 +31,7 @@ def page(title: str, tables: Iterable[Table]) -> str:
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}body {{ margin: 2em; }}\n</style>\n</head>\n"
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
         f'<body class="rankwood page">\n{_body(tables)}</body>\n</html>\n'
     )
 
@@ -52,13 +50,17 @@ def _table(table: Table) -> str:
     heads = "".join(
         f'<th scope="col"{_side(i, left)}>{escape(h)}</th>' for i, h in enumerate(table.headings)
     )
-    lines = [f"<table>\n<caption>{escape(table.title)}</caption>"]
+    lines = [f'<div class="wide">\n<table>\n<caption>{escape(table.title)}</caption>']
     lines.append(f"<thead><tr>{heads}</tr></thead>\n<tbody>")
+    widths = [max(len(cell.marks) for cell in column) for column in zip(*table.rows, strict=True)]
     for place, row in enumerate(table.rows):
-        cells = "".join(f"<td{_side(i, left)}>{_cell(c)}</td>" for i, c in enumerate(row))
+        cells = "".join(
+            f"<td{_side(i, left)}>{_cell(c, w)}</td>"
+            for i, (c, w) in enumerate(zip(row, widths, strict=True))
+        )
         start = '<tr class="break">' if place in table.breaks else "<tr>"
         lines.append(f"{start}{cells}</tr>")
-    lines.append("</tbody>\n</table>")
+    lines.append("</tbody>\n</table>\n</div>")
     if table.notes:
         lines.append(f"<p>{escape(' '.join(table.notes))}</p>")
     return "\n".join(lines) + "\n"
@@ -68,9 +70,11 @@ def _side(place: int, left: int) -> str:
     return "" if place < left else ' class="n"'
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: Cell, width: int) -> str:
+    """Return the text of a cell; marks take the same room in all cells of a column, so numbers line up."""
     text = f"<b>{escape(cell.text)}</b>" if cell.bold else escape(cell.text)
-    marks = f"<sup>{escape(cell.marks)}</sup>" if cell.marks else ""
+    room = f' style="width: {0.6 * width:.1f}em"'
+    marks = f"<sup{room}>{escape(cell.marks)}</sup>" if width else ""
     return text + marks + ("" if cell.span is None else _drawn(cell.span))
 
 
@@ -86,7 +90,7 @@ def _drawn(span: Span) -> str:
     colour = {1: "#0b8a4b", -1: "#c2410c", 0: "#6b7280"}[side]
     middle = _HEIGHT / 2
     return (
-        f'<svg width="{_WIDTH}" height="{_HEIGHT}" role="img" aria-label="interval">'
+        f'<svg width="{_WIDTH}" height="{_HEIGHT}" aria-hidden="true">'
         f'<line x1="{at(0)}" x2="{at(0)}" y1="0" y2="{_HEIGHT}" stroke="#8a95a5"/>'
         f'<line x1="{at(span.low)}" x2="{at(span.high)}" y1="{middle}" y2="{middle}" '
         f'stroke="{colour}" stroke-width="2"/>'

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-import numpy as np
-
 from rankwood.data.lists import grouped
+from rankwood.data.trec import Qrels, Run
 from rankwood.metrics.evaluate import evaluate
 from rankwood.metrics.evaluation import Evaluation
 
@@ -17,7 +16,7 @@ def perfect(
     Parameters
     ----------
     metrics, y, qid, group
-        As in `rankwood.evaluate`; `y` may be a RankingData.
+        As in `rankwood.evaluate`; `y` may be a RankingData or Qrels.
     **rules
         `empty`, `convention` and `n_jobs` of `rankwood.evaluate`.
 
@@ -29,11 +28,10 @@ def perfect(
     Examples
     --------
     >>> from rankwood.report.models import perfect
-    >>> perfect("ndcg@2", [0, 2, 1]).mean()
-    {'ndcg@2': 1.0}
+    >>> perfect("dcg@1", [0, 2, 1]).mean()
+    {'dcg@1': 3.0}
     """
-    labels, _ = grouped(y, qid, group)
-    return evaluate(metrics, y, labels, qid=qid, group=group, **rules)
+    return evaluate(metrics, y, _scores(y, qid, group, 1.0), qid=qid, group=group, **rules)
 
 
 def random(metrics: Any, y: Any, *, qid: Any = None, group: Any = None, **rules: Any) -> Evaluation:
@@ -42,7 +40,7 @@ def random(metrics: Any, y: Any, *, qid: Any = None, group: Any = None, **rules:
     Parameters
     ----------
     metrics, y, qid, group
-        As in `rankwood.evaluate`; `y` may be a RankingData.
+        As in `rankwood.evaluate`; `y` may be a RankingData or Qrels.
     **rules
         `empty`, `convention` and `n_jobs` of `rankwood.evaluate`.
 
@@ -57,6 +55,13 @@ def random(metrics: Any, y: Any, *, qid: Any = None, group: Any = None, **rules:
     >>> random("ndcg@1", [0, 1, 0, 0]).mean()
     {'ndcg@1': 0.25}
     """
-    labels, _ = grouped(y, qid, group)
     rules["ties"] = "average"
-    return evaluate(metrics, y, np.zeros(labels.size), qid=qid, group=group, **rules)
+    return evaluate(metrics, y, _scores(y, qid, group, 0.0), qid=qid, group=group, **rules)
+
+
+def _scores(y: Any, qid: Any, group: Any, times: float) -> Any:
+    """Return labels times a number as scores; of judgments, as a run of all judged documents."""
+    if isinstance(y, Qrels):
+        return Run(y.qid, y.doc, y.label * times)
+    labels, _ = grouped(y, qid, group)
+    return labels * times

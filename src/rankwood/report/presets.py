@@ -73,6 +73,11 @@ def rules(preset: str | None, stated: dict[str, Any]) -> dict[str, Any]:
     _check.one_of(made["correct"], CORRECTIONS, "correct")
     _check.one_of(made["count"], stats.COUNTS, "count")
     _check.one_of(made["marks"], MARKS, "marks")
+    if made["marks"] == "letters" and made["alternative"] == "less":
+        raise _check.InputError(
+            "letters show which models one is better than, but alternative='less' asks for worse; "
+            "use 'two-sided' or 'greater'."
+        )
     made["draws"] = _check.at_least(made["draws"], 1, "draws")
     made["levels"] = _levels(made["levels"])
     return {"preset": preset, **made}

@@ -110,15 +110,21 @@ def plain(tables: Iterable[Table]) -> str:
     """Return tables in columns of characters."""
     parts = []
     for table in tables:
-        rows = [
-            list(table.headings),
-            *([cell.text + cell.marks for cell in row] for row in table.rows),
-        ]
+        rows = [list(table.headings), *lined_up(table)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         left = len(widths) - table.numbers
         lines = ["  ".join(_padded(row, widths, left)).rstrip() for row in rows]
         parts.append("\n".join([*lines, *table.notes]))
     return "\n\n".join(parts)
+
+
+def lined_up(table: Table) -> list[list[str]]:
+    """Return the texts of a table, marks filled up with spaces so that numbers stand under each other."""
+    widths = [max(len(cell.marks) for cell in column) for column in zip(*table.rows, strict=True)]
+    return [
+        [cell.text + cell.marks.ljust(w) for cell, w in zip(row, widths, strict=True)]
+        for row in table.rows
+    ]
 
 
 def _padded(row: list[str], widths: list[int], left: int) -> list[str]:

@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwood import _check
 from rankwood.report.table import Cell, Span, Table
 
 if TYPE_CHECKING:
     from rankwood.report.comparison import Comparison
 
 LETTERS = ascii_letters
+#: Columns of `differences` that a narrow place can do without, the first to go first.
+SPARE = ("rank r", "Cohen's d", "raw p", "W/T/L")
 _TESTS = {
     "permutation": "Paired permutation test",
     "fisher": "Fisher's randomisation test",
@@ -30,6 +33,7 @@ _CORRECTIONS = {"holm": "Holm", "bonferroni": "Bonferroni"}
 
 def tables(comparison: "Comparison", digits: int, details: bool) -> list[Table]:
     """Return the table of means, and the table of tests if asked for."""
+    digits = _check.at_least(digits, 0, "digits")
     return [summary(comparison, digits), *([differences(comparison, digits)] if details else [])]
 
 
@@ -95,9 +99,11 @@ def _legend(comparison: "Comparison") -> str:
     rules = comparison.rules
     if rules["marks"] == "letters":
         return f"Letters: significantly better than the models of these letters (p < {rules['levels'][0]:g})."
-    marks = ", ".join(f"{'*' * i} p < {x:g}" for i, x in enumerate(rules["levels"], 1))
-    worse = "" if rules["alternative"] == "greater" else "; † likewise worse"
-    return f"Better than {rules['baseline']}: {marks}{worse}."
+    less = rules["alternative"] == "less"
+    sign = "†" if less else "*"
+    marks = ", ".join(f"{sign * i} p < {x:g}" for i, x in enumerate(rules["levels"], 1))
+    more = "; † likewise worse" if rules["alternative"] == "two-sided" else ""
+    return f"{'Worse' if less else 'Better'} than {rules['baseline']}: {marks}{more}."
 
 
 def _method(comparison: "Comparison") -> str:
@@ -107,7 +113,9 @@ def _method(comparison: "Comparison") -> str:
         sampled = not comparison.tests["exact"].all()
         text += f", {rules['draws']:,} draws, seed {rules['seed']}" if sampled else ", exact"
         text += _COUNTS.get(rules["count"], "")
-    tests = f"{rules['family']:,} test" + "s" * (rules["family"] != 1)
+    if rules["family"] < 2:
+        return f"{text}."
+    tests = f"{rules['family']:,} tests"
     if rules["correct"] is None:
         return f"{text}; {tests}, not corrected for their number."
     return f"{text}; p-values corrected by {_CORRECTIONS[rules['correct']]} over {tests}."
@@ -133,14 +141,11 @@ def differences(comparison: "Comparison", digits: int) -> Table:
     rules, rows = comparison.rules, shown_tests(comparison)
     pairs = rules["marks"] == "letters"
     reach = {m: _reach(rows[rows["metric"] == m]) for m in comparison.metrics}
-    corrected = rules["correct"] is not None
+    corrected = rules["correct"] is not None and rules["family"] > 1
     headings = ["model", *(["against"] if pairs else []), "metric", "difference"]
-    headings += [
-        f"{100 * rules['level']:g} % interval",
-        "p",
-        *(["p corrected"] if corrected else []),
-    ]
-    headings += ["Cohen's d", "rank r", "wins", "ties", "losses"]
+    headings.append(f"{100 * rules['level']:g} % interval")
+    headings += ["raw p", f"{_CORRECTIONS[rules['correct']]} p"] if corrected else ["p"]
+    headings += ["Cohen's d", "rank r", "W/T/L"]
     body = []
     for row in rows:
         metric = str(row["metric"])
@@ -159,11 +164,11 @@ def differences(comparison: "Comparison", digits: int) -> Table:
                     for i, p in enumerate(ps)
                 ),
                 *(Cell(number(row[n], 2, sign=True)) for n in ("cohen_d", "rank_biserial")),
-                *(Cell(f"{int(row[n]):,}") for n in ("wins", "ties", "losses")),
+                Cell("/".join(str(row[n]) for n in ("wins", "ties", "losses"))),
             ]
         )
     title = "Differences between models" if pairs else f"Differences from {rules['baseline']}"
-    note = f"Intervals of the mean difference: {_INTERVALS[rules['interval']]}. Wins and losses count queries."
+    note = f"Intervals of the mean difference: {_INTERVALS[rules['interval']]}. W/T/L: queries won, tied and lost."
     return Table(title, headings, body, len(headings) - 2 - pairs, [note])
 
 
@@ -211,4 +216,4 @@ def chance(p: float) -> str:
     """Return a p-value for people."""
     if math.isnan(p):
         return "-"
-    return "< 0.0001" if 0 <= p < 0.0001 and p != 0 else f"{p:.4f}"
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"

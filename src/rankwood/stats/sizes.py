@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtrit
 
 from rankwood import _check
 from rankwood.stats.sampling import resampled
@@ -69,11 +68,11 @@ def rank_biserial(differences: Any) -> float:
     d = rounded(d[d != 0])
     if not d.size:
         return 0.0
-    ranks = _ranks(np.abs(d))
-    return float((ranks * np.sign(d)).sum() / ranks.sum())
+    rank = ranks(np.abs(d))
+    return float((rank * np.sign(d)).sum() / rank.sum())
 
 
-def _ranks(x: np.ndarray) -> np.ndarray:
+def ranks(x: np.ndarray) -> np.ndarray:
     """Return ranks from 1 on; equal numbers share the mean of theirs."""
     _, which, counts = np.unique(x, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
@@ -83,6 +82,8 @@ def _ranks(x: np.ndarray) -> np.ndarray:
 
 def t_interval(differences: Any, level: float = 0.95) -> tuple[float, float]:
     """Return Student's interval of the mean difference; NaN with less than two queries."""
+    from scipy.special import stdtrit  # see `paired`: imported when needed
+
     d = _check.vector(differences, "differences")
     level = confidence(level)
     if d.size < 2:
@@ -135,6 +136,8 @@ def bootstrap_interval(
 
 def _accelerated(shares: np.ndarray, x: np.ndarray, sums: np.ndarray) -> np.ndarray:
     """Return the percentiles to take in place of `shares`: corrected for bias and for skewness."""
+    from scipy.special import ndtr, ndtri
+
     seen = int(x.sum())
     below = ((sums < seen).mean() + (sums <= seen).mean()) / 2
     edge = 0.5 / sums.size  # a quantile of 0 or 1 would be infinite
