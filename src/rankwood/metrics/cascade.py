@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankwood._jit import Can, inner, like, part
-from rankwood.metrics.gains import ExpChance, LinearChance, spread
+from rankwood.metrics.gains import ExpChance, LinearChance, all_gains
 from rankwood.metrics.sums import by_rank, check_fraction
 
 _SURE = 1e-14  # keeps 1 - r above 0, as it is divided by: moves no value by more
@@ -76,7 +76,7 @@ def tied_cascade(q, worth, discount):
 
 
 def _worth(self, label, table, out):
-    spread(self.gain, label, out)
+    all_gains(self.gain, label, out)
 
 
 def _delta(self, x, y, a, b):

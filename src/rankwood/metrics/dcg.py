@@ -5,41 +5,41 @@ from typing import ClassVar
 import numpy as np
 
 from rankwood._jit import Can, inner, like, part
-from rankwood.metrics.gains import GAINS, Exp, Linear, spread
-from rankwood.metrics.query import arrange
+from rankwood.metrics.gains import GAINS, Exp, Linear, all_gains
+from rankwood.metrics.query import resort
 from rankwood.metrics.sums import Gains, by_rank, sum_delta
+from rankwood.metrics.verbs import gain
 
 __all__ = ["DCG", "GAINS", "NDCG", "Exp", "Gains", "Linear"]
 
 
+_GRADES = 16  # labels 0 to 15 are counted, lists with others are sorted
+
+
 @inner
 def best_dcg(gains, label, table, k, out):
-    """DCG of the first k in the best order; `out` is filled with the gains."""
-    grades, whole = spread(gains, label, out)
-    if not whole:
-        return _best_sorted(out, table, k)
+    """DCG of the first k in the best order, by decreasing label; `out` is filled with the gains."""
+    counts = np.empty(_GRADES, np.int64)
+    for g in range(_GRADES):
+        counts[g] = 0
+    known = 0
+    for i in range(label.size):
+        out[i] = gain(gains, label[i])
+        g = np.int64(label[i]) % _GRADES
+        counts[g] += 1
+        known += 1 if g == label[i] else 0
     total, place = 0.0, 0
-    while place < k:  # the best grade that is left, until the first k are filled
-        g = 0
-        for other in range(grades.shape[1]):
-            if grades[1, other] > 0.0 and (grades[1, g] == 0.0 or grades[0, other] > grades[0, g]):
-                g = other
-        end = min(place + int(grades[1, g]), k)
-        for i in range(place, end):
-            total += grades[0, g] * table[i]
-        grades[1, g] = 0.0
-        place = end
-    return total
-
-
-@inner
-def _best_sorted(gains, table, k):
-    best, slot = np.empty(gains.size), np.empty(gains.size, np.int64)
-    for i in range(gains.size):
-        best[i] = gains[i]
-        slot[i] = i
-    arrange(best, slot)
-    total = 0.0
+    if known == label.size:
+        for g in range(_GRADES - 1, -1, -1):
+            own = gain(gains, float(g))
+            for i in range(place, place + counts[g]):
+                total += own * table[i] if i < k else 0.0
+            place += counts[g]
+        return total
+    best, slot = np.empty(label.size), np.empty(label.size, np.int64)
+    for i in range(label.size):
+        best[i], slot[i] = out[i], i
+    resort(best, slot)
     for i in range(k):
         total += best[i] * table[i]
     return total
@@ -72,7 +72,7 @@ class DCG:
     higher_is_better: ClassVar[bool] = True
 
     def worth(self, label, table, out):
-        spread(self.gain, label, out)
+        all_gains(self.gain, label, out)
 
     columns, value, delta = _columns, _value, sum_delta
 
@@ -93,7 +93,8 @@ class NDCG:
     higher_is_better: ClassVar[bool] = True
 
     def worth(self, label, table, out):
-        ideal = best_dcg(self.gain, label, table, min(self.k, self.ideal, label.size), out)
+        cut = self.k if self.k < self.ideal else self.ideal
+        ideal = best_dcg(self.gain, label, table, cut if cut < label.size else label.size, out)
         for i in range(label.size):
             out[i] = out[i] / ideal if ideal > 0.0 else 0.0
 

@@ -15,7 +15,7 @@ from rankwood.metrics.conventions import CONVENTIONS, DEFAULTS, EMPTY, TIES
 from rankwood.metrics.evaluation import Evaluation
 from rankwood.metrics.named import METRICS, metric
 from rankwood.metrics.plan import check_labels
-from rankwood.metrics.query import Query, arrange, discounts
+from rankwood.metrics.query import SHORT, Query, arrange, count, discounts, resort
 from rankwood.metrics.verbs import tied, value, worth
 
 __all__ = [
@@ -29,7 +29,6 @@ __all__ = [
     "named_metrics",
 ]
 
-_SHORT = 500  # documents of a query up to which counting is faster than sorting
 
 #: Queries in rank order: where each starts, how many of its documents were ranked, slot and score by rank.
 Ranking = namedtuple("Ranking", "ptr length slot key")
@@ -203,13 +202,13 @@ class Evaluator:
 def _rank(rows, label, scores, ties, ranking, first, last):
     """Fill `ranking` with each query's slots and scores by rank; `ties` is a place in TIES."""
     slot, key = ranking.slot, ranking.key
-    spare = np.empty(_SHORT)
+    spare = np.empty(SHORT)
     for q in range(first, last):
         a, b = ranking.ptr[q], ranking.ptr[q + 1]
-        if b - a <= _SHORT:
+        if b - a <= SHORT:
             for i in range(a, b):
                 spare[i - a] = scores[rows[i]]
-            _count(spare[: b - a], key[a:b], slot[a:b])
+            count(spare[: b - a], key[a:b], slot[a:b])
         else:
             for i in range(a, b):
                 slot[i] = i - a
@@ -217,20 +216,6 @@ def _rank(rows, label, scores, ties, ranking, first, last):
             arrange(key[a:b], slot[a:b])
         if ties == 0 or ties == 2:
             _by_label(label[a:b], -1.0 if ties == 0 else 1.0, key[a:b], slot[a:b])
-
-
-@inner
-def _count(scores, key, slot):
-    """Sort as `arrange` does by counting how many come before each: fast for short lists, as it vectorises."""
-    n = np.uint64(scores.size)
-    for i in range(n):
-        score, place = scores[i], np.int64(0)
-        for j in range(i):
-            place += scores[j] >= score
-        for j in range(i + np.uint64(1), n):
-            place += scores[j] > score
-        key[place] = score
-        slot[place] = np.int64(i)
 
 
 @inner
@@ -245,7 +230,7 @@ def _by_label(label, sign, key, slot):
             score = key[i]
             for t in range(i, j):
                 key[t] = sign * label[slot[t]]
-            arrange(key[i:j], slot[i:j])
+            resort(key[i:j], slot[i:j])
             for t in range(i, j):
                 key[t] = score
         i = j

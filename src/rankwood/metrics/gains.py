@@ -1,38 +1,26 @@
 """What a label is worth: gains, and the chance that a document satisfies."""
 
+import math
+
 import numpy as np
 
 from rankwood import _check
 from rankwood._jit import inner, part
 from rankwood.metrics.verbs import gain
 
-_GRADES = 16
+
+@inner
+def _power(label):
+    """2 to the power of a label; most are integers, for which that is an exponent and nothing to compute."""
+    whole = int(label)
+    return math.ldexp(1.0, whole) if whole == label else 2.0**label
 
 
 @inner
-def spread(gains, label, out):
-    """Fill `out` with gains; return gains and numbers of the labels 0, 1, ..., and if there are no others.
-
-    Labels are mostly a few small integers: the gain of each is computed once, in loops that vectorise.
-    """
-    grades = np.empty((2, _GRADES))
-    left = label.size
-    for g in range(_GRADES):
-        count = 0
-        if left > 0:
-            for i in range(label.size):
-                count += label[i] == g
-        if count > 0:
-            own = gain(gains, float(g))
-            grades[0, g] = own
-            for i in range(label.size):
-                out[i] = own if label[i] == g else out[i]
-        grades[1, g] = count
-        left -= count
-    if left > 0:
-        for i in range(label.size):
-            out[i] = gain(gains, label[i])
-    return grades, left == 0
+def all_gains(gains, label, out):
+    """Fill `out` with the gains of `label`."""
+    for i in range(label.size):
+        out[i] = gain(gains, label[i])
 
 
 @part
@@ -40,7 +28,7 @@ class Exp:
     r"""Gain :math:`2^y - 1` of a label :math:`y` [burges2005]."""
 
     def gain(self, label):
-        return 2.0**label - 1.0
+        return _power(label) - 1.0
 
     @staticmethod
     def check_labels(y: np.ndarray) -> None:
@@ -97,7 +85,7 @@ class ExpChance:
         _check.positive(self.max_label, "ExpChance.max_label")
 
     def gain(self, label):
-        return (2.0**label - 1.0) / 2.0**self.max_label
+        return (_power(label) - 1.0) / _power(self.max_label)
 
     def check_labels(self, y: np.ndarray) -> None:
         """Raise if a label is above the largest one."""

@@ -13,6 +13,8 @@ import numpy as np
 
 from rankwood._jit import inner
 
+SHORT = 400  # lists of up to so many documents are sorted by counting
+
 #: One query in rank order: labels, scores (relative to the middle of their range), slot of each rank,
 #: and the discounts 1 / log2(2 + rank) of a list long enough. In the pair loop the list is filled up with
 #: copies of the last document that have no label (NaN): a column by rank has as many entries as `slot`.
@@ -26,21 +28,50 @@ def discounts(size: int) -> np.ndarray:
 
 @inner
 def arrange(key, slot):
-    """Sort `key` downwards and `slot` with it, equal keys by slot, in place.
+    """Sort `key` downwards and `slot`, the numbers from 0, with it; equal keys by slot, in place.
 
     Scores move little between rounds, so the order of the round before is repaired by insertion, and
-    only an order that is far off is sorted from scratch (Shell's way: the same pass with gaps). The
-    comparison is total, so the result depends neither on the order found nor on the way taken.
+    only an order that is far off is sorted from scratch. The comparison is total, so the result depends
+    neither on the order found nor on the way taken.
     """
     n = key.size
-    gap, moves = 1, 4 * n + 32
+    if _insert(key, slot, np.uint64(1), 2 * n + 16):
+        return
+    if n > SHORT:
+        resort(key, slot)
+        return
+    by_slot = np.empty(n)
+    for i in range(n):
+        by_slot[slot[i]] = key[i]
+    count(by_slot, key, slot)
+
+
+@inner
+def count(scores, key, slot):
+    """Fill `key` and `slot` with what `arrange` makes of `scores`, by counting how many come before each.
+
+    The fastest way for short lists, as it has no branches and vectorises.
+    """
+    n = np.uint64(scores.size)
+    for i in range(n):
+        score, place = scores[i], np.int64(0)
+        for j in range(i):
+            place += scores[j] >= score
+        for j in range(i + np.uint64(1), n):
+            place += scores[j] > score
+        key[place] = score
+        slot[place] = np.int64(i)
+
+
+@inner
+def resort(key, slot):
+    """Sort `key` downwards and `slot` with it, equal keys by slot, whatever the slots are (Shell's way)."""
+    gap = 1
+    while gap < key.size // 4:
+        gap = gap * 9 // 4 + 1
     while gap > 0:
-        if _insert(key, slot, np.uint64(gap), moves):
-            gap = gap * 4 // 9
-        else:
-            moves = n * n
-            while gap < n // 4:
-                gap = gap * 9 // 4 + 1
+        _insert(key, slot, np.uint64(gap), key.size * key.size)
+        gap = gap * 4 // 9
 
 
 @inner

@@ -53,6 +53,7 @@ class Drive:
         self._raw = lower(objective, real)
         depth = objective.ranks()
         self._depth = None if depth == ALL else depth
+        self._few = True if getattr(objective.pairs, "few", False) else None
         self._plan = plan(objective, y, groups.ptr, groups.rows, real, n_jobs)
         # The ranking of the round before; slots count from 0 in each query.
         self._order = np.arange(y.size) - np.repeat(groups.ptr[:-1], groups.sizes)
@@ -67,7 +68,7 @@ class Drive:
         state = mix(mix(0, self.seed), round)
 
         def run(first: int, last: int) -> None:
-            args = (self._order, self._depth, state, scores, grad, hess)
+            args = (self._order, self._depth, self._few, state, scores, grad, hess)
             fill(self._raw, self._plan, *args, first, last)
 
         _run.over(self._work, run, self.n_jobs)

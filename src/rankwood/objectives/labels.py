@@ -45,7 +45,7 @@ class Binary:
     def split(self, label, n, m, pairs, order, first, end, spare):
         # before[p]: relevant documents at the places before p of the pair set's order. Labels come in no
         # order that could be foreseen, so there are no branches on them.
-        before, ranks = spare[0], spare[1]
+        before, ranks = spare[2], spare[3]
         relevant = 0
         for p in range(n):
             ranks[p] = order[p]

@@ -1,9 +1,12 @@
 """Pair sets: which pairs of ranks the loop visits."""
 
+from typing import ClassVar
+
 from rankwood import _check
 from rankwood._jit import ALL, Can, like, part
 from rankwood.objectives.verbs import lay, select, span, toward
 
+# `few` says that most anchors have few partners, which are then visited one by one.
 # `ranks` says how much of the ranking a part reads: nothing, which documents are the first k, or all of it.
 
 
@@ -30,7 +33,7 @@ class Top:
         return self.k
 
     def select(self, q, n, worth, order, state):
-        return min(self.k, n)
+        return self.k if self.k < n else n
 
 
 @part
@@ -44,7 +47,7 @@ class Across:
         return self.k
 
     def select(self, q, n, worth, order, state):
-        return min(self.k, n)
+        return self.k if self.k < n else n
 
     def span(self, i, n):
         return self.k, n
@@ -57,7 +60,7 @@ class Apart:
     k: int = 10
 
     def select(self, q, n, worth, order, state):
-        return max(n - self.k, 0)
+        return n - self.k if n > self.k else 0
 
     def span(self, i, n):
         return i + self.k, n
@@ -68,9 +71,10 @@ class Exactly:
     """Pairs whose ranks are exactly k apart."""
 
     k: int = 10
+    few: ClassVar[bool] = True
 
     def select(self, q, n, worth, order, state):
-        return max(n - self.k, 0)
+        return n - self.k if n > self.k else 0
 
     def span(self, i, n):
         return i + self.k, i + self.k + 1
@@ -86,7 +90,7 @@ class Beyond:
         return n if n > self.k else 0
 
     def span(self, i, n):
-        return max(i + 1, self.k), n
+        return (i + 1 if i + 1 > self.k else self.k), n
 
 
 @part
@@ -95,6 +99,11 @@ class Either:
 
     first: Can("select") = Across()  # type: ignore[valid-type]
     second: Can("select") = Apart()  # type: ignore[valid-type]
+
+    @property
+    def few(self) -> bool:
+        """Whether most anchors have few partners."""
+        return isinstance(self.second, Exactly)
 
     def check(self) -> None:
         # Only then are an anchor's partners in both sets together one range.
@@ -106,10 +115,9 @@ class Either:
             )
 
     def select(self, q, n, worth, order, state):
-        return max(
-            select(self.first, q, n, worth[0], order, state),
-            select(self.second, q, n, worth[1], order, state),
-        ) * (n > self.first.k)
+        one = select(self.first, q, n, worth[0], order, state)
+        two = select(self.second, q, n, worth[1], order, state)
+        return (one if one > two else two) if n > self.first.k else 0
 
     def span(self, i, n):
         return span(self.first, i, n) if i < self.first.k else span(self.second, i, n)
@@ -127,6 +135,11 @@ class Ordered:
     def ranks(self) -> int:
         """Return what the base set reads of the ranking."""
         return reads(self.base)
+
+    @property
+    def few(self) -> bool:
+        """Whether most anchors have few partners."""
+        return getattr(self.base, "few", False)
 
     def select(self, q, n, worth, order, state):
         return select(self.base, q, n, worth[0], order, state)

@@ -143,8 +143,10 @@ def _rank(obj, plan, q, order, depth, scores, key, spare, slots, label, score, u
 def _around(obj, docs, i):
     """Embed scores around anchor i: beyond `reach` of it a pair has no slope left."""
     edge = reach(obj.loss)
-    for j in range(docs.u.size):
-        docs.u[j] = embed(obj.loss, min(max(docs.score[j] - docs.score[i], -edge), edge))
+    for j in range(docs.label.size):
+        away = docs.score[j] - docs.score[i]
+        away = edge if away > edge else (-edge if away < -edge else away)
+        docs.u[j] = embed(obj.loss, away)
 
 
 @inner
@@ -157,7 +159,7 @@ def _anchor(obj, docs, i, counts):
 
 
 @inner
-def _pairs(obj, docs, moved, wide, start, end, push, curve):
+def _pairs(obj, docs, moved, wide, few, start, end, push, curve):
     """Pairs of the anchors from `start` to `end`, four by four; return the sum of what they push.
 
     One call for all of them: each array that is handed to a function costs a count of its owners.
@@ -166,7 +168,9 @@ def _pairs(obj, docs, moved, wide, start, end, push, curve):
     for i in range(start, end, 1 if wide else 4):
         if wide:
             _around(obj, docs, i)
-        count = 1 if wide else min(4, end - i)
+        count = end - i
+        if wide or count > 4:
+            count = 1 if wide else 4
         x0, x1 = _anchor(obj, docs, i, True), _anchor(obj, docs, i + 1, count > 1)
         x2, x3 = _anchor(obj, docs, i + 2, count > 2), _anchor(obj, docs, i + 3, count > 3)
         low, high = x0.first, x0.end
@@ -176,7 +180,8 @@ def _pairs(obj, docs, moved, wide, start, end, push, curve):
         a, z = np.uint64(low), np.uint64(np.int64(low) + tiles * _LANES)
         ranks = (x0.rank, x1.rank, x2.rank, x3.rank)
         relate(obj.weight, docs.own, ranks, docs.rank, moved, a, z)
-        if tiles == 1 and count == 4:
+        # A question of types again: most pair sets have no use for `_few`, and it isn't compiled.
+        if few is not None and tiles == 1 and count == 4:
             total += _few(obj, (x0, x1, x2, x3), docs, push, curve)
             continue
         p, c, t = _four(obj, x0, x1, x2, x3, docs, a, z, push, curve)
@@ -205,22 +210,24 @@ def _few(obj, anchors, docs, push, curve):
 
 
 @jit
-def fill(obj, plan, order, depth, state, scores, grad, hess, first, last):
+def fill(obj, plan, order, depth, few, state, scores, grad, hess, first, last):
     """Gradients and hessians of queries `first` to `last`; `order` keeps each query's last ranking."""
-    room = _LANES - 1
+    longest = 0
     for q in range(first, last):
-        room = max(room, plan.ptr[q + 1] - plan.ptr[q] + _LANES - 1)
+        n = plan.ptr[q + 1] - plan.ptr[q]
+        longest = n if n > longest else longest
+    room = longest + _LANES - 1
     keys, indices = np.empty((2, room)), np.empty((4, room), np.int64)
     work = np.empty((8, room), plan.table.dtype)
+    u, push, curve = work[2], work[3], work[4]
+    place, begin, end = work[5], work[6], work[7]
     for i in range(room):
-        work[5, i] = i
+        place[i] = i
     by_push, by_curve = units(obj.loss)
     for q in range(first, last):
         start, n = plan.ptr[q], plan.ptr[q + 1] - plan.ptr[q]
         f = n + _LANES - 1
-        label, score, u, push = work[0, :f], work[1, :f], work[2, :f], work[3, :f]
-        curve, place, begin, end = work[4, :f], work[5, :f], work[6, :f], work[7, :f]
-        slots, places = indices[0, :f], indices[1, :f]
+        label, score, slots, places = work[0, :f], work[1, :f], indices[0, :f], indices[1, :f]
         wide = _rank(
             obj, plan, q, order, depth, scores, keys[0], keys[1], slots, label, score, u
         )
@@ -229,22 +236,14 @@ def fill(obj, plan, order, depth, state, scores, grad, hess, first, last):
         for i in range(f):
             push[i] = curve[i] = 0.0
             places[i] = i
-        m = select(
-            obj.pairs,
-            ranked,
-            n,
-            cut(plan.worth[1], start, start + n),
-            places[:n],
-            mix(state, q),
-        )
-        a, b, c = split(
-            obj.labels, label, n, m, obj.pairs, places[:n], begin, end, indices[2:]
-        )
+        worth = cut(plan.worth[1], start, start + n)
+        m = select(obj.pairs, ranked, n, worth, places, mix(state, q))
+        a, b, c = split(obj.labels, label, n, m, obj.pairs, places, begin, end, indices)
         moved, d = lay(obj.labels, obj.pairs, (label, score, u, place, own), places)
         docs = Doc(d[0], d[1], d[2], d[3], d[4], place, begin, end)
         total = like(by_push, 0.0)
         for anchors in ((0, a), (b, c)):
-            total += _pairs(obj, docs, moved, wide, anchors[0], anchors[1], push, curve)
+            total += _pairs(obj, docs, moved, wide, few, anchors[0], anchors[1], push, curve)
         factor = scale(obj.scale, by_push * (total + total))
         for i in range(n):
             row = plan.rows[start + slots[places[i]]]

@@ -259,7 +259,7 @@ class ByDistance:
     def prepare(self, q, worth):
         low = high = q.score[0]
         for s in q.score:
-            low, high = min(low, s), max(high, s)
+            low, high = (s if s < low else low), (s if s > high else high)
         return prepare(self.base, q, worth[0]), (like(self.c, 1.0) if low == high else self.c)
 
     def relate(self, own, ranks, rank, moved, start, end):
