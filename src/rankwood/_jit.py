@@ -71,6 +71,13 @@ def inner(fn: F) -> F:
     return fn
 
 
+def inline(fn: F) -> F:
+    """Do as `inner` does, without a call: for loops that would be handed dozens of arrays and numbers."""
+    options = {**INNER, "forceinline": True}
+    overload(fn, jit_options=options, strict=False)(lambda *args: fn)
+    return fn
+
+
 def verb(stub: Callable[..., Any], default: Callable[..., Any] | None = None) -> Any:
     """Make a compiled function whose body is chosen, at compile time, by the part given first."""
     table: dict[type, Callable[..., Any]] = {}
@@ -212,6 +219,11 @@ def cut(record: Any, start: int, stop: int) -> Any:
     return _each(record, lambda x: cut(x, start, stop), lambda x: x[start:stop])
 
 
+def copied(record: Any, start: int, stop: int) -> Any:
+    """Return the same record for documents `start` to `stop` in arrays of its own, tables included."""
+    return _each(record, lambda x: copied(x, start, stop), lambda x: x[start:stop].copy())
+
+
 def take(record: Any, order: np.ndarray) -> Any:
     """Return the same record with document `order[i]` at place i, in new columns."""
     return _each(record, lambda x: take(x, order), lambda x: _taken(x, order))
@@ -242,18 +254,23 @@ def _cut(record: Any, start: Any, stop: Any) -> Any:
     return _compiled_each(record, "start, stop", "{}[start:stop]")
 
 
+@overload(copied, jit_options=INNER, strict=False)
+def _copied(record: Any, start: Any, stop: Any) -> Any:
+    return _compiled_each(record, "start, stop", "{}[start:stop].copy()", "{}.copy()")
+
+
 @overload(take, jit_options=INNER, strict=False)
 def _take(record: Any, order: Any) -> Any:
     return _compiled_each(record, "order", "_taken({}, order)")
 
 
-def _compiled_each(record: Any, args: str, leaf: str) -> Callable[..., Any]:
+def _compiled_each(record: Any, args: str, leaf: str, table: str = "{}") -> Callable[..., Any]:
     """Write out what `_each` does for one type of record: Numba can't loop over mixed tuples."""
     scope: dict[str, Any] = {"_taken": _taken}
 
     def spell(kind: Any, path: str) -> str:
-        if isinstance(kind, types.Array) and kind.ndim == 1:
-            return leaf.format(path)
+        if isinstance(kind, types.Array):
+            return (leaf if kind.ndim == 1 else table).format(path)
         if not isinstance(kind, types.BaseTuple):  # type: ignore[attr-defined]
             return path
         items = "".join(spell(x, f"{path}[{i}]") + ", " for i, x in enumerate(kind))

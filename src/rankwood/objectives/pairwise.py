@@ -11,7 +11,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from rankwood._jit import Can, at, cut, inner, jit, like, part
+from rankwood._jit import Can, at, copied, cut, inline, inner, jit, like, part
 from rankwood._rng import mix
 from rankwood.metrics.query import Query, arrange, choose
 from rankwood.objectives.labels import Graded
@@ -80,7 +80,7 @@ def _lambda(obj, r, x, y):
     return lean(obj.pairs, obj.weight, x, y, above, below, bend)
 
 
-@inner
+@inline
 def _four(obj, x0, x1, x2, x3, docs, start, end, push, curve):
     """Pairs of four anchors with documents `start` to `end`: the loop that must vectorise.
 
@@ -108,32 +108,23 @@ def _four(obj, x0, x1, x2, x3, docs, start, end, push, curve):
 
 
 @inner
-def _rank(obj, plan, q, order, depth, scores, key, spare, slots, label, score, u):
-    """Rank a query, as far as `depth` asks for, and embed its scores; True if they are too far apart for that.
+def _rank(obj, depth, n, key, spare, slots, score, u):
+    """Rank n documents, as far as `depth` asks for, and embed their scores; True if they are too far apart for that.
 
-    The list is filled up to the size of `slots` with copies of the last document without a label.
+    The list is filled up to the size of `slots` with copies of the last document.
     """
-    start, n = plan.ptr[q], plan.ptr[q + 1] - plan.ptr[q]
-    slot = order[start : start + n]
     if depth is None:  # a question of types: what isn't needed isn't compiled
-        for i in range(n):
-            key[i] = scores[plan.rows[start + slot[i]]]
-        arrange(key[:n], slot)
-    else:
-        for i in range(n):
-            key[i] = scores[plan.rows[start + i]]
-        if 0 < depth < n:
-            choose(key[:n], slot, depth, spare)
+        arrange(key[:n], slots[:n])
+    elif 0 < depth < n:
+        choose(key[:n], slots, depth, spare)
     low = high = key[0]
     for i in range(n):
         low, high = (key[i] if key[i] < low else low), (key[i] if key[i] > high else high)
     middle = 0.5 * low + 0.5 * high
     for i in range(n):
-        slots[i] = slot[i]
-        label[i] = plan.label[start + slot[i]]
-        score[i] = key[i if depth is None else slot[i]] - middle
+        score[i] = key[i if depth is None else slots[i]] - middle
     for i in range(n, slots.size):
-        slots[i], label[i], score[i] = slots[n - 1], np.nan, score[n - 1]
+        slots[i], score[i] = slots[n - 1], score[n - 1]
     for i in range(slots.size):
         u[i] = embed(obj.loss, score[i])
     return high - middle > reach(obj.loss)
@@ -174,8 +165,9 @@ def _pairs(obj, docs, moved, wide, few, start, end, push, curve):
         x0, x1 = _anchor(obj, docs, i, True), _anchor(obj, docs, i + 1, count > 1)
         x2, x3 = _anchor(obj, docs, i + 2, count > 2), _anchor(obj, docs, i + 3, count > 3)
         low, high = x0.first, x0.end
-        for x in (x1, x2, x3):
-            low, high = (x.first if x.first < low else low), (x.end if x.end > high else high)
+        low, high = (x1.first if x1.first < low else low), (x1.end if x1.end > high else high)
+        low, high = (x2.first if x2.first < low else low), (x2.end if x2.end > high else high)
+        low, high = (x3.first if x3.first < low else low), (x3.end if x3.end > high else high)
         tiles = (np.int64(high - low) + _LANES - 1) // _LANES if high > low else 0
         a, z = np.uint64(low), np.uint64(np.int64(low) + tiles * _LANES)
         ranks = (x0.rank, x1.rank, x2.rank, x3.rank)
@@ -224,20 +216,29 @@ def fill(obj, plan, order, depth, few, state, scores, grad, hess, first, last):
     for i in range(room):
         place[i] = i
     by_push, by_curve = units(obj.loss)
+    # Functions count the owners of the arrays they are handed, and threads that count the owners of one
+    # array wait for each other: inside the loop all of them are our own.
+    ptr, rows, labels, offset = plan.ptr, plan.rows, plan.label, plan.ptr[first]
+    worth, table = copied(plan.worth, offset, ptr[last]), plan.table.copy()
     for q in range(first, last):
-        start, n = plan.ptr[q], plan.ptr[q + 1] - plan.ptr[q]
+        start, n = ptr[q], ptr[q + 1] - ptr[q]
         f = n + _LANES - 1
         label, score, slots, places = work[0, :f], work[1, :f], indices[0, :f], indices[1, :f]
-        wide = _rank(
-            obj, plan, q, order, depth, scores, keys[0], keys[1], slots, label, score, u
-        )
-        ranked = Query(label, score, slots, plan.table)
-        own = prepare(obj.weight, ranked, cut(plan.worth[0], start, start + n))
+        for i in range(n):
+            slots[i] = order[start + i]
+            keys[0, i] = scores[rows[start + (slots[i] if depth is None else i)]]
+        wide = _rank(obj, depth, n, keys[0], keys[1], slots, score, u)
         for i in range(f):
             push[i] = curve[i] = 0.0
+            label[i] = np.nan
             places[i] = i
-        worth = cut(plan.worth[1], start, start + n)
-        m = select(obj.pairs, ranked, n, worth, places, mix(state, q))
+        for i in range(n):
+            order[start + i] = slots[i]
+            label[i] = labels[start + slots[i]]
+        ranked = Query(label, score, slots, table)
+        own = prepare(obj.weight, ranked, cut(worth[0], start - offset, start - offset + n))
+        mine = cut(worth[1], start - offset, start - offset + n)
+        m = select(obj.pairs, ranked, n, mine, places, mix(state, q))
         a, b, c = split(obj.labels, label, n, m, obj.pairs, places, begin, end, indices)
         moved, d = lay(obj.labels, obj.pairs, (label, score, u, place, own), places)
         docs = Doc(d[0], d[1], d[2], d[3], d[4], place, begin, end)
@@ -246,6 +247,6 @@ def fill(obj, plan, order, depth, few, state, scores, grad, hess, first, last):
             total += _pairs(obj, docs, moved, wide, few, anchors[0], anchors[1], push, curve)
         factor = scale(obj.scale, by_push * (total + total))
         for i in range(n):
-            row = plan.rows[start + slots[places[i]]]
+            row = rows[start + slots[places[i]]]
             grad[row] = -factor * by_push * push[i]
             hess[row] = factor * by_curve * curve[i]
