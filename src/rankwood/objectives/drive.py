@@ -10,6 +10,7 @@ from rankwood._rng import mix
 from rankwood.data.groups import Groups
 from rankwood.data.lists import grouped
 from rankwood.metrics.plan import plan
+from rankwood.objectives.labels import Graded
 from rankwood.objectives.named import objective as to_objective
 from rankwood.objectives.pairwise import fill
 
@@ -53,7 +54,10 @@ class Drive:
         self._raw = lower(objective, real)
         depth = objective.ranks()
         self._depth = None if depth == ALL else depth
-        self._few = True if getattr(objective.pairs, "few", False) else None
+        # None or True: a kernel is compiled without what it doesn't need.
+        self._few = getattr(objective.pairs, "few", False) or None
+        graded = isinstance(objective.labels, Graded)
+        self._scattered = (graded and getattr(objective.pairs, "scattered", False)) or None
         self._plan = plan(objective, y, groups.ptr, groups.rows, real, n_jobs)
         # The ranking of the round before; slots count from 0 in each query.
         self._order = np.arange(y.size) - np.repeat(groups.ptr[:-1], groups.sizes)
@@ -68,7 +72,7 @@ class Drive:
         state = mix(mix(0, self.seed), round)
 
         def run(first: int, last: int) -> None:
-            args = (self._order, self._depth, self._few, state, scores, grad, hess)
+            args = (self._order, self._depth, self._few, self._scattered, state, scores, grad, hess)
             fill(self._raw, self._plan, *args, first, last)
 
         _run.over(self._work, run, self.n_jobs)

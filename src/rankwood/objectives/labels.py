@@ -4,7 +4,7 @@ import numpy as np
 
 from rankwood import _check
 from rankwood._jit import part, take
-from rankwood.objectives.verbs import lay, span
+from rankwood.objectives.verbs import span
 
 
 @part
@@ -16,13 +16,13 @@ class Graded:
         return y
 
     def split(self, label, n, m, pairs, order, first, end, spare):
-        for i in range(m):
-            a, b = span(pairs, i, n)
-            first[i], end[i] = a, b
+        for p in range(m):
+            a, b = span(pairs, p, n)
+            first[order[p]], end[order[p]] = a, b
         return m, 0, 0
 
-    def lay(self, pairs, docs, order):
-        return lay(pairs, pairs, docs, order)
+    def lay(self, docs, order):
+        return False, docs
 
 
 @part
@@ -64,5 +64,5 @@ class Binary:
         anchors = before[m]
         return anchors, relevant, relevant + m - anchors
 
-    def lay(self, pairs, docs, order):
+    def lay(self, docs, order):
         return True, take(docs, order)

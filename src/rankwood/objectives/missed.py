@@ -1,8 +1,10 @@
 """Lambda-eX: the top documents and those that should be among them [lambdaex2023]."""
 
+from typing import ClassVar
+
 import numpy as np
 
-from rankwood._jit import OneOf, inner, part, take
+from rankwood._jit import OneOf, inner, part
 from rankwood._rng import shuffle
 from rankwood.metrics.query import arrange
 from rankwood.objectives import verbs  # noqa: F401  (the verbs must exist before the parts)
@@ -28,6 +30,7 @@ class TopMissed:
     k: int | None = None
     how: OneOf(*STRATEGIES) = "static"  # type: ignore[valid-type]
     missed: OneOf("code", "text") = "code"  # type: ignore[valid-type]
+    scattered: ClassVar[bool] = True
 
     def worth(self, label, table, out):
         # Documents by class: how many different labels of the query are lower.
@@ -44,58 +47,59 @@ class TopMissed:
             out[slot[i]] = rank
 
     def select(self, q, n, worth, order, state):
-        k = min(self.k, n)
+        k = self.k if self.k < n else n
         if k == n:
             return n
         spare = np.empty((4, n + 1), np.int64)
         kind, ideal, need, scan = spare[0], spare[1], spare[2], spare[3, :n]
+        top = 0
         for r in range(n):
             kind[r] = np.int64(worth[q.slot[r]])
-            ideal[r] = scan[r] = 0
-        _count_ideal(q.label, kind, k, n, ideal)
-        wanted = _count_need(kind, k, n, ideal, need, self.missed == 1)
+            top = kind[r] if kind[r] > top else top
+        _count_ideal(kind, k, n, top, ideal)
+        wanted = _count_need(kind, k, n, top, ideal, need, self.missed == 1)
         how = self.how
         if how >= _ALL_STATIC:
             rolls = _lowest_is_ideal(q.label, kind, n, ideal)
             how = (how - _ALL_STATIC) if rolls else _ALL
-        for r in range(n):
-            scan[r] = r
         if how == _RANDOM:
             # By slot before the shuffle: what is drawn doesn't depend on the ranking.
             for r in range(n):
                 scan[q.slot[r]] = r
             shuffle(scan, state)
-        return _anchors(kind, k, n, need, wanted, how == _ALL, self.missed == 1, scan, order)
-
-    def lay(self, pairs, docs, order):
-        return True, take(docs, order)
+        else:
+            for r in range(n):
+                scan[r] = r
+        return _anchors(kind, k, n, need, n if how == _ALL else wanted, how != _ALL, scan, order)
 
 
 @inner
-def _count_ideal(label, kind, k, n, ideal):
+def _count_ideal(kind, k, n, top, ideal):
     """Count by class how many documents of the ideal top k have it."""
+    for c in range(top + 1):
+        ideal[c] = 0
     for r in range(n):
         ideal[kind[r]] += 1
     left = k
-    for c in range(n - 1, -1, -1):
-        ideal[c] = min(ideal[c], left)
+    for c in range(top, -1, -1):
+        ideal[c] = ideal[c] if ideal[c] < left else left
         left -= ideal[c]
 
 
 @inner
-def _count_need(kind, k, n, ideal, need, text):
+def _count_need(kind, k, n, top, ideal, need, text):
     """Fill `need` with how often each class is missed in the current top k, and return how often all are."""
-    for c in range(n):
-        need[c] = n if text and ideal[c] > 0 else (0 if text else ideal[c])
     wanted = 0
+    for c in range(top + 1):
+        need[c] = (n if ideal[c] > 0 else 0) if text else ideal[c]
     for r in range(k):
         if text:
             wanted += 1 if ideal[kind[r]] == 0 else 0
         else:
             need[kind[r]] -= 1
     if not text:
-        for c in range(n):
-            wanted += max(need[c], 0)
+        for c in range(top + 1):
+            wanted += need[c] if need[c] > 0 else 0
     return wanted
 
 
@@ -104,27 +108,33 @@ def _lowest_is_ideal(label, kind, n, ideal):
     """Tell whether the lowest label above 0 is one of the ideal top k."""
     lowest = n
     for r in range(n):
-        if label[r] > 0:
-            lowest = min(lowest, kind[r])
+        lowest = kind[r] if label[r] > 0 and kind[r] < lowest else lowest
     return lowest < n and ideal[lowest] > 0
 
 
 @inner
-def _anchors(kind, k, n, need, wanted, every, text, scan, order):
-    """Put the top k and the missed documents at the front of `order`; return how many they are."""
-    taken = np.zeros(n, np.bool_)
+def _anchors(kind, k, n, need, wanted, counted, scan, order):
+    """Put the top k and the missed documents, `wanted` at most, first in `order`; return how many they are.
+
+    `order` comes in rank order. Documents that are taken leave a gap, which is closed at the end.
+    """
     m = k
     for i in range(n):
         r = scan[i]
-        if r >= k and need[kind[r]] > 0 and (every or m - k < wanted):
-            taken[r] = True
+        if m - k == wanted:
+            break
+        if r >= k and need[kind[r]] > 0:
             order[m] = r
             m += 1
-            if not every and not text:
-                need[kind[r]] -= 1
+            need[kind[r]] -= 1 if counted else 0
+    # The others keep their order: mark the taken ones in `scan`, which is no longer needed.
+    for r in range(n):
+        scan[r] = 0
+    for i in range(k, m):
+        scan[order[i]] = 1
     rest = m
     for r in range(k, n):
-        if not taken[r]:
-            order[rest] = r
-            rest += 1
+        order[rest if scan[r] == 0 else n] = r
+        rest += 1 - scan[r]
+    order[n] = n  # behind the documents nothing has moved
     return m

@@ -4,9 +4,10 @@ from typing import ClassVar
 
 from rankwood import _check
 from rankwood._jit import ALL, Can, like, part
-from rankwood.objectives.verbs import lay, select, span, toward
+from rankwood.objectives.verbs import select, span, toward
 
-# `few` says that most anchors have few partners, which are then visited one by one.
+# `few` says that most anchors have few partners, which are then visited one by one. `scattered` says that the
+# anchors are not the first documents of the ranking.
 # `ranks` says how much of the ranking a part reads: nothing, which documents are the first k, or all of it.
 
 
@@ -141,14 +142,16 @@ class Ordered:
         """Whether most anchors have few partners."""
         return getattr(self.base, "few", False)
 
+    @property
+    def scattered(self) -> bool:
+        """Whether anchors are not the first documents of the ranking."""
+        return getattr(self.base, "scattered", False)
+
     def select(self, q, n, worth, order, state):
         return select(self.base, q, n, worth[0], order, state)
 
     def span(self, i, n):
         return span(self.base, i, n)
-
-    def lay(self, pairs, docs, order):
-        return lay(self.base, pairs, docs, order)
 
     def lean(self, w, x, y, above, below, bend):
         inside = x.first <= y.place and y.place < x.end

@@ -37,8 +37,8 @@ from rankwood.objectives.weights import Swap, together
 _LANES = 8  # float32 numbers in a vector of 256 bits
 
 #: What the pair loop sees of one document: `u` is what the loss made of its score, `rank` its rank, `own` its
-#: part of the record that the weight prepared; `place` is its place in the loop, and if it is an anchor its
-#: partners are at the places from `first` up to `end`.
+#: part of the record that the weight prepared; `place` is its place in the order of the pair set, and if it is an
+#: anchor its partners are at the places from `first` up to `end`.
 Doc = namedtuple("Doc", "label score u rank own place first end")
 
 
@@ -150,24 +150,30 @@ def _anchor(obj, docs, i, counts):
 
 
 @inner
-def _pairs(obj, docs, moved, wide, few, start, end, push, curve):
+def _pairs(obj, docs, moved, wide, few, anchors, start, end, push, curve):
     """Pairs of the anchors from `start` to `end`, four by four; return the sum of what they push.
 
+    They are the documents at these places, or, where `anchors` is given, those it lists there.
     One call for all of them: each array that is handed to a function costs a count of its owners.
     """
     total = like(push[0], 0.0)
-    for i in range(start, end, 1 if wide else 4):
-        if wide:
-            _around(obj, docs, i)
-        count = end - i
+    for t in range(start, end, 1 if wide else 4):
+        count = end - t
         if wide or count > 4:
             count = 1 if wide else 4
-        x0, x1 = _anchor(obj, docs, i, True), _anchor(obj, docs, i + 1, count > 1)
-        x2, x3 = _anchor(obj, docs, i + 2, count > 2), _anchor(obj, docs, i + 3, count > 3)
+        i0, i1, i2, i3 = t, t + 1, t + 2, t + 3
+        if anchors is not None:
+            i0, i1, i2, i3 = anchors[i0], anchors[i1], anchors[i2], anchors[i3]
+        if wide:
+            _around(obj, docs, i0)
+        x0, x1 = _anchor(obj, docs, i0, True), _anchor(obj, docs, i1, count > 1)
+        x2, x3 = _anchor(obj, docs, i2, count > 2), _anchor(obj, docs, i3, count > 3)
         low, high = x0.first, x0.end
         low, high = (x1.first if x1.first < low else low), (x1.end if x1.end > high else high)
         low, high = (x2.first if x2.first < low else low), (x2.end if x2.end > high else high)
         low, high = (x3.first if x3.first < low else low), (x3.end if x3.end > high else high)
+        if anchors is not None:  # partners may be anywhere
+            low = like(low, 0.0)
         tiles = (np.int64(high - low) + _LANES - 1) // _LANES if high > low else 0
         a, z = np.uint64(low), np.uint64(np.int64(low) + tiles * _LANES)
         ranks = (x0.rank, x1.rank, x2.rank, x3.rank)
@@ -176,11 +182,12 @@ def _pairs(obj, docs, moved, wide, few, start, end, push, curve):
         if few is not None and tiles == 1 and count == 4:
             total += _few(obj, (x0, x1, x2, x3), docs, push, curve)
             continue
-        p, c, t = _four(obj, x0, x1, x2, x3, docs, a, z, push, curve)
+        p, c, s = _four(obj, x0, x1, x2, x3, docs, a, z, push, curve)
+        here = (i0, i1, i2, i3)
         for r in range(count):
-            push[i + r] += p[r]
-            curve[i + r] += c[r]
-        total += t
+            push[here[r]] += p[r]
+            curve[here[r]] += c[r]
+        total += s
     return total
 
 
@@ -202,7 +209,7 @@ def _few(obj, anchors, docs, push, curve):
 
 
 @jit
-def fill(obj, plan, order, depth, few, state, scores, grad, hess, first, last):
+def fill(obj, plan, order, depth, few, scattered, state, scores, grad, hess, first, last):
     """Gradients and hessians of queries `first` to `last`; `order` keeps each query's last ranking."""
     longest = 0
     for q in range(first, last):
@@ -210,11 +217,11 @@ def fill(obj, plan, order, depth, few, state, scores, grad, hess, first, last):
         longest = n if n > longest else longest
     room = longest + _LANES - 1
     keys, indices = np.empty((2, room)), np.empty((4, room), np.int64)
-    work = np.empty((8, room), plan.table.dtype)
+    work = np.empty((9, room), plan.table.dtype)
     u, push, curve = work[2], work[3], work[4]
-    place, begin, end = work[5], work[6], work[7]
+    place, begin, end, rank = work[5], work[6], work[7], work[8]
     for i in range(room):
-        place[i] = i
+        place[i] = rank[i] = i
     by_push, by_curve = units(obj.loss)
     # Functions count the owners of the arrays they are handed, and threads that count the owners of one
     # array wait for each other: inside the loop all of them are our own.
@@ -240,13 +247,17 @@ def fill(obj, plan, order, depth, few, state, scores, grad, hess, first, last):
         mine = cut(worth[1], start - offset, start - offset + n)
         m = select(obj.pairs, ranked, n, mine, places, mix(state, q))
         a, b, c = split(obj.labels, label, n, m, obj.pairs, places, begin, end, indices)
-        moved, d = lay(obj.labels, obj.pairs, (label, score, u, place, own), places)
+        moved, d = lay(obj.labels, (label, score, u, rank, own), places)
         docs = Doc(d[0], d[1], d[2], d[3], d[4], place, begin, end)
-        total = like(by_push, 0.0)
-        for anchors in ((0, a), (b, c)):
-            total += _pairs(obj, docs, moved, wide, few, anchors[0], anchors[1], push, curve)
+        anchors = None
+        if scattered is not None:
+            for i in range(f):
+                place[places[i]] = i
+            anchors = places
+        total = _pairs(obj, docs, moved, wide, few, anchors, 0, a, push, curve)
+        total += _pairs(obj, docs, moved, wide, few, anchors, b, c, push, curve)
         factor = scale(obj.scale, by_push * (total + total))
         for i in range(n):
-            row = rows[start + slots[places[i]]]
+            row = rows[start + slots[places[i] if moved else i]]
             grad[row] = -factor * by_push * push[i]
             hess[row] = factor * by_curve * curve[i]

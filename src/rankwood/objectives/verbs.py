@@ -69,7 +69,10 @@ toward = verb(toward, default=_by_label)
 
 @verb
 def select(pairs, q, n, worth, order, state):
-    """Number m of anchors; may rearrange `order` (rank of each place) so that the anchors come first."""
+    """Number m of anchors; may rearrange `order` (rank of each place) so that the anchors come first.
+
+    A set that does so says it by an attribute `scattered`.
+    """
 
 
 def _below(pairs, i, n):
@@ -83,15 +86,9 @@ def span(pairs, i, n):
 span = verb(span, default=_below)
 
 
-def _unmoved(part, pairs, docs, order):
-    return False, docs
-
-
-def lay(part, pairs, docs, order):
-    """Tell whether a part of the objective moves documents, and return them in working order."""
-
-
-lay = verb(lay, default=_unmoved)
+@verb
+def lay(labels, docs, order):
+    """Tell whether documents are moved into the order of the loop, and return them in it."""
 
 
 def _graded(pairs, w, x, y, above, below, bend):
