@@ -1,45 +1,60 @@
 """Rankwood: learning to rank with boosted trees.
 
-`load_letor` or `RankingData` for data, `Ranker` to train, `evaluate` for metrics, `objective` and
-`gradients` for the losses themselves.
+`load_letor` or `RankingData` for data, `Ranker` to train, `evaluate` for metrics, `compare` for models side
+by side, `objective` and `gradients` for the losses themselves.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rankwood._check import InputError
 from rankwood._version import __version__
 from rankwood.data.letor import load_letor, save_letor
 from rankwood.data.lists import RankingData
-from rankwood.metrics.evaluate import evaluate, metric
+from rankwood.data.trec import Qrels, Run, load_qrels, load_run, save_qrels, save_run
+from rankwood.metrics.evaluate import evaluate
 from rankwood.metrics.evaluation import Evaluation
+from rankwood.metrics.named import metric
 from rankwood.objectives.drive import gradients
 from rankwood.objectives.named import objective
 
 if TYPE_CHECKING:
     from rankwood.ranker import Ranker
+    from rankwood.report import Comparison, compare
+
+# What takes a while to import (scikit-learn, SciPy), and most of the package does without.
+_LATER = {
+    "Comparison": "rankwood.report",
+    "Ranker": "rankwood.ranker",
+    "compare": "rankwood.report",
+}
 
 __all__ = [
+    "Comparison",
     "Evaluation",
     "InputError",
+    "Qrels",
     "Ranker",
     "RankingData",
+    "Run",
     "__version__",
+    "compare",
     "evaluate",
     "gradients",
     "load_letor",
+    "load_qrels",
+    "load_run",
     "metric",
     "objective",
     "save_letor",
+    "save_qrels",
+    "save_run",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if (
-        name == "Ranker"
-    ):  # scikit-learn takes a second to import, and most of the package does without
-        from rankwood.ranker import Ranker
-
-        return Ranker
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
     raise AttributeError(f"module 'rankwood' has no attribute {name!r}")
 
 

@@ -63,6 +63,10 @@ class Precision:
         """Raise if a label of 0 would be relevant."""
         _check.positive(self.rel, "Precision.rel")
 
+    def ranks(self) -> int:
+        """Return k: all that matters is which documents are the first k."""
+        return 0 if self.k is None else self.k
+
     def worth(self, label, table, out):
         relevant = mark(label, self.rel, out)
         share(out, per(self.per, self.k, label.size, relevant))

@@ -96,7 +96,10 @@ def evaluate(
         scores = scores.astype(np.float32).astype(np.float64)
     parts = {name: part for name, (part, _) in built.items()}
     rule = {name: own for name, (_, own) in built.items()}
-    return Evaluator(parts, y, groups, known["ties"], rule, n_jobs, found)(scores)
+    ev = Evaluator(parts, y, groups, known["ties"], rule, n_jobs, found)(scores)
+    if convention is not None:
+        ev.conventions["convention"] = convention
+    return ev
 
 
 def named_metrics(metrics: Any) -> dict[str, Any]:

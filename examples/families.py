@@ -1,0 +1,183 @@
+"""Train every family of objectives on five folds of a LETOR set, and compare them query by query.
+
+python examples/families.py --data ../shared/data/mq2008
+
+The folder holds S1.txt to S5.txt (or .txt.gz), as LETOR 4.0's MQ2007 and MQ2008 and LETOR 3.0's OHSUMED do. Every
+finished run is a line of the results file; start the same command again, and only what is missing is trained.
+"""
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from folds import fold, load
+
+import rankwood as rw
+from rankwood.metrics.evaluation import Evaluation
+from rankwood.report import perfect, random
+
+METRICS = ["ndcg@10", "p@5", "p@10", "map"]
+#: {k} is the cutoff of training, {top} the highest label of the data.
+FAMILIES = {
+    "RankNet": ["ranknet", "bin-ranknet"],
+    "LambdaRank": [
+        *("lambdarank-ndcg@{k}", "lambdarank-ndcg", "lambdarank-bndcg@{k}", "lambdarank-p@{k}"),
+        *("lambdarank-arpk@{k}", "lambdarank-map", "lambdarank-mrr"),
+        "lambdarank-err(max_label={top})",
+    ],
+    "LambdaLoss": [
+        *("lambdaloss-arp1", "lambdaloss-arp2", "lambdaloss-ndcg1@{k}", "lambdaloss-ndcg@{k}"),
+        *("lambdaloss-ndcg++@{k}", "lambdaloss-bndcg@{k}", "lambdaloss-bndcg++@{k}"),
+    ],
+    "LambdaGap": [f"lambdagap-{end}@{{k}}" for end in ("s", "x", "s+", "x+", "s++", "x++")],
+    "Lambda-eX": [
+        f"{base}-{how}@{{k}}"
+        for base in ("lambdamart-ex", "lambdaloss-ex", "lambdaloss-ex++")
+        for how in ("static", "random", "all")
+    ],
+}
+
+
+def arguments(argv):
+    """Return the options."""
+    about = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    about.add_argument("--data", required=True, help="folder with S1.txt to S5.txt")
+    about.add_argument("--k", type=int, default=5, help="cutoff of training (default: 5)")
+    about.add_argument("--family", action="append", choices=FAMILIES, help="only these; may repeat")
+    about.add_argument("--trees", type=int, default=150, help="trees, at most (default: 150)")
+    about.add_argument("--leaves", type=int, default=15, help="leaves of a tree (default: 15)")
+    about.add_argument("--rate", type=float, default=0.1, help="learning rate (default: 0.1)")
+    about.add_argument("--stop", default="ndcg@10", help="validation metric (default: ndcg@10)")
+    about.add_argument("--patience", type=int, default=30, help="rounds to wait (default: 30)")
+    about.add_argument("--threads", type=int, default=2, help="threads (default: 2)")
+    about.add_argument("--results", default="families.jsonl", help="one line per finished run")
+    about.add_argument("--output", help="write the Markdown table here too")
+    return about.parse_args(argv)
+
+
+def names(args, top):
+    """Return the objectives to train; the first one of LambdaRank is what all are compared with."""
+    families = dict.fromkeys(["LambdaRank", *(args.family or FAMILIES)])
+    return [name.format(k=args.k, top=top) for family in families for name in FAMILIES[family]]
+
+
+def finished(path, setting):
+    """Return the runs of this setting in a results file, by objective and fold."""
+    runs = {}
+    if Path(path).exists():
+        for line in Path(path).read_text(encoding="utf-8").splitlines():
+            try:
+                run = json.loads(line)
+            except json.JSONDecodeError:  # the process ended while it wrote
+                continue
+            if run["setting"] == setting:
+                runs[run["objective"], run["fold"]] = run
+    return runs
+
+
+def train(name, number, parts, args, setting):
+    """Train one objective on one fold; return what is worth keeping."""
+    data, valid, test = fold(parts, number)
+    ranker = rw.Ranker(
+        name,
+        n_estimators=args.trees,
+        num_leaves=args.leaves,
+        learning_rate=args.rate,
+        eval_metric=args.stop,
+        early_stopping_rounds=args.patience,
+        n_jobs=args.threads,
+        verbose=False,
+    )
+    ranker.fit(data, valid=valid)
+    ev = rw.evaluate(METRICS, test, ranker.predict(test))
+    return {
+        "objective": name,
+        "fold": number,
+        "trees": ranker.best_iteration_,
+        "seconds": {part: round(spent, 4) for part, spent in ranker.seconds_.items()},
+        "qid": ev.per_query["qid"].tolist(),
+        "values": {metric: ev.per_query[metric].tolist() for metric in METRICS},
+        "setting": setting,
+    }
+
+
+def pooled(runs, name):
+    """Return the evaluation of an objective over the test queries of all folds."""
+    folds = [runs[name, number] for number in range(1, 6)]
+    ids = np.concatenate([run["qid"] for run in folds])
+    values = {m: np.concatenate([run["values"][m] for run in folds]) for m in METRICS}
+    return Evaluation(ids, values, {"ties": "worst", "empty": 0})
+
+
+def edges(parts):
+    """Return the best possible order and the mean over all orders, over all queries."""
+    models = {"perfect model": perfect, "random model": random}
+    made = {}
+    for name, model in models.items():
+        folds = [model(METRICS, part).per_query for part in parts]
+        values = {m: np.concatenate([f[m] for f in folds]) for m in METRICS}
+        rules = {"ties": "worst", "empty": 0}
+        made[name] = Evaluation(np.concatenate([f["qid"] for f in folds]), values, rules)
+    return made
+
+
+def summary(runs, objectives):
+    """Return a table of what training took: trees of the best round, and seconds by part."""
+    lines = [
+        "| objective | trees | gradients, s | trees, s | evaluation, s |",
+        "|---|--:|--:|--:|--:|",
+    ]
+    for name in objectives:
+        folds = [runs[name, number] for number in range(1, 6)]
+        trees = np.mean([run["trees"] for run in folds])
+        spent = [
+            f"{sum(r['seconds'][part] for r in folds):.2f}"
+            for part in ("gradients", "trees", "evaluation")
+        ]
+        lines.append(f"| {name} | {trees:.0f} | {' | '.join(spent)} |")
+    return "\n".join(lines)
+
+
+def main(argv=None):
+    """Train what is missing, then compare."""
+    args = arguments(argv)
+    parts = load(args.data, args.threads)
+    if parts is None:
+        print(f"Skipped: {args.data} has no S1.txt to S5.txt (or .txt.gz).")
+        return 0
+    setting = {key: getattr(args, key) for key in ("trees", "leaves", "rate", "stop", "patience")}
+    setting |= {"data": Path(args.data).resolve().name, "rankwood": rw.__version__}
+    setting |= {"rows": sum(map(len, parts)), "metrics": METRICS}
+    objectives = names(args, int(max(part.y.max() for part in parts)))
+    runs = finished(args.results, setting)
+    wanted = [(name, number) for name in objectives for number in range(1, 6)]
+    missing = [run for run in wanted if run not in runs]
+    print(f"{len(wanted)} runs, {len(wanted) - len(missing)} of them in {args.results} already")
+    start = time.perf_counter()
+    for done, (name, number) in enumerate(missing, 1):
+        run = runs[name, number] = train(name, number, parts, args, setting)
+        with open(args.results, "a", encoding="utf-8") as file:
+            file.write(json.dumps(run) + "\n")
+        gone = time.perf_counter() - start
+        mean = np.mean(run["values"]["ndcg@10"])
+        print(
+            f"{done}/{len(missing)}  {gone:4.0f} s, about {gone / done * (len(missing) - done):.0f} s left"
+            f"  {name}, fold {number}: {run['trees']} trees, ndcg@10 {mean:.4f}",
+            flush=True,
+        )
+    models = {name: pooled(runs, name) for name in objectives}
+    table = rw.compare(models, bounds=edges(parts), n_jobs=args.threads)
+    text = f"{table.to_markdown()}\n\n{summary(runs, objectives)}\n"
+    print(f"\n{text}")
+    if args.output:
+        Path(args.output).write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

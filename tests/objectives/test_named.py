@@ -1,0 +1,157 @@
+"""Every name against the oracle, compiled against interpreted, and what must hold of all of them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive
+import rankwood as rw
+from conftest import random_lists
+from objectives.oracle import ORACLE, interpreted
+from rankwood.data.groups import group_rows
+from rankwood.objectives.drive import Drive
+from rankwood.objectives.named import OBJECTIVES
+
+#: One name of each composition: they differ in the types that are compiled.
+COMPOSITIONS = [
+    *("ranknet", "bin-ranknet", "lambdarank-bndcg@4", "lambdarank-p@4", "lambdarank-arpk@4"),
+    *("lambdarank-map", "lambdarank-mrr@4", "lambdarank-err", "lambdarank-err(variant=catboost)"),
+    *("lambdarank-map(variant=catboost)", "lambdarank-mrr(variant=catboost)"),
+    *("lambdaloss-arp1", "lambdaloss-arp2", "lambdaloss-ndcg1@4", "lambdaloss-ndcg@4"),
+    *("lambdaloss-ndcg++@4", "lambdaloss-bndcg@4", "lambdaloss-bndcg++@4", "lambdagap-s@4"),
+    *("lambdagap-x@4", "lambdagap-s+@4", "lambdagap-x+@4", "lambdagap-x++@4"),
+    *("lambdamart-ex-static@4", "lambdamart-ex-random-bin@4", "lambdaloss-ex-all@4"),
+    "lambdaloss-ex++-all-random@4",
+]
+one_query = st.lists(
+    st.tuples(st.integers(0, 4), st.floats(-3, 3).map(lambda x: round(x, 1))), max_size=14, min_size=1
+)
+
+
+@pytest.mark.parametrize("text", ORACLE)
+@settings(max_examples=25)
+@given(one_query, st.sampled_from([1, 2, 3, 5]), st.booleans(), st.sampled_from([0.5, 1.0, 2.0]))
+def test_gradients_equal_the_oracle(text, query, k, norm, sigma):
+    y, s = [q[0] for q in query], [q[1] for q in query]
+    objective = rw.objective(text.format(k=k), norm=norm, sigma=sigma)
+    with interpreted():
+        got = rw.gradients(objective, y, s, n_jobs=1)
+    expected = naive.logistic_gradients(ORACLE[text](y, s, k), s, sigma, norm)
+    np.testing.assert_allclose(got[0], expected[0], rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(got[1], expected[1], rtol=1e-9, atol=1e-11)
+
+
+def test_every_name_has_an_oracle():
+    # The random strategies differ from the static ones in one shuffle; the golden values have theirs.
+    named = {text.split("@")[0].split("(")[0] for text in ORACLE}
+    assert {name for name in OBJECTIVES if "random" not in name} == named
+
+
+@pytest.mark.parametrize("text", COMPOSITIONS)
+def test_compiled_equals_interpreted(text, rng):
+    _, y, sizes = random_lists(rng, queries=12, longest=40)
+    groups, s = group_rows(y.size, group=sizes), np.round(rng.normal(size=y.size), 2)
+    objective = rw.objective(text)
+    grad, hess = Drive(objective, y, groups, real=np.float32, n_jobs=2)(s, 3)
+    with interpreted():
+        g, h = Drive(objective, y, groups, n_jobs=1)(s, 3)
+    np.testing.assert_allclose(grad, g, rtol=1e-3, atol=2e-5 * np.abs(g).max())
+    np.testing.assert_allclose(hess, h, rtol=1e-3, atol=2e-5 * np.abs(h).max())
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_properties(name, rng):
+    _, y, sizes = random_lists(rng, queries=6, longest=12)
+    s = np.round(rng.normal(size=y.size), 1)
+    objective = rw.objective(name, **({"k": 3} if "k" in parameters(name) else {}))
+    with interpreted():
+        grad, hess = rw.gradients(objective, y, s, group=sizes, n_jobs=1)
+        shifted = rw.gradients(objective, y, s + 2.0, group=sizes, n_jobs=1)[0]
+        zero = rw.gradients(objective, np.zeros(5), s[:5])
+        alone = rw.gradients(objective, y[:1], s[:1])
+    starts = np.cumsum(sizes) - sizes
+    assert np.abs(np.add.reduceat(grad, starts)).max() < 1e-12
+    assert hess.min() >= 0 and np.abs(grad).max() > 0
+    np.testing.assert_allclose(shifted, grad, atol=1e-9)
+    assert not np.any(zero) and not np.any(alone)
+
+
+def parameters(name):
+    import inspect
+
+    return inspect.signature(OBJECTIVES[name]).parameters
+
+
+@pytest.mark.parametrize("name", ["lambdamart-ex-random", "lambdaloss-ex-random-bin"])
+def test_a_seed_means_the_same_bits_and_another_differs(name, rng):
+    _, y, sizes = random_lists(rng, queries=20, longest=30)
+    s = rng.normal(size=y.size)
+    groups = group_rows(y.size, group=sizes)
+
+    def made(seed, round_, n_jobs=1):
+        objective = rw.objective(name, k=3)
+        return Drive(objective, y, groups, n_jobs=n_jobs, seed=seed)(s, round_)[0].tobytes()
+
+    with interpreted():
+        one = made(1, 5)
+        assert made(1, 5, n_jobs=3) == one
+        assert made(2, 5) != one
+        assert made(1, 6) != one
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("lambdagap-x", r"lambdagap-x needs a cutoff: write lambdagap-x@10, or give k=10"),
+        ("lambdarank-p", "lambdarank-p needs a cutoff"),
+        ("ranknet@10", "'ranknet' has no parameter 'k'"),
+        ("lambdaloss-arp2@5", "has no parameter 'k'"),
+        ("lambdagap-s@3(mu=2)", "'lambdagap-s' has no parameter 'mu'"),
+        ("lambdamart-ex-static@3(mu=2)", "'lambdamart-ex-static' has no parameter 'mu'"),
+        ("lambdarank-ndcg(variant=exact)", "has no parameter 'variant'"),
+        ("lambdarank-map(variant=xgboost)", "variant must be one of 'exact', 'catboost'"),
+        ("lambdarank-map@5(variant=catboost)", "'catboost' has no cutoff"),
+        ("lambdaloss-ndcg@5(delta=off)", "delta must be one of 'exact', 'shifted'"),
+        ("lambdagap-x@5(scale=2)", "scale must be one of 'code', 'paper', got 2"),
+        ("lambdagap-x+@5(mu=-1)", "mu must not be negative, got -1"),
+        ("lambdamart-ex-static@5(missed=none)", "missed must be one of 'code', 'text'"),
+        ("lambdamart-ex-statik@5", "did you mean 'lambdamart-ex-static'"),
+        ("lambdarank-p@5(rel=0)", "rel must be positive, got 0"),
+        ("lambdarank-err(max_label=0)", "max_label must be positive"),
+        ("Lambda(weight=Swap(Logistic()))", "Swap.metric must be a part that can 'delta'"),
+        ("Lambda(weight=Loss2(AP()))", r"Loss2 is defined for discounted gains: NDCG\(...\)"),
+        ("Lambda(pairs=Either(Across(3), Apart(4)))", "with the same k"),
+        ("Lambda(pairs=TopMissed(3, 'best'))", "TopMissed.how must be one of 'static', 'random'"),
+    ],
+)
+def test_what_makes_no_sense_is_said_at_once(text, message):
+    with pytest.raises(rw.InputError, match=message):
+        rw.objective(text)
+
+
+def test_labels_that_err_can_not_read():
+    with pytest.raises(rw.InputError, match="max_label"):
+        rw.gradients("lambdarank-err", [5, 0], [0.0, 1.0])
+
+
+def test_parts_compose_freely(rng):
+    """Any weight with any pair set and any metric; the example of the names page among them."""
+    texts = [
+        "Lambda(weight=Sum(Swap(NDCG(10)), Gap(10), mu=2), pairs=TopMissed(10, 'random'))",
+        "Lambda(weight=Swap(AP()), pairs=TopMissed(3), labels=Binary(2))",
+        "Lambda(weight=Swap(ERR()), pairs=Apart(2))",
+        "Lambda(weight=Loss2(DCG(), 'shifted'), pairs=Exactly(2))",
+        "Lambda(weight=ByDistance(Loss2()), pairs=Ordered(Across(3)), scale=Log2Sum())",
+        "Lambda(weight=Swap(Precision(3)), pairs=Ordered(TopMissed(2)))",
+        "Lambda(weight=Sum(LabelOf(), Loss1(), 0.5), pairs=Ordered(Beyond(2)))",
+        "Lambda(weight=Times(Cross(2), 3.0), pairs=Top(4), loss=Logistic(2.0))",
+    ]
+    _, y, sizes = random_lists(rng, queries=5, longest=15)
+    s = rng.normal(size=y.size)
+    for text in texts:
+        objective = rw.objective(text)
+        assert rw.objective(repr(objective)) == objective
+        with interpreted():
+            grad, hess = rw.gradients(objective, y, s, group=sizes)
+        assert abs(grad.sum()) < 1e-12 and hess.min() >= 0 and np.abs(grad).max() > 0
