@@ -1,0 +1,226 @@
+"""What the papers prove, on the weights of our own compositions: bounds with the logarithm to base 2.
+
+Paper 000 is LambdaGap, 002 LambdaLoss. All of it is one chain. With delta(i, j) >= 0 and f non-decreasing,
+
+    sum over i of f(y_i) times the sum of delta(i, j) over j ranked above i
+        = sum over pairs y_i > y_j of delta(i, j) (f(y_i) - f(y_j)) [i ranked below j]  + C2 + C3
+       <= sum over pairs y_i > y_j of delta(i, j) (f(y_i) - f(y_j)) log2(1 + exp(-sigma (s_i - s_j)))  + C2 + C3
+
+where C2 and C3 don't depend on the scores. The left side is the metric (or what it lacks to its best).
+"""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive
+import naive_metrics
+import rankwood as rw
+from objectives.oracle import interpreted
+from rankwood._jit import part
+from rankwood.objectives import NoScale
+
+
+@part
+class Only:
+    """A loss that sees the pairs of one document: their weights come out as curvature."""
+
+    at: float = 0.0
+
+    def embed(self, score):
+        return 1.0 if abs(score - self.at) < 1e-9 else 0.0
+
+    def reach(self):
+        return 1e9
+
+    def slope(self, x, y):
+        return 0.0, 0.0, x.u + y.u
+
+    def units(self):
+        return 1.0, 1.0
+
+
+def weights(text, y, s):
+    """Matrix of the pair weights of an objective, from the kernel itself."""
+    objective = rw.objective(text, norm=False)
+    middle = (max(s) + min(s)) / 2
+    w = np.zeros((len(y), len(y)))
+    for j in range(len(y)):
+        spy = dataclasses.replace(objective, loss=Only(s[j] - middle), scale=NoScale())
+        with interpreted():
+            w[:, j] = rw.gradients(spy, y, s, n_jobs=1)[1]
+        w[j, j] = 0.0
+    return w
+
+
+def sides(w, f, delta, y, s, sigma=1.0):
+    """Both sides of the chain: metric, the same by pairs in the wrong order, and the loss."""
+    rank = {d: p for p, d in enumerate(naive.ranking(s), start=1)}
+    n = len(y)
+    metric = sum(f[i] * delta(rank[i], rank[j]) for i in range(n) for j in range(n) if rank[j] < rank[i])
+    wrong = loss = constant = 0.0
+    for i in range(n):
+        for j in range(n):
+            if i != j and y[i] == y[j]:
+                constant += 0.5 * delta(rank[i], rank[j]) * f[j]
+            if y[i] > y[j]:
+                constant += delta(rank[i], rank[j]) * f[j]
+                wrong += w[i, j] * (rank[i] > rank[j])
+                loss += w[i, j] * math.log2(1.0 + math.exp(-sigma * (s[i] - s[j])))
+    return metric, wrong + constant, loss + constant
+
+
+def holds(w, f, delta, y, s, sigma=1.0):
+    metric, chain, bound = sides(w, f, delta, y, s, sigma)
+    assert chain == pytest.approx(metric, abs=1e-9)
+    assert metric <= bound + 1e-9
+    return metric
+
+
+queries = st.lists(st.integers(0, 4), min_size=2, max_size=9).flatmap(
+    lambda y: st.tuples(
+        st.just(y),
+        st.lists(
+            st.integers(-40, 40).map(lambda t: t / 8), min_size=len(y), max_size=len(y), unique=True
+        ),
+    )
+)
+cutoffs = st.integers(1, 4)
+
+
+def ranked(y, s):
+    return [y[d] for d in naive.ranking(s)]
+
+
+@given(queries)
+def test_ndcg_loss2_bounds_ndcg(query):
+    """000 Lemma 5.1 and 002 section 5.2: the distance of discounts adds up to 1 - 1/D."""
+    y, s = query
+    best = naive.ideal_dcg(y)
+    if best == 0:
+        return
+    f = [naive.gain(label) / best for label in y]
+
+    def delta(i, j):
+        m = abs(i - j)
+        return naive.discount(m) - naive.discount(m + 1)
+
+    metric = holds(weights("lambdaloss-ndcg", y, s), f, delta, y, s)
+    assert metric == pytest.approx(sum(f) - naive.ndcg(ranked(y, s)), abs=1e-9)
+
+
+@given(queries)
+def test_lambdarank_bounds_another_metric(query):
+    """002 Proposition 5.1, 000 Lemma 5.6."""
+    y, s = query
+    best = naive.ideal_dcg(y)
+    if best == 0:
+        return
+    f = [naive.gain(label) / best for label in y]
+
+    def delta(i, j):
+        return abs(naive.discount(i) - naive.discount(j))
+
+    holds(weights("lambdarank-ndcg", y, s), f, delta, y, s)
+
+
+@given(queries, cutoffs)
+def test_lambdagap_s_bounds_precision(query, k):
+    """000 Proposition 5.2 and Corollary 5.3."""
+    y, s = query
+    b = [float(label > 0) for label in y]
+    w = weights(f"lambdagap-s@{k}(scale='paper')", y, s)
+    metric = holds(w, [x / k for x in b], lambda i, j: float(abs(i - j) == k), b, s)
+    at_k = naive_metrics.p(ranked(y, s), k, per="k") if len(y) < k else sum(ranked(b, s)[:k]) / k
+    assert metric == pytest.approx(sum(b) / k - at_k, abs=1e-9)
+
+
+@given(queries, cutoffs)
+def test_lambdagap_x_bounds_arp_beyond_k(query, k):
+    """000 Proposition 5.2 and Corollary 5.4; with k = 1 Corollary 5.5 for BinRankNet."""
+    y, s = query
+    b = [float(label > 0) for label in y]
+    w = weights(f"lambdagap-x@{k}(scale='paper')", y, s)
+    metric = holds(w, [x / k for x in b], lambda i, j: float(abs(i - j) >= k), b, s)
+    assert metric == pytest.approx(naive_metrics.arpk(ranked(y, s), k) / k, abs=1e-9)
+    if k == 1:
+        np.testing.assert_array_equal(weights("bin-ranknet", y, s), w)
+        arp = sum(p * x for p, x in enumerate(ranked(b, s), start=1))
+        assert metric + sum(b) == pytest.approx(arp, abs=1e-9)
+
+
+@given(queries, cutoffs)
+def test_lambdarank_arpk_bounds_a_sharper_metric(query, k):
+    """000 Corollary 5.7."""
+    y, s = query
+    b = [float(label > 0) for label in y]
+
+    def g(i):
+        return max(0, i - k)
+
+    w = weights(f"lambdarank-arpk@{k}", y, s)
+    metric = holds(w, b, lambda i, j: abs(g(i) - g(j)), b, s)
+    order = ranked(b, s)
+    extra = sum(x * g(i) * (g(i) - 1) for i, x in enumerate(order, start=1)) / (2 * k)
+    assert metric / k == pytest.approx(naive_metrics.arpk(ranked(y, s), k) + extra, abs=1e-9)
+
+
+@given(queries, cutoffs)
+def test_lambdarank_p_bounds_precision(query, k):
+    """000 Corollary 5.8: what the relevant documents behind the first k cost."""
+    y, s = query
+    b = [float(label > 0) for label in y]
+    w = weights(f"lambdarank-p@{k}", y, s)
+    metric = holds(w, b, lambda i, j: float((i <= k) != (j <= k)), b, s)
+    assert metric / k == pytest.approx(sum(b) - sum(ranked(b, s)[:k]), abs=1e-9)
+
+
+@given(queries, st.sampled_from([0.5, 1.0, 3.0]))
+def test_the_bound_holds_for_any_sigma(query, sigma):
+    y, s = query
+    b = [float(label > 0) for label in y]
+    holds(weights("bin-ranknet", y, s), b, lambda i, j: 1.0, b, s, sigma)
+
+
+def test_lambdagap_s_vanishes_on_periodic_rankings():
+    """000 section 5.1: relevant documents k apart give S no pair, while P@k is not at its best."""
+    k, n = 3, 12
+    y = [1 if i % k == k - 1 else 0 for i in range(1, n + 1)]
+    s = list(range(n, 0, -1))
+    assert not weights(f"lambdagap-s@{k}", y, s).any()
+    assert weights(f"lambdarank-p@{k}", y, s).any()
+
+
+def test_golden_theory(golden):
+    """The worked numbers: case B with its labels in rank order."""
+    theory, case = golden["theory"], golden["cases"]["B"]
+    y, s, k = case["y"], case["s"], case["k"]
+    b = [float(label > 0) for label in y]
+    best = naive.ideal_dcg(y)
+    f = [naive.gain(label) / best for label in y]
+    by_distance = {
+        "exact": lambda i, j: naive.discount(abs(i - j)) - naive.discount(abs(i - j) + 1),
+        "shifted": lambda i, j: naive.discount(abs(i - j) + 1) - naive.discount(abs(i - j) + 2),
+    }
+    exact = sides(weights("lambdaloss-ndcg", y, s), f, by_distance["exact"], y, s)[:2]
+    assert exact == pytest.approx(theory["NDCGcost_direct_vs_loss2_chain"], abs=1e-9)
+    w = weights("lambdaloss-ndcg(delta='shifted')", y, s)
+    shifted = sides(w, f, by_distance["shifted"], y, s)[1]
+    assert shifted == pytest.approx(theory["with_shifted_delta"], abs=1e-9)
+    for name, text in (("S", "lambdagap-s"), ("X", "lambdagap-x")):
+        w = weights(f"{text}@{k}(scale='paper')", y, s)
+        counts = (lambda m: m == k) if name == "S" else (lambda m: m >= k)
+        lack = sides(w, [x / k for x in b], lambda i, j, c=counts: float(c(abs(i - j))), b, s)[1]
+        expected = theory[f"LambdaGap-{name}_metric"]
+        assert sum(b) / k - lack == pytest.approx(expected["from_delta_sum"], abs=1e-9)
+        assert sum(b) / k - lack == pytest.approx(expected["proposition_5_2"], abs=1e-9)
+        assert sum(ranked(b, s)[:k]) / k == pytest.approx(expected["P@k"], abs=1e-9)
+        beyond = sum(b) / k - naive_metrics.arpk(ranked(y, s), k) / k
+        assert beyond == pytest.approx(expected["C-ARPbk/k"], abs=1e-9)
+    w = weights(f"lambdarank-arpk@{k}", y, s)
+    arp = sides(w, b, lambda i, j: abs(max(0, i - k) - max(0, j - k)), b, s)[1] / k
+    assert [arp, arp] == pytest.approx(theory["LambdaRank-ARPbk_metric_cor_5_7"], abs=1e-9)
