@@ -148,7 +148,7 @@ class Loss2:
 
 @part
 class Cross:
-    """1 if one document is among the first k and the other is not, else 0."""
+    """Weight 1 if one document is among the first k and the other is not, else 0."""
 
     k: int = 10
 
@@ -163,7 +163,7 @@ class Cross:
 
 @part
 class Gap:
-    """1 if the ranks are at least k apart (exactly k with `exactly`), else 0: LambdaGap's weight [lambdagap2025]."""
+    """Weight 1 if the ranks are at least k apart (exactly k with `exactly`), else 0: LambdaGap's [lambdagap2025]."""
 
     k: int = 10
     exactly: bool = False
