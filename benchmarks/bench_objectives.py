@@ -1,8 +1,9 @@
 """Every kind of pairwise objective against LightGBM's native lambdarank, and S+ against a full double loop.
 
 As in `bench_objective`, what is timed is a boosting round minus the same round with an objective that
-does nothing. Scores start from random ones for every contender: as in the middle of a training they
-are all different and move little from round to round (without, two values would do all the ranking).
+does nothing. Every contender starts from the same scores, half the label plus normal noise: NDCG@10 is 0.47,
+about what models reach on web search data, and as in the middle of a training the scores are all
+different and move little from round to round (from nothing, two values would do all the ranking).
 """
 
 from functools import partial
@@ -42,7 +43,7 @@ class Rounds:
         self.y, self.sizes = queries()
         rng = np.random.default_rng(1)
         self.X = rng.normal(size=(self.y.size, 1))
-        self.start = rng.normal(size=self.y.size)
+        self.start = 0.5 * self.y + rng.normal(size=self.y.size)
         self.groups = group_rows(self.y.size, group=self.sizes)
         self.idle = rng.normal(size=self.y.size).astype(np.float32), np.ones(self.y.size, np.float32)
 

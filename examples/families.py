@@ -8,8 +8,10 @@ finished run is a line of the results file; start the same command again, and on
 
 import argparse
 import json
+import platform
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +41,7 @@ FAMILIES = {
         for how in ("static", "random", "all")
     ],
 }
+BASELINE = "lambdarank-ndcg@{k}"
 
 
 def arguments(argv):
@@ -61,9 +64,10 @@ def arguments(argv):
 
 
 def names(args, top):
-    """Return the objectives to train; the first one of LambdaRank is what all are compared with."""
-    families = dict.fromkeys(["LambdaRank", *(args.family or FAMILIES)])
-    return [name.format(k=args.k, top=top) for family in families for name in FAMILIES[family]]
+    """Return the objectives to train; all are compared with the first."""
+    chosen = [name for family in args.family or FAMILIES for name in FAMILIES[family]]
+    chosen = dict.fromkeys([BASELINE, *chosen])
+    return [name.format(k=args.k, top=top) for name in chosen]
 
 
 def finished(path, setting):
@@ -80,9 +84,22 @@ def finished(path, setting):
     return runs
 
 
+def keep(path, run):
+    """Add a line to the results file; a line that an interrupt cut short is ended first."""
+    with open(path, "a+b") as file:
+        size = file.seek(0, 2)
+        file.seek(max(size - 1, 0))
+        whole = file.read() in (b"", b"\n")
+        file.write(b"" if whole else b"\n")
+        file.write(json.dumps(run).encode() + b"\n")
+
+
 def train(name, number, parts, args, setting):
     """Train one objective on one fold; return what is worth keeping."""
     data, valid, test = fold(parts, number)
+    rw.Ranker(name, n_estimators=1, verbose=False).fit(
+        valid
+    )  # compiles, so that times are of training
     ranker = rw.Ranker(
         name,
         n_estimators=args.trees,
@@ -143,6 +160,12 @@ def summary(runs, objectives):
     return "\n".join(lines)
 
 
+def versions():
+    """Return a line that says what was used."""
+    used = [f"{name} {version(name)}" for name in ("rankwood", "lightgbm", "numpy", "numba")]
+    return f"Python {platform.python_version()}, {', '.join(used)}."
+
+
 def main(argv=None):
     """Train what is missing, then compare."""
     args = arguments(argv)
@@ -161,8 +184,7 @@ def main(argv=None):
     start = time.perf_counter()
     for done, (name, number) in enumerate(missing, 1):
         run = runs[name, number] = train(name, number, parts, args, setting)
-        with open(args.results, "a", encoding="utf-8") as file:
-            file.write(json.dumps(run) + "\n")
+        keep(args.results, run)
         gone = time.perf_counter() - start
         mean = np.mean(run["values"]["ndcg@10"])
         print(
@@ -172,10 +194,11 @@ def main(argv=None):
         )
     models = {name: pooled(runs, name) for name in objectives}
     table = rw.compare(models, bounds=edges(parts), n_jobs=args.threads)
-    text = f"{table.to_markdown()}\n\n{summary(runs, objectives)}\n"
+    text = f"{table.to_markdown().strip()}\n\n{summary(runs, objectives)}\n"
     print(f"\n{text}")
     if args.output:
-        Path(args.output).write_text(text, encoding="utf-8")
+        head = f"# Families of objectives on {setting['data']}\n\n{versions()}\n\n"
+        Path(args.output).write_text(head + text, encoding="utf-8")
     return 0
 
 

@@ -15,6 +15,7 @@ LAYERS = [
     ["spec"],
     ["metrics"],
     ["objectives"],
+    ["diagnose"],
     ["engines"],
     ["modelfile", "watch"],
     ["ranker"],

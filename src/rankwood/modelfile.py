@@ -32,6 +32,7 @@ def write(ranker: Any, path: str | Path) -> None:
         "best_iteration": ranker.best_iteration_,
         "history": ranker.history_,
         "seconds": ranker.seconds_,
+        "record": getattr(ranker, "record_", {}),
         "letor": getattr(ranker, "letor_", None),
         "params": {k: _plain(v) for k, v in ranker.get_params(deep=False).items()},
         "model": text,
@@ -61,6 +62,7 @@ def read(ranker: Any, path: str | Path) -> None:
         if content["letor"]:
             ranker.letor_ = content["letor"]
         ranker.history_, ranker.seconds_ = content["history"], content["seconds"]
+        ranker.record_ = content.get("record", {})  # older files have none
         ranker.model_ = model
     except KeyError as error:
         raise _check.InputError(f"{path} is damaged: {error} is missing.") from None

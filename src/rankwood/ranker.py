@@ -16,7 +16,7 @@ from rankwood.metrics.evaluate import evaluate, named_metrics
 from rankwood.objectives.drive import Drive
 from rankwood.objectives.named import objective as to_objective
 from rankwood.progress import bar
-from rankwood.watch import Watch
+from rankwood.watch import Recorder, Watch, named_records
 
 _LOWEST = {
     "n_estimators": 1,
@@ -51,6 +51,9 @@ class Ranker(BaseEstimator):
         the order of the file would decide the first tree, and files are often sorted by label.
     random_state : int
         Seed of everything random. The same seed gives the same bits on any number of threads.
+    record : list of str or None
+        What to record of each round in `record_`: ``"effective_pairs"``, the share of all pairs that the
+        objective uses; ``"coherency"``, the share of queries with an incoherent pair; ``"seconds"``.
     n_jobs : int or None
         Threads; None means every core.
     verbose : bool or None
@@ -63,7 +66,9 @@ class Ranker(BaseEstimator):
     history_ : dict
         Validation metrics by round.
     seconds_ : dict
-        Time spent on gradients, trees and evaluation.
+        Time spent on gradients, trees and evaluation, and on diagnostics if there is a record.
+    record_ : dict
+        Curves of what was recorded, one value per round; docs/diagnostics.md explains them.
     best_iteration_ : int
         Number of trees in the model.
     objective_ : part
@@ -97,6 +102,7 @@ class Ranker(BaseEstimator):
         early_stopping_rounds: int | None = 50,
         shuffle: bool = True,
         random_state: int = 0,
+        record: Any = None,
         n_jobs: int | None = None,
         verbose: bool | None = None,
         **engine_params: Any,
@@ -117,6 +123,7 @@ class Ranker(BaseEstimator):
         self.early_stopping_rounds = early_stopping_rounds
         self.shuffle = shuffle
         self.random_state = random_state
+        self.record = record
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.engine_params = engine_params
@@ -162,8 +169,10 @@ class Ranker(BaseEstimator):
         rounds = self._check_params()
         objective = to_objective(self.objective)
         groups = train.groups.shuffled(self.random_state) if self.shuffle else train.groups
-        drive = Drive(objective, train.y, groups, train.weight, np.float32, self.n_jobs)
-        watch = Watch(self.eval_metric, self.early_stopping_rounds, valid, self.n_jobs)
+        jobs, seed = self.n_jobs, self.random_state
+        drive = Drive(objective, train.y, groups, train.weight, np.float32, jobs, seed)
+        recorder = Recorder(self.record, objective, train.y, groups, jobs, seed)
+        watch = Watch(self.eval_metric, self.early_stopping_rounds, valid, jobs)
         engine = base.start(self.engine, self._engine_params(), train, valid)
         if valid is not None and watch.patience is not None and not engine.keeps_rounds:
             raise _check.InputError(
@@ -174,7 +183,7 @@ class Ranker(BaseEstimator):
         fitted = {"objective_": objective, "n_features_in_": train.n_features}
         if train.feature_names is not None:
             fitted["feature_names_in_"] = np.array(train.feature_names, dtype=object)
-        self._train(engine, drive, watch, rounds, fitted)
+        self._train(engine, drive, watch, recorder, rounds, fitted)
         return self
 
     def _check_params(self) -> int:
@@ -184,6 +193,7 @@ class Ranker(BaseEstimator):
         if self.early_stopping_rounds is not None:
             _check.at_least(self.early_stopping_rounds, 1, "early_stopping_rounds")
         _check.one_of(self.shuffle, (True, False), "shuffle")
+        named_records(self.record)
         _check.positive(self.learning_rate, "learning_rate")
         for name in ("min_child_weight", "reg_alpha", "reg_lambda"):
             if _check.finite(getattr(self, name), name) < 0:
@@ -196,7 +206,7 @@ class Ranker(BaseEstimator):
     def _engine_params(self) -> dict[str, Any]:
         ours = {
             *("objective", "engine", "n_estimators", "eval_metric", "early_stopping_rounds"),
-            *("shuffle", "verbose"),
+            *("shuffle", "verbose", "record"),
         }
         own = {k: getattr(self, k) for k in self._get_param_names() if k not in ours}
         return {**own, **self.engine_params}
@@ -206,29 +216,38 @@ class Ranker(BaseEstimator):
         engine: base.Engine,
         drive: Drive,
         watch: Watch,
+        recorder: Recorder,
         rounds: int,
         fitted: dict[str, Any],
     ) -> None:
         """Run the rounds. An interrupted run keeps the trees it has before it lets the interrupt go on."""
         clock = {"gradients": 0.0, "trees": 0.0, "evaluation": 0.0}
+        if recorder.curves:
+            clock["diagnostics"] = 0.0
+        spent = {"gradients": 0.0, "diagnostics": 0.0}
+        done = 0
 
         def gradients(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             start = perf_counter()
-            result = drive(scores)
-            clock["gradients"] += perf_counter() - start
-            return result
+            grad, hess = drive(scores, done)
+            spent["gradients"] = perf_counter() - start
+            recorder.look(scores, grad, done)
+            spent["diagnostics"] = perf_counter() - start - spent["gradients"]
+            return grad, hess
 
-        done = 0
         try:
             with bar(rounds, "Training", self.verbose) as step:
                 for _ in range(rounds):
-                    start, before = perf_counter(), clock["gradients"]
-                    more = engine.update(gradients)
-                    clock["trees"] += perf_counter() - start - (clock["gradients"] - before)
-                    done += 1
                     start = perf_counter()
+                    more = engine.update(gradients)
+                    grown = perf_counter()
+                    spent["trees"] = grown - start - spent["gradients"] - spent["diagnostics"]
+                    done += 1
                     stop = watch.look(engine, done)
-                    clock["evaluation"] += perf_counter() - start
+                    spent["evaluation"] = perf_counter() - grown
+                    recorder.spend(spent)
+                    for name in clock:
+                        clock[name] += spent[name]
                     step(watch.note)
                     if stop or not more:
                         break
@@ -236,7 +255,8 @@ class Ranker(BaseEstimator):
             if done:
                 best = watch.best or done
                 fitted |= {"model_": engine.model(best), "best_iteration_": best}
-                fitted |= {"history_": watch.history, "seconds_": clock}
+                record = recorder.up_to(done)
+                fitted |= {"history_": watch.history, "seconds_": clock, "record_": record}
                 self.__dict__.pop("feature_names_in_", None)
                 self.__dict__.update(fitted)
 
@@ -281,7 +301,7 @@ class Ranker(BaseEstimator):
         group: Any = None,
         sample_weight: None = None,
     ) -> float:
-        """Return the mean of the first `eval_metric`; higher is better.
+        """Return the mean of the first `eval_metric`, times -1 if lower is better.
 
         `sample_weight` is there because scikit-learn's Pipeline asks for it; every query counts the same.
         """
@@ -290,7 +310,8 @@ class Ranker(BaseEstimator):
         data = training_data(X, y, qid, group, None, "score")
         first = next(iter(named_metrics(self.eval_metric).values()))
         (mean,) = evaluate(first, data, self.predict(data), n_jobs=self.n_jobs).mean().values()
-        return mean
+        # scikit-learn looks for the highest score.
+        return mean if getattr(first, "higher_is_better", True) else -mean
 
     def save(self, path: str | Path) -> None:
         """Write the model as JSON: a header, and the engine's own text."""

@@ -1,11 +1,24 @@
-"""Following validation metrics, and when to stop."""
+"""Following a training run: validation metrics and when to stop, and what is recorded on request."""
 
 from typing import Any
 
+import numpy as np
+
 from rankwood import _check
+from rankwood.data.groups import Groups
 from rankwood.data.lists import RankingData
+from rankwood.diagnose import cutoff
 from rankwood.engines import base
 from rankwood.metrics.evaluate import Evaluator, named_metrics
+from rankwood.objectives.count import Coherency, Used
+
+#: What `Ranker(record=...)` takes, and the curves it makes of it.
+RECORDS = {
+    "effective_pairs": ("effective_pairs",),
+    "coherency": ("incoherent", "false_over_missed"),
+    "seconds": ("seconds_gradients", "seconds_trees", "seconds_evaluation"),
+}
+_ROUNDING = 1e-5  # of float32 sums, relative to the largest push of a query
 
 
 class Watch:
@@ -43,3 +56,67 @@ class Watch:
             self.best = done
         self.note += f" (best {curve[self.best - 1]:.4f} at {self.best})"
         return done - self.best >= self.patience
+
+
+def named_records(record: Any) -> list[str]:
+    """Return what to record, each once, in the order of `RECORDS`."""
+    given = [] if record is None else [record] if isinstance(record, str) else record
+    if not isinstance(given, (list, tuple, set, frozenset)):
+        raise _check.InputError(
+            f"record must be a list of {', '.join(map(repr, RECORDS))}, got {record!r}."
+        )
+    for name in given:
+        if name not in RECORDS:
+            raise _check.InputError(f"unknown record {name!r}{_check.nearest(str(name), RECORDS)}")
+    return [name for name in RECORDS if name in given]
+
+
+class Recorder:
+    """Record what the objective does, round by round, without touching it.
+
+    `curves` has one value per round, by name; see `Ranker`. Everything is exact: no round and no query is left
+    out.
+    """
+
+    def __init__(
+        self,
+        record: Any,
+        objective: Any,
+        y: np.ndarray,
+        groups: Groups,
+        n_jobs: int | None,
+        seed: int,
+    ) -> None:
+        names = named_records(record)
+        self.curves: dict[str, list[float]] = {c: [] for name in names for c in RECORDS[name]}
+        self._used: Used | None = None
+        self._coherency: Coherency | None = None
+        if "effective_pairs" in names:
+            options = {"real": np.float32, "n_jobs": n_jobs, "seed": seed}
+            self._used = Used(objective, y, groups, **options)
+        if "coherency" in names:
+            k, label = cutoff(objective), objective.labels.read(y)
+            self._coherency = Coherency(label, groups, k, tolerance=_ROUNDING, n_jobs=n_jobs)
+            if k is None:  # nothing is false or missed
+                del self.curves["false_over_missed"]
+
+    def look(self, scores: np.ndarray, grad: np.ndarray, round: int) -> None:
+        """Record what a round's gradients are made of."""
+        if self._used is not None:
+            self.curves["effective_pairs"].append(self._used.share(scores, round))
+        if self._coherency is not None:
+            shares = self._coherency(scores, grad).mean(axis=0).tolist()
+            for name, share in zip(RECORDS["coherency"], shares, strict=True):
+                if name in self.curves:
+                    self.curves[name].append(share)
+
+    def spend(self, seconds: dict[str, float]) -> None:
+        """Record how long the parts of a round took."""
+        for name in RECORDS["seconds"]:
+            if name in self.curves:
+                self.curves[name].append(seconds[name.removeprefix("seconds_")])
+
+    def up_to(self, rounds: int) -> dict[str, list[float]]:
+        """Return the curves of the first rounds, all of one length: an interrupt may come in the middle of one."""
+        length = min([rounds, *map(len, self.curves.values())])
+        return {name: curve[:length] for name, curve in self.curves.items()}

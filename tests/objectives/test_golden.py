@@ -8,7 +8,7 @@ import pytest
 
 import rankwood as rw
 from objectives.oracle import interpreted
-from rankwood.objectives.missed import _anchors, _count_ideal, _count_need
+from rankwood.objectives.missed import _anchors, _count_need
 
 GAPS = ("s", "x", "s+", "x+", "s++", "x++")
 NAMES = {
@@ -159,12 +159,11 @@ def chosen(given, how, missed):
 def test_the_two_definitions_of_missed():
     # y in rank order 1 2 3 2 0, k = 2: the ideal top is {3, 2}; one 2 is there already.
     kind = np.array([1, 2, 3, 2, 0])
-    ideal, need = np.empty(5, np.int64), np.empty(5, np.int64)
-    _count_ideal(kind, 2, 5, 3, ideal)
-    assert ideal[:4].tolist() == [0, 0, 1, 1]
+    ideal, need = np.array([1, 1, 2, 1, 0]), np.empty(5, np.int64)
     assert _count_need(kind, 2, 5, 3, ideal, need, False) == 1
-    order = np.arange(12)
-    assert _anchors(kind, 2, 5, need.copy(), 5, False, np.arange(5), order) == 3
-    assert order[:5].tolist() == [0, 1, 2, 3, 4]
+    assert ideal[:4].tolist() == [0, 0, 1, 1]
+    order = np.arange(5)
+    assert _anchors(kind.copy(), 2, 5, need.copy(), 5, False, np.arange(5), order) == 3
+    assert order.tolist() == [0, 1, 2, 3, 4]
     assert _count_need(kind, 2, 5, 3, ideal, need, True) == 1
-    assert _anchors(kind, 2, 5, need.copy(), 5, False, np.arange(5), order) == 4
+    assert _anchors(kind.copy(), 2, 5, need.copy(), 5, False, np.arange(5), order) == 4

@@ -13,13 +13,23 @@ from rankwood import _run
 from rankwood._jit import Can, jit, like, part
 from rankwood._rng import mix
 from rankwood.data.groups import Groups
+from rankwood.metrics.dcg import DCG, NDCG
 from rankwood.metrics.query import arrange
 from rankwood.objectives.drive import Drive
-from rankwood.objectives.pairs import reads
+from rankwood.objectives.pairs import Ordered, reads
 from rankwood.objectives.pairwise import Lambda, fill
 from rankwood.objectives.scales import NoScale
 from rankwood.objectives.verbs import facing, prepare, relate, toward, weight
-from rankwood.objectives.weights import ByDistance, One
+from rankwood.objectives.weights import (
+    ByDistance,
+    LabelGap,
+    LabelOf,
+    Loss2,
+    One,
+    Sum,
+    Swap,
+    Times,
+)
 
 _QUICK = 30_000  # pairs that plain Python is through with before the kernel would be compiled
 
@@ -83,7 +93,21 @@ def weighing(objective: Lambda) -> Lambda:
 def counting(objective: Lambda) -> Lambda:
     """Return the objective whose hessians are, document by document, numbers of pairs with a weight."""
     bare = weighing(objective)
-    return replace(bare, weight=Counted(bare.weight))
+    # What always has a weight need not be asked, and its ranking need not be known: that is much faster.
+    certain = _certain(bare.weight) and not isinstance(bare.pairs, Ordered)
+    return replace(bare, weight=One() if certain else Counted(bare.weight))
+
+
+def _certain(weight: Any) -> bool:
+    """Tell whether a weight is known to be positive wherever labels differ."""
+    if isinstance(weight, Sum):
+        return _certain(weight.first) or (weight.mu > 0 and _certain(weight.second))
+    if isinstance(weight, (Times, ByDistance)):
+        return _certain(weight.base)
+    if isinstance(weight, (Swap, Loss2)):
+        # Gains grow with labels, and discounts without a cutoff fall with every rank.
+        return isinstance(weight.metric, (DCG, NDCG)) and weight.metric.k is None
+    return isinstance(weight, (One, LabelGap, LabelOf))
 
 
 class Quick(Drive):
@@ -91,7 +115,7 @@ class Quick(Drive):
 
     def __call__(self, scores: np.ndarray, round: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Return gradients and hessians at these scores, in the caller's order."""
-        grad = np.empty(scores.size, self.real)
+        grad: np.ndarray = np.empty(scores.size, self.real)
         hess = np.empty_like(grad)
         state = mix(mix(0, self.seed), round)
         plain = getattr(fill, "py_func", fill)
@@ -128,19 +152,21 @@ class Used:
         self._drive = make(counted, y, groups, **options)
         self._groups = groups
         self._depends = counted.ranks() > 0
-        self._last: np.ndarray | None = None
+        self._share: float | None = None
+        all_ends = groups.sizes * np.maximum(groups.sizes - 1, 1) * groups.ids.size
+        self._worth = groups.per_row(1.0 / all_ends)
 
     def __call__(self, scores: np.ndarray, round: int = 0) -> np.ndarray:
         """Return the number of each query at these scores."""
-        if self._last is None or self._depends:
-            ends = self._drive(scores, round)[1][self._groups.rows]
-            sums = np.add.reduceat(ends.astype(np.float64), self._groups.ptr[:-1])
-            self._last = np.rint(sums / 2).astype(np.int64)
-        return self._last
+        ends = self._drive(scores, round)[1][self._groups.rows]  # every pair has two
+        sums = np.add.reduceat(ends, self._groups.ptr[:-1], dtype=np.float64)
+        return np.rint(sums / 2).astype(np.int64)
 
-    def share(self, scores: np.ndarray, round: int = 0) -> np.ndarray:
-        """Return the number as a share of the n(n - 1)/2 pairs of each query; 0 for single documents."""
-        return effective(self(scores, round), self._groups.sizes)
+    def share(self, scores: np.ndarray, round: int = 0) -> float:
+        """Return the mean over queries of that number as a share of all pairs; 0 for single documents."""
+        if self._share is None or self._depends:
+            self._share = float(self._drive(scores, round)[1] @ self._worth)
+        return self._share
 
 
 def effective(pairs: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -207,9 +233,7 @@ def _classes(label: np.ndarray, groups: Groups) -> np.ndarray:
 
 
 @jit
-def compare(
-    ptr, rows, label, kind, order, scores, grad, k, text, tolerance, found, first, last
-):
+def compare(ptr, rows, label, kind, order, scores, grad, k, text, tolerance, found, first, last):
     """Fill `found` for queries `first` to `last`: see `Coherency`."""
     for q in range(first, last):
         start, n = ptr[q], ptr[q + 1] - ptr[q]

@@ -50,13 +50,16 @@ class TopMissed:
         k = self.k if self.k < n else n
         if k == n:
             return n
-        spare = np.empty((4, n + 1), np.int64)
-        kind, ideal, need, scan = spare[0], spare[1], spare[2], spare[3, :n]
+        spare = np.empty((4, n), np.int64)
+        kind, ideal, need, scan = spare[0], spare[1], spare[2], spare[3]
+        for r in range(n):
+            scan[r], ideal[r] = r, 0
         top = 0
         for r in range(n):
-            kind[r] = np.int64(worth[q.slot[r]])
-            top = kind[r] if kind[r] > top else top
-        _count_ideal(kind, k, n, top, ideal)
+            c = np.int64(worth[q.slot[r]])
+            kind[r] = c
+            ideal[c] += 1
+            top = c if c > top else top
         wanted = _count_need(kind, k, n, top, ideal, need, self.missed == 1)
         how = self.how
         if how >= _ALL_STATIC:
@@ -67,30 +70,19 @@ class TopMissed:
             for r in range(n):
                 scan[q.slot[r]] = r
             shuffle(scan, state)
-        else:
-            for r in range(n):
-                scan[r] = r
         return _anchors(kind, k, n, need, n if how == _ALL else wanted, how != _ALL, scan, order)
 
 
 @inner
-def _count_ideal(kind, k, n, top, ideal):
-    """Count by class how many documents of the ideal top k have it."""
-    for c in range(top + 1):
-        ideal[c] = 0
-    for r in range(n):
-        ideal[kind[r]] += 1
-    left = k
+def _count_need(kind, k, n, top, ideal, need, text):
+    """Cut the numbers of classes in `ideal` to the ideal top k, and fill `need` with how often each is missed.
+
+    Return how often all are: how many documents make up for it.
+    """
+    left, wanted = k, 0
     for c in range(top, -1, -1):
         ideal[c] = ideal[c] if ideal[c] < left else left
         left -= ideal[c]
-
-
-@inner
-def _count_need(kind, k, n, top, ideal, need, text):
-    """Fill `need` with how often each class is missed in the current top k, and return how often all are."""
-    wanted = 0
-    for c in range(top + 1):
         need[c] = (n if ideal[c] > 0 else 0) if text else ideal[c]
     for r in range(k):
         if text:
@@ -116,25 +108,21 @@ def _lowest_is_ideal(label, kind, n, ideal):
 def _anchors(kind, k, n, need, wanted, counted, scan, order):
     """Put the top k and the missed documents, `wanted` at most, first in `order`; return how many they are.
 
-    `order` comes in rank order. Documents that are taken leave a gap, which is closed at the end.
+    What is taken is marked in `kind`.
     """
     m = k
-    for i in range(n):
+    i = 0
+    while m - k < wanted and i < n:
         r = scan[i]
-        if m - k == wanted:
-            break
         if r >= k and need[kind[r]] > 0:
             order[m] = r
             m += 1
             need[kind[r]] -= 1 if counted else 0
-    # The others keep their order: mark the taken ones in `scan`, which is no longer needed.
-    for r in range(n):
-        scan[r] = 0
-    for i in range(k, m):
-        scan[order[i]] = 1
+            kind[r] = -1
+        i += 1
     rest = m
-    for r in range(k, n):
-        order[rest if scan[r] == 0 else n] = r
-        rest += 1 - scan[r]
-    order[n] = n  # behind the documents nothing has moved
+    for r in range(k, n):  # the others keep their order
+        if kind[r] >= 0:
+            order[rest] = r
+            rest += 1
     return m
