@@ -45,7 +45,10 @@ class Rounds:
         self.X = rng.normal(size=(self.y.size, 1))
         self.start = 0.5 * self.y + rng.normal(size=self.y.size)
         self.groups = group_rows(self.y.size, group=self.sizes)
-        self.idle = rng.normal(size=self.y.size).astype(np.float32), np.ones(self.y.size, np.float32)
+        self.idle = (
+            rng.normal(size=self.y.size).astype(np.float32),
+            np.ones(self.y.size, np.float32),
+        )
 
     def booster(self, params: dict[str, Any]) -> lgb.Booster:
         shared = {"num_leaves": 2, "num_threads": THREADS, "verbose": -1, "metric": "None"}
@@ -171,4 +174,5 @@ def full_loops(stage: Rounds, rounds: int = 8) -> list[dict[str, Any]]:
 
 if __name__ == "__main__":
     for row in run():
-        print(f"{row['what']:28s} {row['ours']:>10s} {row['other']:>10s} {row['ratio']:6.2f} {row['bar']:22s} {row['met']}")
+        cells = f"{row['what']:28s} {row['ours']:>10s} {row['other']:>10s} {row['ratio']:6.2f}"
+        print(cells, row["bar"], row["met"])

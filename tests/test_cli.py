@@ -362,7 +362,7 @@ def test_wrong_use(call, tmp_path, line):
 FAILURES = {
     "train none.txt --model m.json": "none.txt does not exist",
     "train @train.txt --valid none.txt --model m.json": "none.txt does not exist",
-    "train @train.txt --model m.json --objective lambdarank-ndgc@10": "did you mean 'lambdarank-ndcg'?",
+    "train @train.txt --model m.json --objective lambdarank-ndgc@10": "did you mean 'lambdarank-ndcg' or",
     "train @train.txt --model m.json --eval-metric ndgc@10": "did you mean 'ndcg'",
     "train @train.txt --model m.json --param bagging_fractoin=1": "'bagging_fraction'",
     "train @train.txt --model no/m.json": "there is no directory no",
@@ -381,7 +381,7 @@ FAILURES = {
     "evaluate @test.txt @m.json --metric mdcg": "did you mean",
     "evaluate @test.txt @m.json --metric ndcg@0": "at least 1",
     "evaluate @test.txt @test.txt": "line 1: expected one score, a number, got '",
-    "objectives lambdarank": "did you mean 'lambdarank-ndcg'?",
+    "objectives lambdarank": "did you mean 'lambdarank-ndcg' or 'lambdarank-bndcg' or",
     "metrics ndcg(gian=exp)": "did you mean 'gain'?",
 }
 

@@ -20,7 +20,8 @@ from rankwood.objectives.named import objective
 
 if TYPE_CHECKING:
     from rankwood.ranker import Ranker
-    from rankwood.report import Comparison, compare
+    from rankwood.report.compare import compare
+    from rankwood.report.comparison import Comparison
 
 # What takes a while to import (scikit-learn, SciPy), and most of the package does without.
 _LATER = {

@@ -60,7 +60,10 @@ def test_slopes_are_derivatives(loss):
     raw = lower(loss)
     push, curve = VERBS["units"](raw)
     for d in (-30.0, -2.0, -0.1, 0.0, 0.4, 3.0, 25.0):
-        x, y = doc(1.0, d / 2, VERBS["embed"](raw, d / 2)), doc(0.0, -d / 2, VERBS["embed"](raw, -d / 2))
+        x, y = (
+            doc(1.0, d / 2, VERBS["embed"](raw, d / 2)),
+            doc(0.0, -d / 2, VERBS["embed"](raw, -d / 2)),
+        )
         above, below, bend = VERBS["slope"](raw, x, y)
         e = 1e-5
         slope = (loss.loss(d + e) - loss.loss(d - e)) / (2 * e)

@@ -4,7 +4,6 @@ from contextlib import contextmanager
 
 import naive_metrics
 import naive_objectives as naive
-
 from rankwood.metrics import plan
 from rankwood.objectives import drive
 
@@ -28,7 +27,9 @@ def loss2(mu, rho=0.0, binary=False, shifted=False):
 
 def gap(scale=lambda k: 1.0, share=lambda k: 1.0, **parts):
     def pairs(y, s, k):
-        factors = {n: (f * share(k) if n == "gap" else f) for n, f in parts.items() if n != "exactly"}
+        factors = {
+            n: (f * share(k) if n == "gap" else f) for n, f in parts.items() if n != "exactly"
+        }
         found = naive.gap_or(y, s, k, exactly=parts.get("exactly", False), **factors)
         return [(h, low, w * scale(k)) for h, low, w in found]
 

@@ -25,7 +25,9 @@ COMPOSITIONS = [
     "lambdaloss-ex++-all-random@4",
 ]
 one_query = st.lists(
-    st.tuples(st.integers(0, 4), st.floats(-3, 3).map(lambda x: round(x, 1))), max_size=14, min_size=1
+    st.tuples(st.integers(0, 4), st.floats(-3, 3).map(lambda x: round(x, 1))),
+    max_size=14,
+    min_size=1,
 )
 
 

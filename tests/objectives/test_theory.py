@@ -61,7 +61,9 @@ def sides(w, f, delta, y, s, sigma=1.0):
     """Both sides of the chain: metric, the same by pairs in the wrong order, and the loss."""
     rank = {d: p for p, d in enumerate(naive.ranking(s), start=1)}
     n = len(y)
-    metric = sum(f[i] * delta(rank[i], rank[j]) for i in range(n) for j in range(n) if rank[j] < rank[i])
+    metric = sum(
+        f[i] * delta(rank[i], rank[j]) for i in range(n) for j in range(n) if rank[j] < rank[i]
+    )
     wrong = loss = constant = 0.0
     for i in range(n):
         for j in range(n):

@@ -2,20 +2,25 @@
 
 import argparse
 import inspect
+import re
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from rankwood import metric, objective
-from rankwood.cli import _args, _show
+from rankwood._check import InputError
+from rankwood.cli import _args, _files, _show
 from rankwood.metrics.evaluate import METRICS
 from rankwood.objectives.named import OBJECTIVES
 
 _OBJECTIVES_EXAMPLE = """
 rankwood objectives
 rankwood objectives lambdarank-ndcg@10
+rankwood objectives --plot lambdagap-x+@3
+rankwood objectives lambdagap-x+@3 --plot picture.svg
 """
 _METRICS_EXAMPLE = """
 rankwood metrics
@@ -26,10 +31,20 @@ Names = dict[str, Callable[..., Any]]
 
 def add_objectives(commands: _args.Commands) -> argparse.ArgumentParser:
     """Describe the command."""
-    about = "List the objectives, or show what one is made of."
-    run = partial(_run, "objective", OBJECTIVES, objective)
-    parser = _args.command(commands, "objectives", about, _OBJECTIVES_EXAMPLE, run, show)
+    about = "List the objectives, show what one is made of, or draw its pairs."
+    parser = _args.command(commands, "objectives", about, _OBJECTIVES_EXAMPLE, _objectives, show)
     parser.add_argument("name", nargs="?", metavar="NAME", help="such as lambdarank-ndcg@10")
+    group = parser.add_argument_group("pictures")
+    group.add_argument(
+        "--plot",
+        metavar="NAME|FILE",
+        help="draw the weight of each pair of positions, and the number of pairs against the cutoff, of NAME "
+        "into two PNG files; behind a NAME: into one FILE, a name that ends in .png, .svg or .pdf",
+    )
+    group.add_argument("--output", metavar="DIR", help="where the two files go (default: here)")
+    group.add_argument(
+        "--documents", type=_args.at_least(2), metavar="N", help="length of the list (default: 10)"
+    )
     return parser
 
 
@@ -40,6 +55,50 @@ def add_metrics(commands: _args.Commands) -> argparse.ArgumentParser:
     parser = _args.command(commands, "metrics", about, _METRICS_EXAMPLE, run, show)
     parser.add_argument("name", nargs="?", metavar="NAME", help="such as ndcg@5")
     return parser
+
+
+def _objectives(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the objectives or one of them, and draw one if asked to."""
+    if args.plot is None and (args.output or args.documents):
+        option = "--output" if args.output else "--documents"
+        raise InputError(f"{option} is about pictures: give --plot NAME too.")
+    into = args.plot if args.name is not None else None
+    if args.plot is not None and into is None:
+        args.name = args.plot
+    result = _run("objective", OBJECTIVES, objective, args)
+    if args.plot is not None:
+        result["pictures"] = _draw(args.name, into, args.output, args.documents or 10)
+    return result
+
+
+def _draw(name: str, into: str | None, folder: str | None, n: int) -> list[str]:
+    """Draw an objective into one file, or into two in a folder; return their paths."""
+    from rankwood.report import plots  # SciPy comes with it, and --help need not wait for that
+
+    if into is not None:
+        if folder is not None:
+            raise InputError(
+                f"--output is for rankwood objectives --plot NAME; {into} has its place."
+            )
+        if Path(into).suffix.lower() not in plots.FORMATS:
+            raise InputError(
+                f"--plot {into}: expected a file name that ends in {', '.join(plots.FORMATS)}, as there is a "
+                "NAME already."
+            )
+        figures = {into: partial(plots.overview, name, n)}
+    else:
+        # A name may have parameters behind it; those of a composition would be no file name.
+        plain = re.sub(r"[^\w.+@=-]+", "_", name).strip("_")[:80]
+        start = str(Path(folder or ".") / plain)
+        figures = {
+            f"{start}-heat.png": partial(plots.heat_map, name, n=n),
+            f"{start}-pairs.png": partial(plots.pair_curves, name, n=n),
+        }
+    for path in figures:
+        _files.check_output(path, [])
+    for path, draw in figures.items():
+        plots.save(draw(), path)
+    return list(figures)
 
 
 def _run(
@@ -86,6 +145,10 @@ def show(result: dict[str, Any], out: Console) -> None:
         out.print(f"\n{result['doc']}\n")
         facts.insert(0, ("Parameters", _parameters(result)))
     out.print(_show.facts(facts))
+    if "pictures" in result:
+        out.print()
+        for path in result["pictures"]:
+            out.print(f"Drawn: {path}", soft_wrap=True)
 
 
 def _parameters(about: dict[str, Any]) -> str:

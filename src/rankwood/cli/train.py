@@ -2,6 +2,7 @@
 
 import argparse
 import ast
+import os
 import shlex
 from time import perf_counter
 from typing import Any
@@ -9,13 +10,17 @@ from typing import Any
 from rich.console import Console
 
 from rankwood import metric, objective
+from rankwood._check import InputError
+from rankwood._write import replacing
 from rankwood.cli import _args, _files, _show
 from rankwood.data.lists import RankingData
 from rankwood.metrics.plan import check_labels
+from rankwood.watch import RECORDS, named_records
 
 _EXAMPLE = """
 rankwood train train.txt --valid vali.txt --objective lambdarank-ndcg@10 --model m.json
 rankwood train train.txt --model m.json --n-estimators 500 --param reg_lambda=1
+rankwood train train.txt --model m.json --record effective_pairs --record-file rounds.csv
 """
 #: Parameters of Ranker with an option of their own: type, default and what the option does.
 TUNING: dict[str, tuple[Any, Any, str]] = {
@@ -30,6 +35,7 @@ _ELSEWHERE = {
     "eval_metric": "--eval-metric",
     "early_stopping_rounds": "--early-stopping-rounds",
     "random_state": "--seed",
+    "record": "--record",
     "n_jobs": "--threads",
     "verbose": "--verbose or --quiet",
     **{name: "--" + name.replace("_", "-") for name in TUNING},
@@ -67,6 +73,7 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
         metavar="NAME=VALUE",
         help="any other parameter of Ranker or LightGBM; may be repeated",
     )
+    _add_recording(parser)
     reading = _args.add_reading(parser)
     reading.add_argument(
         "--features",
@@ -94,6 +101,22 @@ def _add_stopping(group: Any) -> None:
     )
 
 
+def _add_recording(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("recording")
+    group.add_argument(
+        "--record",
+        action="append",
+        metavar="NAME",
+        help="what to record of each round: effective_pairs, coherency or seconds; may be repeated",
+    )
+    group.add_argument(
+        "--record-file",
+        metavar="FILE",
+        help="where the record goes as CSV, one line per round (default: into the model); without --record "
+        "everything is recorded",
+    )
+
+
 def parameter(text: str) -> tuple[str, Any]:
     """Read NAME=VALUE; the value may be a number, true, false, none, a list or text."""
     name, equals, value = text.partition("=")
@@ -118,8 +141,13 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     # Everything that can be wrong with the request comes before the long part.
     parts = [objective(args.objective)]
     measures = [metric(name) for name in metrics]
+    named_records(args.record)
     inputs = [args.train] if args.valid is None else [args.train, args.valid]
     _files.check_output(args.model, inputs)
+    if args.record_file is not None:
+        _files.check_output(args.record_file, [*inputs, args.model])
+        if os.path.abspath(args.record_file) == os.path.abspath(args.model):
+            raise InputError(f"{args.model} is to be the model and the record: give two names.")
     train, valid = _read(args)
     _check_labels(args.train, train, parts)
     _check_labels(args.valid, valid, measures)
@@ -131,8 +159,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     try:
         ranker.fit(train, valid=valid)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(_rescue(ranker, args.model)) from None
-    ranker.save(args.model)
+        raise KeyboardInterrupt(_rescue(ranker, args)) from None
+    _save(ranker, args)
     seconds = {"reading": reading, **ranker.seconds_}
     total = perf_counter() - start
     return {
@@ -143,6 +171,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         "train": _files.described(args.train, train),
         "valid": None if valid is None else _files.described(args.valid, valid),
         "n_estimators": args.n_estimators,
+        "record": ranker.record_,
+        "record_file": args.record_file,
         "seconds": {**seconds, "other": total - sum(seconds.values()), "total": total},
         "next": _next(args, metrics),
     }
@@ -159,6 +189,13 @@ def _outcome(ranker: Any) -> dict[str, Any]:
     }
 
 
+def _recorded(args: argparse.Namespace) -> list[str] | None:
+    """Return what to record: what is asked for, or everything if there is only a file for it."""
+    if args.record is None and args.record_file is not None:
+        return list(RECORDS)
+    return args.record
+
+
 def _ranker(args: argparse.Namespace, metrics: list[str]) -> Any:
     from rankwood.ranker import Ranker  # takes a second that --help need not wait for
 
@@ -169,6 +206,7 @@ def _ranker(args: argparse.Namespace, metrics: list[str]) -> Any:
         early_stopping_rounds=args.early_stopping_rounds,
         random_state=args.seed,
         n_jobs=args.threads,
+        record=_recorded(args),
         verbose=_args.volume(args),
         **dict(args.param),
     )
@@ -201,13 +239,25 @@ def _check_labels(path: str, data: RankingData | None, parts: list[Any]) -> None
             check_labels(part, data.y)
 
 
-def _rescue(ranker: Any, path: str) -> str:
+def _save(ranker: Any, args: argparse.Namespace) -> None:
+    """Write the model, and the record if it has a file of its own."""
+    ranker.save(args.model)
+    if args.record_file is None:
+        return
+    columns = {"round": range(1, 1 + max(map(len, ranker.record_.values()), default=0))}
+    columns |= ranker.record_
+    lines = [columns, *zip(*columns.values(), strict=True)]
+    with replacing(args.record_file) as file:
+        file.write("".join(",".join(map(str, line)) + "\n" for line in lines).encode())
+
+
+def _rescue(ranker: Any, args: argparse.Namespace) -> str:
     """Save what an interrupted run has, and say what that is."""
     if not hasattr(ranker, "model_"):
         return "interrupted before the first tree; nothing was saved."
-    ranker.save(path)
+    _save(ranker, args)
     trees = _show.counted(ranker.best_iteration_, "tree")
-    return f"interrupted; the model so far, {trees}, is saved in {path}."
+    return f"interrupted; the model so far, {trees}, is saved in {args.model}."
 
 
 def _next(args: argparse.Namespace, metrics: list[str]) -> list[str]:
@@ -232,9 +282,25 @@ def show(result: dict[str, Any], out: Console) -> None:
     rows += [(name, f"{mean:.4f} on validation") for name, mean in result["valid_metrics"].items()]
     parts = ", ".join(f"{name} {spent:.2f}" for name, spent in seconds.items())
     rows.append(("Seconds", f"{total:.2f} ({parts})"))
+    rows += _curves(result)
     rows.append(("Model", f"{result['model']}, {_show.counted(best, 'tree')}"))
     out.print(_show.facts(rows))
     _show.next_lines(out, result["next"])
+
+
+def _curves(result: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the shares that were recorded, at both ends, and where all rounds are."""
+    names = {
+        "effective_pairs": "Effective pairs",
+        "incoherent": "Incoherent queries",
+        "false_over_missed": "False over missed",
+    }
+    record = result["record"]
+    ends = {title: (record[n][0], record[n][-1]) for n, title in names.items() if record.get(n)}
+    rows = [(title, f"{a:.2%} at first, {b:.2%} at last") for title, (a, b) in ends.items()]
+    if result["record_file"]:
+        rows.append(("Record", result["record_file"]))
+    return rows
 
 
 def _size(data: dict[str, Any]) -> str:

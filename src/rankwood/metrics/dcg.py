@@ -20,8 +20,8 @@ _GRADES = 16  # labels 0 to 15 are counted, lists with others are sorted
 def best_dcg(gains, label, table, k, out):
     """DCG of the first k in the best order, by decreasing label; `out` is filled with the gains."""
     counts = np.empty(_GRADES, np.int64)
-    for g in range(_GRADES):
-        counts[g] = 0
+    for grade in range(_GRADES):
+        counts[grade] = 0
     known = 0
     for i in range(label.size):
         out[i] = gain(gains, label[i])
@@ -30,11 +30,11 @@ def best_dcg(gains, label, table, k, out):
         known += 1 if g == label[i] else 0
     total, place = 0.0, 0
     if known == label.size:
-        for g in range(_GRADES - 1, -1, -1):
-            own = gain(gains, float(g))
-            for i in range(place, place + counts[g]):
+        for grade in range(_GRADES - 1, -1, -1):
+            own = gain(gains, float(grade))
+            for i in range(place, place + counts[grade]):
                 total += own * table[i] if i < k else 0.0
-            place += counts[g]
+            place += counts[grade]
         return total
     best, slot = np.empty(label.size), np.empty(label.size, np.int64)
     for i in range(label.size):
@@ -93,8 +93,8 @@ class NDCG:
     higher_is_better: ClassVar[bool] = True
 
     def worth(self, label, table, out):
-        cut = self.k if self.k < self.ideal else self.ideal
-        ideal = best_dcg(self.gain, label, table, cut if cut < label.size else label.size, out)
+        cut = self.k if self.k < self.ideal else self.ideal  # type: ignore[operator]
+        ideal = best_dcg(self.gain, label, table, cut if cut < label.size else label.size, out)  # type: ignore[operator]
         for i in range(label.size):
             out[i] = out[i] / ideal if ideal > 0.0 else 0.0
 

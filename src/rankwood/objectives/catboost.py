@@ -92,7 +92,9 @@ class CatBoostERR:
         for i in range(n):
             columns[0, i] = q.label[i] / self.max_label
             columns[1, i] = like(zero, 1.0) / like(zero, i + 1)
-            columns[2, i] = like(zero, 1.0) if i == 0 else columns[2, i - 1] * (1 - columns[0, i - 1])
+            columns[2, i] = (
+                like(zero, 1.0) if i == 0 else columns[2, i - 1] * (1 - columns[0, i - 1])
+            )
             columns[3, i] = kinds
             for j in range(i):
                 if q.label[j] == q.label[i]:

@@ -13,7 +13,11 @@ from rankwood.objectives.weights import ByDistance
 
 
 def compose(
-    weight: Any, pairs: Any, sigma: float, norm: bool, labels: Any = Graded()  # noqa: B008
+    weight: Any,
+    pairs: Any,
+    sigma: float,
+    norm: bool,
+    labels: Any = Graded(),  # noqa: B008
 ) -> Lambda:
     """Put an objective together, with LightGBM's two-step normalisation if `norm`."""
     loss = Logistic(_check.positive(sigma, "sigma"))

@@ -46,7 +46,7 @@ class Binary:
         # before[p]: relevant documents at the places before p of the pair set's order. Labels come in no
         # order that could be foreseen, so there are no branches on them.
         before, ranks = spare[2], spare[3]
-        relevant = 0
+        relevant = np.int64(0)
         for p in range(n):
             ranks[p] = order[p]
             before[p] = relevant

@@ -147,7 +147,9 @@ def _variant(variant: str, exact: Any, catboost: Any, k: int | None) -> Any:
     if _check.one_of(variant, VARIANTS, "variant") == "exact":
         return exact
     if k is not None:
-        raise _check.InputError("variant='catboost' has no cutoff; leave out @k or give truncation=.")
+        raise _check.InputError(
+            "variant='catboost' has no cutoff; leave out @k or give truncation=."
+        )
     return catboost
 
 

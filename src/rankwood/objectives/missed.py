@@ -54,7 +54,7 @@ class TopMissed:
         kind, ideal, need, scan = spare[0], spare[1], spare[2], spare[3]
         for r in range(n):
             scan[r], ideal[r] = r, 0
-        top = 0
+        top = np.int64(0)
         for r in range(n):
             c = np.int64(worth[q.slot[r]])
             kind[r] = c

@@ -30,8 +30,8 @@ def objective(name: Any, **params: Any) -> Any:
     >>> import rankwood as rw
     >>> rw.objective("lambdarank-ndcg@10", norm=False)
     Lambda(weight=Swap(metric=NDCG(ideal=10)), pairs=Top(k=10))
-    >>> rw.objective("lambdagap-x+", k=10, mu=2.0, norm=False).pairs
-    Either(first=Across(), second=Apart())
+    >>> rw.objective("lambdagap-x+", k=5, mu=2.0, norm=False).pairs
+    Either(first=Across(k=5), second=Apart(k=5))
     """
     part = spec.build(name, OBJECTIVES, "objective", params)
     if not isinstance(part, Lambda):

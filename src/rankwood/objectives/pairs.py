@@ -1,6 +1,6 @@
 """Pair sets: which pairs of ranks the loop visits."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rankwood import _check
 from rankwood._jit import ALL, Can, like, part
@@ -161,6 +161,6 @@ class Ordered:
         return up * above - down * below, up * above + down * below, (up + down) * bend
 
 
-def reads(part) -> int:
+def reads(part: Any) -> int:
     """Return how much of the ranking a part reads: 0, k for "which are the first k", or ALL."""
     return part.ranks() if hasattr(part, "ranks") else ALL

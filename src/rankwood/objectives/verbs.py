@@ -58,7 +58,7 @@ def _by_label(w, x, y, a, b):
 
 
 def toward(w, x, y, a, b):
-    """Weight of the wish to see x above y, for pair sets that ask for both; by default only the better label has one."""
+    """Weight of the wish to see x above y, for sets that ask for both; by default only the better label has one."""
 
 
 toward = verb(toward, default=_by_label)

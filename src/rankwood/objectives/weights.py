@@ -1,6 +1,7 @@
 """Pair weights."""
 
 from collections import namedtuple
+from typing import Any
 
 import numpy as np
 
@@ -68,7 +69,7 @@ class Swap:
         return abs(delta(self.metric, x, y, a, b))
 
 
-def _discounted(weight) -> None:
+def _discounted(weight: Any) -> None:
     """Raise unless the metric of a weight is a discounted gain."""
     if not isinstance(weight.metric, (DCG, NDCG)):
         raise _check.InputError(
