@@ -14,7 +14,10 @@ from conftest import random_lists
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SCRIPTS = sorted(path.name for path in EXAMPLES.glob("*.py") if path.name != "folds.py")
 # What makes each of them quick.
-SMALL = {"families.py": ["--family", "RankNet", "--trees", "3", "--k", "3"]}
+SMALL = {
+    "families.py": ["--family", "RankNet", "--trees", "3", "--k", "3"],
+    "incoherency.py": ["--trees", "3", "--k", "3"],
+}
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from rankwood._check import InputError
 from rankwood.cli import _args, _files, _show
 from rankwood.metrics.evaluate import METRICS
 from rankwood.objectives.named import OBJECTIVES
+from rankwood.report import plots
 
 _OBJECTIVES_EXAMPLE = """
 rankwood objectives
@@ -73,8 +74,6 @@ def _objectives(args: argparse.Namespace) -> dict[str, Any]:
 
 def _draw(name: str, into: str | None, folder: str | None, n: int) -> list[str]:
     """Draw an objective into one file, or into two in a folder; return their paths."""
-    from rankwood.report import plots  # SciPy comes with it, and --help need not wait for that
-
     if into is not None:
         if folder is not None:
             raise InputError(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rankwood import _check, _run
-from rankwood._jit import inner, jit, lower
+from rankwood._jit import inline, inner, jit, lower
 from rankwood.data.lists import grouped
 from rankwood.data.trec import Qrels, joined
 from rankwood.metrics import conventions
@@ -201,24 +201,41 @@ class Evaluator:
         return Evaluation(self._groups.ids, dict(zip(self.metrics, out, strict=True)), rules)
 
 
+# Functions count the owners of the arrays they are handed, and threads that count the owners of one array
+# wait for each other: what is handed on inside the loops over queries is our own.
+
+
 @jit
 def _rank(rows, label, scores, ties, ranking, first, last):
     """Fill `ranking` with each query's slots and scores by rank; `ties` is a place in TIES."""
-    slot, key = ranking.slot, ranking.key
-    spare = np.empty(SHORT)
+    longest = _longest(ranking.ptr, first, last)
+    own, slots = np.empty((3, longest)), np.empty(longest, np.int64)
     for q in range(first, last):
-        a, b = ranking.ptr[q], ranking.ptr[q + 1]
-        if b - a <= SHORT:
-            for i in range(a, b):
-                spare[i - a] = scores[rows[i]]
-            count(spare[: b - a], key[a:b], slot[a:b])
+        a = ranking.ptr[q]
+        n = ranking.ptr[q + 1] - a
+        score, key, slot = own[0, :n], own[1, :n], slots[:n]
+        for i in range(n):
+            score[i] = key[i] = scores[rows[a + i]]
+            slot[i] = i
+        if n <= SHORT:
+            count(score, key, slot)
         else:
-            for i in range(a, b):
-                slot[i] = i - a
-                key[i] = scores[rows[i]]
-            arrange(key[a:b], slot[a:b])
+            arrange(key, slot)
         if ties == 0 or ties == 2:
-            _by_label(label[a:b], -1.0 if ties == 0 else 1.0, key[a:b], slot[a:b])
+            for i in range(n):
+                own[2, i] = label[a + i]
+            _by_label(own[2], -1.0 if ties == 0 else 1.0, key, slot)
+        for i in range(n):
+            ranking.key[a + i], ranking.slot[a + i] = key[i], slot[i]
+
+
+@inner
+def _longest(ptr, first, last):
+    longest = 0
+    for q in range(first, last):
+        n = ptr[q + 1] - ptr[q]
+        longest = n if n > longest else longest
+    return longest
 
 
 @inner
@@ -242,30 +259,36 @@ def _by_label(label, sign, key, slot):
 @jit
 def _values(metric, ranking, label, table, out, empty, first, last):
     """Value of a metric for each query, and whether no document is worth anything."""
-    own = np.empty(table.size)
+    longest = _longest(ranking.ptr, first, last)
+    rows, slots, discount = np.empty((3, longest)), np.empty(longest, np.int64), table.copy()
     for q in range(first, last):
-        ranked, here = _ranked(ranking, q, label, table), own[: ranking.ptr[q + 1] - ranking.ptr[q]]
-        worth(metric, ranked.label, table, here)
-        out[q] = value(metric, ranked, here)
-        empty[q] = _nothing(here)
+        ranked, own = _ranked(ranking, q, label, discount, rows, slots)
+        worth(metric, ranked.label, discount, own)
+        out[q] = value(metric, ranked, own)
+        empty[q] = _nothing(own)
 
 
 @jit
 def _tied_values(metric, ranking, label, table, out, empty, first, last):
     """The same, the value being the mean over all orders of documents with equal scores."""
-    own = np.empty(table.size)
+    longest = _longest(ranking.ptr, first, last)
+    rows, slots, discount = np.empty((3, longest)), np.empty(longest, np.int64), table.copy()
     for q in range(first, last):
-        ranked, here = _ranked(ranking, q, label, table), own[: ranking.ptr[q + 1] - ranking.ptr[q]]
-        worth(metric, ranked.label, table, here)
-        out[q] = tied(metric, ranked, here)
-        empty[q] = _nothing(here)
+        ranked, own = _ranked(ranking, q, label, discount, rows, slots)
+        worth(metric, ranked.label, discount, own)
+        out[q] = tied(metric, ranked, own)
+        empty[q] = _nothing(own)
 
 
-@inner
-def _ranked(ranking, q, label, table):
-    a, b = ranking.ptr[q], ranking.ptr[q + 1]
-    end = a + ranking.length[q]
-    return Query(label[a:b], ranking.key[a:end], ranking.slot[a:end], table)
+@inline
+def _ranked(ranking, q, label, table, rows, slots):
+    """One query, and room for what its documents are worth, in arrays that no other thread has."""
+    a, n, ranked = ranking.ptr[q], ranking.ptr[q + 1] - ranking.ptr[q], ranking.length[q]
+    for i in range(n):
+        rows[0, i] = label[a + i]
+    for i in range(ranked):
+        rows[1, i], slots[i] = ranking.key[a + i], ranking.slot[a + i]
+    return Query(rows[0, :n], rows[1, :ranked], slots[:ranked], table), rows[2, :n]
 
 
 @inner
