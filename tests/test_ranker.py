@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 import rankwood as rw
 from conftest import random_lists
 from rankwood import modelfile
+from rankwood.diagnose import diagnose
 from rankwood.metrics import DCG
 from rankwood.objectives import Lambda, Swap, Top
 
@@ -510,3 +511,98 @@ def test_training_is_quiet_and_bar_shows_on_request(data, capfd):
     assert (out.out, out.err) == ("", "")
     small(verbose=True).fit(data, valid=data)
     assert "Training" in capfd.readouterr().err
+
+
+# ---- records
+
+
+@pytest.mark.parametrize("objective", ["lambdarank-ndcg@5", "lambdamart-ex-random@5"])
+def test_recording_changes_nothing(data, objective):
+    everything = ["effective_pairs", "coherency", "seconds"]
+    plain = small(objective=objective).fit(data, valid=data)
+    seen = small(objective=objective, record=everything).fit(data, valid=data)
+    assert plain.predict(data).tobytes() == seen.predict(data).tobytes()
+    assert plain.record_ == {} and "diagnostics" not in plain.seconds_
+    assert set(map(len, seen.record_.values())) == {12}
+    for part in ("gradients", "trees", "evaluation"):
+        assert sum(seen.record_[f"seconds_{part}"]) == pytest.approx(seen.seconds_[part])
+    assert seen.seconds_["diagnostics"] > 0
+
+
+def test_a_record_is_what_diagnose_says(data):
+    record = ["effective_pairs", "coherency"]
+    ranker = small(n_estimators=3, record=record, shuffle=False).fit(data)
+    shorter = small(n_estimators=2, shuffle=False).fit(data)
+    found = diagnose("lambdarank-ndcg@10", data, shorter.predict(data))
+    assert ranker.record_["effective_pairs"][2] == pytest.approx(found.effective_pairs)
+    assert ranker.record_["incoherent"][2] == pytest.approx(found.incoherent, abs=0.051)
+    assert ranker.record_["false_over_missed"][2] == pytest.approx(
+        found.false_over_missed, abs=0.051
+    )
+
+
+def test_records_are_saved_and_survive_an_interrupt(data, monkeypatch, tmp_path):
+    from rankwood.engines.lightgbm import LightGBMEngine
+
+    update, calls = LightGBMEngine.update, []
+
+    def interrupted(self, gradients):
+        calls.append(1)
+        done = update(self, gradients)
+        if len(calls) == 4:  # in the middle of a round: its pairs are counted, its tree is not
+            raise KeyboardInterrupt
+        return done
+
+    monkeypatch.setattr(LightGBMEngine, "update", interrupted)
+    ranker = small(record=("coherency", "seconds"))
+    with pytest.raises(KeyboardInterrupt):
+        ranker.fit(data)
+    assert set(map(len, ranker.record_.values())) == {3}
+    ranker.save(tmp_path / "m.json")
+    again = rw.Ranker.load(tmp_path / "m.json")
+    assert again.record_ == ranker.record_ and again.record == ["coherency", "seconds"]
+
+
+def test_models_without_a_record_can_be_read(data, tmp_path):
+    path = tmp_path / "m.json"
+    small().fit(data).save(path)
+    content = json.loads(path.read_text())
+    del content["record"], content["params"]["record"]
+    content["sha256"] = modelfile._checksum(content)
+    path.write_text(json.dumps(content))
+    assert rw.Ranker.load(path).record_ == {}
+
+
+def test_unknown_records(data):
+    for record, text in {
+        ("effective",): "unknown record 'effective'; did you mean 'effective_pairs'",
+        "second": "unknown record 'second'; did you mean 'seconds'",
+        3: "record must be a list of 'effective_pairs', 'coherency', 'seconds', got 3",
+    }.items():
+        with pytest.raises(rw.InputError, match=text):
+            small(record=record).fit(data)
+    assert clone(small(record=["seconds"])).record == ["seconds"]
+    assert list(small(record="seconds", n_estimators=1).fit(data).record_) == [
+        "seconds_gradients",
+        "seconds_trees",
+        "seconds_evaluation",
+    ]
+    # Without a cutoff no document is false or missed.
+    assert list(small(objective="ranknet", record="coherency").fit(data).record_) == ["incoherent"]
+
+
+def test_random_objectives_draw_anew_in_each_round_and_by_the_seed(data):
+    name = "lambdamart-ex-random@2"
+    one, two, three = (
+        small(objective=name, random_state=seed, shuffle=False).fit(data).predict(data)
+        for seed in (1, 1, 2)
+    )
+    assert one.tobytes() == two.tobytes() != three.tobytes()
+    static = small(objective="lambdamart-ex-static@2", shuffle=False).fit(data).predict(data)
+    assert one.tobytes() != static.tobytes()
+
+
+def test_score_is_higher_for_better_models_also_where_the_metric_is_lower(data):
+    ranker = small(eval_metric="arp").fit(data)
+    (mean,) = rw.evaluate("arp", data, ranker.predict(data)).mean().values()
+    assert ranker.score(data) == -mean < 0

@@ -152,7 +152,7 @@ def chosen(given, how, missed):
     part = TopMissed(given["k"], how, missed)
     kinds = np.array([np.sum(np.unique(y) < label) for label in y], float)
     m = select(jit.lower(part), Query(y[slot], s[slot], slot, None), y.size, kinds, order, 0)
-    assert sorted(order[: y.size]) == list(range(y.size))
+    assert len(set(order[:m])) == m
     return [int(slot[r]) for r in order[:m]]
 
 
@@ -164,6 +164,6 @@ def test_the_two_definitions_of_missed():
     assert ideal[:4].tolist() == [0, 0, 1, 1]
     order = np.arange(5)
     assert _anchors(kind.copy(), 2, 5, need.copy(), 5, False, np.arange(5), order) == 3
-    assert order.tolist() == [0, 1, 2, 3, 4]
+    assert order[:3].tolist() == [0, 1, 2]
     assert _count_need(kind, 2, 5, 3, ideal, need, True) == 1
     assert _anchors(kind.copy(), 2, 5, need.copy(), 5, False, np.arange(5), order) == 4

@@ -55,9 +55,11 @@ class Drive:
         depth = objective.ranks()
         self._depth = None if depth == ALL else depth
         # None or True: a kernel is compiled without what it doesn't need.
-        self._few = getattr(objective.pairs, "few", False) or None
+        few = getattr(objective.pairs, "few", False) or None
+        scattered = getattr(objective.pairs, "scattered", False) or None
         graded = isinstance(objective.labels, Graded)
-        self._scattered = (graded and getattr(objective.pairs, "scattered", False)) or None
+        # Two classes are put apart from a complete order; grades only ask where the anchors are.
+        self._options = (few, scattered, None) if graded else (few, None, scattered)
         self._plan = plan(objective, y, groups.ptr, groups.rows, real, n_jobs)
         # The ranking of the round before; slots count from 0 in each query.
         self._order = np.arange(y.size) - np.repeat(groups.ptr[:-1], groups.sizes)
@@ -72,7 +74,7 @@ class Drive:
         state = mix(mix(0, self.seed), round)
 
         def run(first: int, last: int) -> None:
-            args = (self._order, self._depth, self._few, self._scattered, state, scores, grad, hess)
+            args = (self._order, self._depth, *self._options, state, scores, grad, hess)
             fill(self._raw, self._plan, *args, first, last)
 
         _run.over(self._work, run, self.n_jobs)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rankwood import _check
-from rankwood._jit import part, take
+from rankwood._jit import inner, part, take
 from rankwood.objectives.verbs import span
 
 
@@ -66,3 +66,17 @@ class Binary:
 
     def lay(self, docs, order):
         return True, take(docs, order)
+
+
+@inner
+def follow(order, m, n, spare):
+    """Let the other documents follow the m anchors of `order`, by rank."""
+    for r in range(n):
+        spare[r] = 0
+    for p in range(m):
+        spare[order[p]] = 1
+    rest = m
+    for r in range(n):
+        if spare[r] == 0:
+            order[rest] = r
+            rest += 1

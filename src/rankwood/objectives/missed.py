@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankwood._jit import OneOf, inner, part
+from rankwood._jit import OneOf, inline, part
 from rankwood._rng import shuffle
 from rankwood.metrics.query import arrange
 from rankwood.objectives import verbs  # noqa: F401  (the verbs must exist before the parts)
@@ -73,7 +73,7 @@ class TopMissed:
         return _anchors(kind, k, n, need, n if how == _ALL else wanted, how != _ALL, scan, order)
 
 
-@inner
+@inline
 def _count_need(kind, k, n, top, ideal, need, text):
     """Cut the numbers of classes in `ideal` to the ideal top k, and fill `need` with how often each is missed.
 
@@ -95,7 +95,7 @@ def _count_need(kind, k, n, top, ideal, need, text):
     return wanted
 
 
-@inner
+@inline
 def _lowest_is_ideal(label, kind, n, ideal):
     """Tell whether the lowest label above 0 is one of the ideal top k."""
     lowest = n
@@ -104,12 +104,9 @@ def _lowest_is_ideal(label, kind, n, ideal):
     return lowest < n and ideal[lowest] > 0
 
 
-@inner
+@inline
 def _anchors(kind, k, n, need, wanted, counted, scan, order):
-    """Put the top k and the missed documents, `wanted` at most, first in `order`; return how many they are.
-
-    What is taken is marked in `kind`.
-    """
+    """Put the missed documents, `wanted` at most, behind the top k in `order`; return how many both are."""
     m = k
     i = 0
     while m - k < wanted and i < n:
@@ -118,11 +115,5 @@ def _anchors(kind, k, n, need, wanted, counted, scan, order):
             order[m] = r
             m += 1
             need[kind[r]] -= 1 if counted else 0
-            kind[r] = -1
         i += 1
-    rest = m
-    for r in range(k, n):  # the others keep their order
-        if kind[r] >= 0:
-            order[rest] = r
-            rest += 1
     return m

@@ -14,7 +14,7 @@ import numpy as np
 from rankwood._jit import Can, at, copied, cut, inline, inner, jit, like, part
 from rankwood._rng import mix
 from rankwood.metrics.query import Query, arrange, choose
-from rankwood.objectives.labels import Graded
+from rankwood.objectives.labels import Graded, follow
 from rankwood.objectives.losses import Logistic
 from rankwood.objectives.pairs import All, reads
 from rankwood.objectives.scales import NoScale
@@ -209,7 +209,7 @@ def _few(obj, anchors, docs, push, curve):
 
 
 @jit
-def fill(obj, plan, order, depth, few, scattered, state, scores, grad, hess, first, last):
+def fill(obj, plan, order, depth, few, scattered, complete, state, scores, grad, hess, first, last):
     """Gradients and hessians of queries `first` to `last`; `order` keeps each query's last ranking."""
     longest = 0
     for q in range(first, last):
@@ -246,12 +246,18 @@ def fill(obj, plan, order, depth, few, scattered, state, scores, grad, hess, fir
         own = prepare(obj.weight, ranked, cut(worth[0], start - offset, start - offset + n))
         mine = cut(worth[1], start - offset, start - offset + n)
         m = select(obj.pairs, ranked, n, mine, places, mix(state, q))
+        if complete is not None:
+            follow(places, m, n, indices[2])
         a, b, c = split(obj.labels, label, n, m, obj.pairs, places, begin, end, indices)
         moved, d = lay(obj.labels, (label, score, u, rank, own), places)
         docs = Doc(d[0], d[1], d[2], d[3], d[4], place, begin, end)
         anchors = None
         if scattered is not None:
-            for i in range(f):
+            for i in range(
+                f
+            ):  # behind the anchors, and for what fills up behind everyone's partners
+                place[i] = n - 1 if i < n else n
+            for i in range(m):
                 place[places[i]] = i
             anchors = places
         total = _pairs(obj, docs, moved, wide, few, anchors, 0, a, push, curve)

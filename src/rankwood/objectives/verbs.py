@@ -69,9 +69,10 @@ toward = verb(toward, default=_by_label)
 
 @verb
 def select(pairs, q, n, worth, order, state):
-    """Number m of anchors; may rearrange `order` (rank of each place) so that the anchors come first.
+    """Number m of anchors, which are the first m of `order` (rank of each place).
 
-    A set that does so says it by an attribute `scattered`.
+    A set whose anchors are not the first m of the ranking writes their ranks there, and says so by an attribute
+    `scattered`; the others follow in rank order.
     """
 
 
