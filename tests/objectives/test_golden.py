@@ -163,7 +163,7 @@ def test_the_two_definitions_of_missed():
     assert _count_need(kind, 2, 5, 3, ideal, need, False) == 1
     assert ideal[:4].tolist() == [0, 0, 1, 1]
     order = np.arange(5)
-    assert _anchors(kind.copy(), 2, 5, need.copy(), 5, False, np.arange(5), order) == 3
+    assert _anchors(kind.copy(), 2, need.copy(), 5, False, np.arange(5), order) == 3
     assert order[:3].tolist() == [0, 1, 2]
     assert _count_need(kind, 2, 5, 3, ideal, need, True) == 1
-    assert _anchors(kind.copy(), 2, 5, need.copy(), 5, False, np.arange(5), order) == 4
+    assert _anchors(kind.copy(), 2, need.copy(), 5, False, np.arange(5), order) == 4

@@ -53,7 +53,7 @@ class TopMissed:
         spare = np.empty((4, n), np.int64)
         kind, ideal, need, scan = spare[0], spare[1], spare[2], spare[3]
         for r in range(n):
-            scan[r], ideal[r] = r, 0
+            ideal[r] = 0
         top = np.int64(0)
         for r in range(n):
             c = np.int64(worth[q.slot[r]])
@@ -70,7 +70,12 @@ class TopMissed:
             for r in range(n):
                 scan[q.slot[r]] = r
             shuffle(scan, state)
-        return _anchors(kind, k, n, need, n if how == _ALL else wanted, how != _ALL, scan, order)
+        else:
+            for r in range(k, n):
+                scan[r - k] = r
+        size = n if how == _RANDOM else n - k
+        wanted = n if how == _ALL else wanted
+        return _anchors(kind, k, need, wanted, how != _ALL, scan[:size], order)
 
 
 @inline
@@ -105,11 +110,11 @@ def _lowest_is_ideal(label, kind, n, ideal):
 
 
 @inline
-def _anchors(kind, k, n, need, wanted, counted, scan, order):
+def _anchors(kind, k, need, wanted, counted, scan, order):
     """Put the missed documents, `wanted` at most, behind the top k in `order`; return how many both are."""
     m = k
     i = 0
-    while m - k < wanted and i < n:
+    while m - k < wanted and i < scan.size:
         r = scan[i]
         if r >= k and need[kind[r]] > 0:
             order[m] = r

@@ -253,10 +253,11 @@ def fill(obj, plan, order, depth, few, scattered, complete, state, scores, grad,
         docs = Doc(d[0], d[1], d[2], d[3], d[4], place, begin, end)
         anchors = None
         if scattered is not None:
-            for i in range(
-                f
-            ):  # behind the anchors, and for what fills up behind everyone's partners
-                place[i] = n - 1 if i < n else n
+            last_place = like(by_push, n - 1)
+            for i in range(n):  # behind the anchors
+                place[i] = last_place
+            for i in range(n, f):  # what only fills up: behind everyone's partners
+                place[i] = n
             for i in range(m):
                 place[places[i]] = i
             anchors = places

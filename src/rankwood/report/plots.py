@@ -186,9 +186,8 @@ def _draw_maps(
     from matplotlib import colormaps
     from matplotlib.colors import Normalize
 
-    colours = colormaps[_MAP].copy()
-    colours.set_bad(_UNUSED)
-    colours.set_under("white")  # a document has no pair with itself
+    # White is the diagonal, below the scale: a document has no pair with itself.
+    colours = colormaps[_MAP].with_extremes(bad=_UNUSED, under="white")
     scale = Normalize(0.0, max(weights.max() for weights in maps) or 1.0)
     for ax, name, weights in zip(axes, names, maps, strict=False):
         n = len(weights)
