@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
+import naive_objectives
 import rankwood as rw
 from conftest import random_lists
 from objectives.oracle import ORACLE, interpreted
@@ -130,6 +131,15 @@ def test_a_seed_means_the_same_bits_and_another_differs(name, rng):
 def test_what_makes_no_sense_is_said_at_once(text, message):
     with pytest.raises(rw.InputError, match=message):
         rw.objective(text)
+
+
+def test_ordered_pairs_of_binary_labels_pair_inside_a_class_too(rng):
+    y, s = rng.integers(0, 3, 9), rng.normal(size=9)
+    objective = rw.objective("Lambda(weight=LabelOf(), pairs=Ordered(All()), labels=Binary())")
+    with interpreted():
+        got = rw.gradients(objective, y, s)
+    expected = naive.logistic_gradients(naive_objectives.arp1(naive_objectives.binary(y), s), s)
+    np.testing.assert_allclose(got, expected, atol=1e-12)
 
 
 def test_labels_that_err_can_not_read():

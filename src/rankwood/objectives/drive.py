@@ -1,5 +1,6 @@
 """From an objective, labels and scores to gradients."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from rankwood.data.lists import grouped
 from rankwood.metrics.plan import plan
 from rankwood.objectives.labels import Graded
 from rankwood.objectives.named import objective as to_objective
+from rankwood.objectives.pairs import Ordered
 from rankwood.objectives.pairwise import fill
 
 
@@ -51,6 +53,8 @@ class Drive:
         self.n_jobs = n_jobs
         self.seed = seed
         y = objective.labels.read(y)
+        if isinstance(objective.pairs, Ordered):  # equal labels pair too, so there is nothing to put apart
+            objective = replace(objective, labels=Graded())
         self._raw = lower(objective, real)
         depth = objective.ranks()
         self._depth = None if depth == ALL else depth

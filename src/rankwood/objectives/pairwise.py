@@ -179,7 +179,7 @@ def _pairs(obj, docs, moved, wide, few, anchors, start, end, push, curve):
         ranks = (x0.rank, x1.rank, x2.rank, x3.rank)
         relate(obj.weight, docs.own, ranks, docs.rank, moved, a, z)
         # A question of types again: most pair sets have no use for `_few`, and it isn't compiled.
-        if few is not None and tiles == 1 and count == 4:
+        if few is not None and anchors is None and tiles == 1 and count == 4:
             total += _few(obj, (x0, x1, x2, x3), docs, push, curve)
             continue
         p, c, s = _four(obj, x0, x1, x2, x3, docs, a, z, push, curve)
