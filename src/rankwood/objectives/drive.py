@@ -78,7 +78,7 @@ class Drive:
         state = mix(mix(0, self.seed), round)
 
         def run(first: int, last: int) -> None:
-            args = (self._order, self._depth, *self._options, state, scores, grad, hess)
+            args: Any = (self._order, self._depth, *self._options, state, scores, grad, hess)
             fill(self._raw, self._plan, *args, first, last)
 
         _run.over(self._work, run, self.n_jobs)

@@ -47,7 +47,7 @@ class TopMissed:
             out[slot[i]] = rank
 
     def select(self, q, n, worth, order, state):
-        k = self.k if self.k < n else n
+        k = int(self.k) if self.k < n else n  # type: ignore[arg-type, operator]
         if k == n:
             return n
         spare = np.empty((4, n), np.int64)
