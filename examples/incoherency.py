@@ -29,6 +29,7 @@ def arguments(argv):
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     about.add_argument("--data", required=True, help="folder with S1.txt to S5.txt")
+    about.add_argument("--objective", action="append", help="only these; may repeat")
     about.add_argument("--k", type=int, default=5, help="cutoff (default: 5)")
     about.add_argument("--trees", type=int, default=100, help="rounds (default: 100)")
     about.add_argument("--threads", type=int, default=2, help="threads (default: 2)")
@@ -49,7 +50,7 @@ def main(argv=None):
         return 0
     train, _, _ = fold(parts, 1)
     records = {}
-    for name in OBJECTIVES:
+    for name in args.objective or OBJECTIVES:
         objective = name.format(k=args.k, more=args.k + 3)
         ranker = rw.Ranker(
             objective,

@@ -210,11 +210,12 @@ class Diagnosis:
         lines = [
             f"{self.objective!r}",
             f"{_counted(self._ptr.size - 1, 'query', 'queries')}, {_counted(documents, 'document')}",
-            f"effective pairs            {self.effective_pairs:.4f} of all",
-            f"queries with an incoherent pair   {self.incoherent:.1%}",
+            f"effective pairs: {self.effective_pairs:.1%} of all",
+            f"queries with an incoherent pair: {self.incoherent:.1%}",
         ]
         if self.k is not None:
-            lines.append(f"of them false over missed at {self.k}: {self.false_over_missed:.1%}")
+            share = f"{self.false_over_missed:.1%}"
+            lines.append(f"queries with a false document over a missed one, at {self.k}: {share}")
         return "\n".join(lines)
 
 

@@ -171,7 +171,7 @@ class Ranker(BaseEstimator):
         groups = train.groups.shuffled(self.random_state) if self.shuffle else train.groups
         jobs, seed = self.n_jobs, self.random_state
         drive = Drive(objective, train.y, groups, train.weight, np.float32, jobs, seed)
-        recorder = Recorder(self.record, objective, train.y, groups, jobs, seed)
+        recorder = Recorder(self.record, drive, train.y, groups)
         watch = Watch(self.eval_metric, self.early_stopping_rounds, valid, jobs)
         engine = base.start(self.engine, self._engine_params(), train, valid)
         if valid is not None and watch.patience is not None and not engine.keeps_rounds:

@@ -11,6 +11,7 @@ from rankwood.diagnose import cutoff
 from rankwood.engines import base
 from rankwood.metrics.evaluate import Evaluator, named_metrics
 from rankwood.objectives.count import Coherency, Used
+from rankwood.objectives.drive import Drive
 
 #: What `Ranker(record=...)` takes, and the curves it makes of it.
 RECORDS = {
@@ -78,25 +79,19 @@ class Recorder:
     out.
     """
 
-    def __init__(
-        self,
-        record: Any,
-        objective: Any,
-        y: np.ndarray,
-        groups: Groups,
-        n_jobs: int | None,
-        seed: int,
-    ) -> None:
-        names = named_records(record)
+    def __init__(self, record: Any, drive: Drive, y: np.ndarray, groups: Groups) -> None:
+        names, objective, n_jobs = named_records(record), drive.objective, drive.n_jobs
         self.curves: dict[str, list[float]] = {c: [] for name in names for c in RECORDS[name]}
         self._used: Used | None = None
         self._coherency: Coherency | None = None
         if "effective_pairs" in names:
-            options = {"real": np.float32, "n_jobs": n_jobs, "seed": seed}
+            options = {"real": drive.real, "n_jobs": n_jobs, "seed": drive.seed}
             self._used = Used(objective, y, groups, **options)
+            self._used.follow(drive)
         if "coherency" in names:
             k, label = cutoff(objective), objective.labels.read(y)
             self._coherency = Coherency(label, groups, k, tolerance=_ROUNDING, n_jobs=n_jobs)
+            self._coherency.follow(drive)
             if k is None:  # nothing is false or missed
                 del self.curves["false_over_missed"]
 

@@ -58,7 +58,7 @@ def test_curves_of_a_record():
     record = {"effective_pairs": [0.3, 0.2], "seconds_trees": [1.0, 2.0]}
     figure = plots.curve(record)
     assert [len(ax.get_lines()) for ax in figure.axes] == [1, 1]
-    assert figure.axes[0].get_lines()[0].get_ydata() == [0.3, 0.2]
+    assert figure.axes[0].get_lines()[0].get_ydata().tolist() == [0.3, 0.2]
     assert figure.axes[1].get_xlabel() == "round"
     figure = plots.curve({"a": record, "b": {"effective_pairs": [0.1]}}, "effective_pairs")
     assert len(figure.axes[0].get_lines()) == 2
@@ -91,10 +91,10 @@ def test_other_formats_are_refused(tmp_path):
 def test_settings_of_the_user_stay():
     code = (
         "import matplotlib as m\n"
-        "m.rcParams['font.size'] = 33; before = dict(m.rcParams)\n"
+        "m.rcParams['font.size'] = 33; before = m.rcParams.copy()\n"
         "from rankwood.report import plots; import io, sys\n"
         "plots.heat_map('ranknet', n=3)\n"
-        "assert dict(m.rcParams) == before and 'matplotlib.pyplot' not in sys.modules\n"
+        "assert str(m.rcParams.copy()) == str(before) and 'matplotlib.pyplot' not in sys.modules\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

@@ -154,6 +154,11 @@ class Used:
         all_ends = groups.sizes * np.maximum(groups.sizes - 1, 1) * groups.ids.size
         self._worth = groups.per_row(1.0 / all_ends)
 
+    def follow(self, drive: Drive) -> None:
+        """Start from the ranking that `drive` has just made, at the same scores: there is nothing left to sort."""
+        if drive._depth == self._drive._depth:
+            self._drive._order = drive._order
+
     def __call__(self, scores: np.ndarray, round: int = 0) -> np.ndarray:
         """Return the number of each query at these scores."""
         ends = self._drive(scores, round)[1][self._groups.rows]  # every pair has two
@@ -203,6 +208,11 @@ class Coherency:
         self._kind = _classes(self._label, groups)
         #: Slots of each query by rank.
         self.order = np.arange(y.size) - np.repeat(groups.ptr[:-1], groups.sizes)
+
+    def follow(self, drive: Drive) -> None:
+        """Start from the ranking that `drive` has just made, at the same scores: there is nothing left to sort."""
+        if drive._depth is None:
+            self.order = drive._order
 
     def __call__(self, scores: np.ndarray, grad: np.ndarray) -> np.ndarray:
         """Return `found` at these scores with these gradients, both in the caller's order."""

@@ -78,8 +78,8 @@ class Drive:
         state = mix(mix(0, self.seed), round)
 
         def run(first: int, last: int) -> None:
-            args: Any = (self._order, self._depth, *self._options, state, scores, grad, hess)
-            fill(self._raw, self._plan, *args, first, last)
+            given: tuple[Any, ...] = (self._raw, self._plan, self._order, self._depth)
+            fill(*given, *self._options, state, scores, grad, hess, first, last)
 
         _run.over(self._work, run, self.n_jobs)
         if self._weight is not None:
