@@ -143,7 +143,7 @@ def extended(y, s, k, how="static", missed="code", scan=None):
     chosen = []
     for d in below:
         if missed == "text":
-            if y[d] in ideal and (how == "all" or len(chosen) < false):
+            if y[d] in ideal and y[d] > 0 and (how == "all" or len(chosen) < false):
                 chosen.append(d)
         elif need[y[d]] > 0:
             chosen.append(d)

@@ -14,9 +14,11 @@ class InputError(ValueError):
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return "; did you mean 'x'?" or what there is, to end a sentence with."""
     known = list(known)
-    close = [k for k in known if name and k.startswith(name)][:4]
+    name = name.lower()  # names are; a part's is found by its letters all the same
+    close = [k for k in known if name and k.lower().startswith(name)][:4]
     known = sorted(known)
-    close = close or difflib.get_close_matches(name, known, n=3, cutoff=0.6)
+    plain = {k.lower(): k for k in known}
+    close = close or [plain[k] for k in difflib.get_close_matches(name, plain, n=3, cutoff=0.6)]
     if close:
         return "; did you mean " + " or ".join(repr(c) for c in close) + "?"
     more = f" and {len(known) - 20} more" if len(known) > 20 else ""

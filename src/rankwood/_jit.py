@@ -115,6 +115,9 @@ def part(cls: type[T]) -> type[T]:
                     f"{cls.__name__}.{name}({', '.join(got)}) must take ({', '.join(want)})."
                 )
             VERBS[name].table[raw] = method
+    owner = PARTS.get(cls.__name__, cls).__module__
+    if owner != cls.__module__ and owner.startswith("rankwood."):
+        raise TypeError(f"there is a part {cls.__name__} already, in {owner}: choose another name.")
     PARTS[cls.__name__] = cls
     return cls
 

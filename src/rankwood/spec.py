@@ -55,6 +55,8 @@ def build(
     known = inspect.signature(table[name]).parameters
     given = {**{k: v for k, v in (defaults or {}).items() if k in known}, **given, **params}
     for key in given:
+        if key == "k" and key not in known:
+            raise _check.InputError(f"{kind} {name!r} has no cutoff; leave out @{given[key]}.")
         if key not in known:
             raise _check.InputError(
                 f"{kind} {name!r} has no parameter {key!r}{_check.nearest(key, known)}"

@@ -79,6 +79,41 @@ def test_pairs_visited_equal_golden_counts(golden):
             assert visits(objective.pairs, n) == expected, (case, name)
 
 
+class Calls:
+    """How often a weight is asked for."""
+
+    count = 0
+
+
+@part
+class Asked:
+    """A weight that counts how often it is asked for, pairs that only fill up a vector included."""
+
+    def weight(self, x, y, a, b):
+        Calls.count += 1
+        return 1.0
+
+
+@pytest.mark.parametrize("n", [40, 100])
+@pytest.mark.parametrize(("k", "name"), [(10, name) for name in NAMES])
+def test_the_loop_itself_does_no_more_than_that(golden, name, k, n):
+    """Evaluations of the weight: the pairs of the set, and for each four anchors what fills up their vectors."""
+    objective = rw.objective(NAMES[name].format(k=k))
+    y = (np.arange(n) * 7919 % 13 < 6).astype(float)
+    binary = isinstance(objective.labels, Binary)
+    pairs = visits(objective.pairs, n, objective.labels if binary else None, y)
+    Calls.count = 0
+    with interpreted():
+        rw.gradients(
+            Lambda(Asked(), objective.pairs, labels=objective.labels), y, -np.arange(n, dtype=float)
+        )
+    # Anchors go by fours over the hull of their ranges, in eights: for each four at most 3 more places
+    # to each side (in ranks: twice as many if every other is of the other class), and up to 7 to fill up.
+    anchors = n if name != "truncated" else k
+    assert Calls.count <= 1.25 * pairs + anchors * (3 + 3 + 7)
+    assert Calls.count >= pairs > 0
+
+
 @given(st.integers(1, 30), st.integers(1, 12))
 def test_pairs_visited_equal_the_formulas(n, k):
     def least(x):

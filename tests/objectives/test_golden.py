@@ -160,10 +160,10 @@ def test_the_two_definitions_of_missed():
     # y in rank order 1 2 3 2 0, k = 2: the ideal top is {3, 2}; one 2 is there already.
     kind = np.array([1, 2, 3, 2, 0])
     ideal, need = np.array([1, 1, 2, 1, 0]), np.empty(5, np.int64)
-    assert _count_need(kind, 2, 5, 3, ideal, need, False) == 1
+    assert _count_need(kind, 2, 5, 3, 1, ideal, need, False) == 1
     assert ideal[:4].tolist() == [0, 0, 1, 1]
     order = np.arange(5)
     assert _anchors(kind.copy(), 2, need.copy(), 5, False, np.arange(5), order) == 3
     assert order[:3].tolist() == [0, 1, 2]
-    assert _count_need(kind, 2, 5, 3, ideal, need, True) == 1
+    assert _count_need(kind, 2, 5, 3, 1, ideal, need, True) == 1
     assert _anchors(kind.copy(), 2, need.copy(), 5, False, np.arange(5), order) == 4

@@ -4,7 +4,7 @@ from typing import Any
 
 from rankwood import _check
 from rankwood.metrics.dcg import GAINS, NDCG
-from rankwood.objectives.labels import Graded
+from rankwood.objectives.labels import Binary, Graded
 from rankwood.objectives.losses import Logistic
 from rankwood.objectives.pairs import All, Top
 from rankwood.objectives.pairwise import Lambda
@@ -38,6 +38,11 @@ def truncated(k: int | None, truncation: int | None) -> Any:
 def ndcg(k: int | None, gain: str) -> NDCG:
     """Return the NDCG of training: the ideal is cut at k, the discounts are not."""
     return NDCG(ideal=k, gain=GAINS[_check.one_of(gain, GAINS, "gain")])
+
+
+def binary(rel: float) -> Binary:
+    """Return two classes of labels: at least `rel`, or less."""
+    return Binary(_check.positive(rel, "rel"))
 
 
 def weighing(mu: float) -> float:

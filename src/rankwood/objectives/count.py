@@ -5,7 +5,6 @@ weight `Counted` they are numbers of pairs. There is no second loop over pairs.
 """
 
 from dataclasses import replace
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -113,13 +112,7 @@ def _certain(weight: Any) -> bool:
 class Quick(Drive):
     """A drive for few pairs: its kernel runs as plain Python, as that is sooner done than compiled."""
 
-    # The call of a drive, to the letter, with the kernel as it is written in place of the compiled one.
-    __call__ = FunctionType(  # type: ignore[assignment]
-        Drive.__call__.__code__,
-        {**Drive.__call__.__globals__, "fill": getattr(fill, "py_func", fill)},
-        "__call__",
-        Drive.__call__.__defaults__,
-    )
+    kernel = staticmethod(getattr(fill, "py_func", fill))
 
 
 def drive(objective: Any, y: np.ndarray, groups: Groups, **options: Any) -> Drive:

@@ -38,6 +38,8 @@ class Drive:
         Seed of objectives that draw at random.
     """
 
+    kernel: Any = staticmethod(fill)
+
     def __init__(
         self,
         objective: Any,
@@ -53,7 +55,9 @@ class Drive:
         self.n_jobs = n_jobs
         self.seed = seed
         y = objective.labels.read(y)
-        if isinstance(objective.pairs, Ordered):  # equal labels pair too, so there is nothing to put apart
+        if isinstance(
+            objective.pairs, Ordered
+        ):  # equal labels pair too, so there is nothing to put apart
             objective = replace(objective, labels=Graded())
         self._raw = lower(objective, real)
         depth = objective.ranks()
@@ -78,8 +82,8 @@ class Drive:
         state = mix(mix(0, self.seed), round)
 
         def run(first: int, last: int) -> None:
-            given: tuple[Any, ...] = (self._raw, self._plan, self._order, self._depth)
-            fill(*given, *self._options, state, scores, grad, hess, first, last)
+            ranking = (self._raw, self._plan, self._order, self._depth)
+            self.kernel(*ranking, *self._options, state, scores, grad, hess, first, last)
 
         _run.over(self._work, run, self.n_jobs)
         if self._weight is not None:
@@ -87,7 +91,8 @@ class Drive:
             hess *= self._weight
         if not np.isfinite(grad.sum() + hess.sum()):
             raise _check.InputError(
-                f"the gradients of {self.objective!r} overflow at these scores; use a smaller sigma."
+                f"the gradients of {self.objective!r} overflow at these labels and scores; use smaller labels "
+                "or a smaller sigma."
             )
         return grad, hess
 

@@ -4,8 +4,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from rankwood.objectives.compose import compose, ndcg, weighing
-from rankwood.objectives.labels import Binary, Graded
+from rankwood.objectives.compose import binary, compose, ndcg, truncated, weighing
+from rankwood.objectives.labels import Graded
 from rankwood.objectives.missed import STRATEGIES, TopMissed
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.weights import Loss2, Sum, Swap
@@ -27,7 +27,7 @@ _HOW = {
 def _extended(
     base: str,
     how: str,
-    binary: bool,
+    two: bool,
     *,
     k: int | None = None,
     mu: float = 1.0,
@@ -38,30 +38,31 @@ def _extended(
     delta: str = "exact",
     rel: float = 1,
 ) -> Lambda:
+    truncated(k, None)
     metric = ndcg(k, gain)
     weight: Any = Swap(metric)
     if base != "lambdamart-ex":
         weight = Loss2(metric, delta)
     if base == "lambdaloss-ex++":
         weight = Sum(Swap(metric), weight, weighing(mu))
-    labels = Binary(rel) if binary else Graded()
+    labels = binary(rel) if two else Graded()
     return compose(weight, TopMissed(k, how, missed), sigma, norm, labels)
 
 
-def _named(base: str, how: str, binary: bool) -> Callable[..., Any]:
+def _named(base: str, how: str, two: bool) -> Callable[..., Any]:
     """Return the function of one name, with the parameters that mean something to it."""
 
     def make(**params: Any) -> Lambda:
-        return _extended(base, how, binary, **params)
+        return _extended(base, how, two, **params)
 
-    other = {"gain"} if binary else {"rel"}
+    other = {"gain"} if two else {"rel"}
     if base != "lambdaloss-ex++":
         other.add("mu")
     if base == "lambdamart-ex":
         other.add("delta")
     known = list(inspect.signature(_extended).parameters.values())[3:]
     make.__signature__ = inspect.Signature([p for p in known if p.name not in other])  # type: ignore[attr-defined]
-    labels = " on binary labels" if binary else ""
+    labels = " on binary labels" if two else ""
     make.__doc__ = (
         f"{_BASES[base]}{labels}, pairs of the top k and {_HOW[how]} [lambdaex2023].\n\n"
         "A document is missed if it belongs to the ideal top k and is not in the current one, counted "

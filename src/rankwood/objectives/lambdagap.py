@@ -5,8 +5,7 @@ from typing import Any
 
 from rankwood import _check
 from rankwood.metrics.position import ARPK
-from rankwood.objectives.compose import compose, cutoff, weighing
-from rankwood.objectives.labels import Binary
+from rankwood.objectives.compose import binary, compose, cutoff, weighing
 from rankwood.objectives.pairs import Across, Apart, Beyond, Either, Exactly
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.weights import Cross, Gap, One, Sum, Swap, Times
@@ -26,7 +25,7 @@ def lambdagap_s(
     ``scale="paper"`` divides the weights by k, as the formulas do and the authors' program does not.
     """
     k = cutoff("lambdagap-s", k)
-    return compose(_scaled(One(), k, scale), Exactly(k), sigma, norm, Binary(rel))
+    return compose(_scaled(One(), k, scale), Exactly(k), sigma, norm, binary(rel))
 
 
 def lambdagap_x(
@@ -41,7 +40,7 @@ def lambdagap_x(
     ``scale="paper"`` divides the weights by k, as the formulas do and the authors' program does not.
     """
     k = cutoff("lambdagap-x", k)
-    return compose(_scaled(One(), k, scale), Apart(k), sigma, norm, Binary(rel))
+    return compose(_scaled(One(), k, scale), Apart(k), sigma, norm, binary(rel))
 
 
 def lambdagap_s_plus(
@@ -56,7 +55,7 @@ def lambdagap_s_plus(
     k = cutoff("lambdagap-s+", k)
     weight = Sum(Cross(k), Gap(k, exactly=True), weighing(mu))
     pairs = Either(Across(k), Exactly(k))
-    return compose(_scaled(weight, k, scale), pairs, sigma, norm, Binary(rel))
+    return compose(_scaled(weight, k, scale), pairs, sigma, norm, binary(rel))
 
 
 def lambdagap_x_plus(
@@ -70,7 +69,7 @@ def lambdagap_x_plus(
     """LambdaGap-X+: LambdaRank for precision at k, plus mu times LambdaGap-X [lambdagap2025]."""
     k = cutoff("lambdagap-x+", k)
     weight, pairs = Sum(Cross(k), Gap(k), weighing(mu)), Either(Across(k), Apart(k))
-    return compose(_scaled(weight, k, scale), pairs, sigma, norm, Binary(rel))
+    return compose(_scaled(weight, k, scale), pairs, sigma, norm, binary(rel))
 
 
 def lambdagap_s_plus_plus(
@@ -87,7 +86,7 @@ def lambdagap_s_plus_plus(
     """
     k = cutoff("lambdagap-s++", k)
     weight = Sum(Swap(ARPK(k)), Gap(k, exactly=True), _share(mu, k, scale))
-    return compose(weight, Beyond(k), sigma, norm, Binary(rel))
+    return compose(weight, Beyond(k), sigma, norm, binary(rel))
 
 
 def lambdagap_x_plus_plus(
@@ -104,7 +103,7 @@ def lambdagap_x_plus_plus(
     """
     k = cutoff("lambdagap-x++", k)
     weight = Sum(Swap(ARPK(k)), Gap(k), _share(mu, k, scale))
-    return compose(weight, Beyond(k), sigma, norm, Binary(rel))
+    return compose(weight, Beyond(k), sigma, norm, binary(rel))
 
 
 def _scaled(weight: Any, k: int, scale: str) -> Any:

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rankwood import _check
-from rankwood.objectives.compose import compose, ndcg, truncated, weighing
-from rankwood.objectives.labels import Binary
+from rankwood.objectives.compose import binary, compose, ndcg, truncated, weighing
 from rankwood.objectives.pairs import All, Ordered
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.weights import LabelGap, LabelOf, Loss1, Loss2, Sum, Swap
@@ -78,7 +77,7 @@ def lambdaloss_bndcg(
 ) -> Lambda:
     """NDCG-Loss2 on binary labels [wang2018, lambdagap2025]."""
     pairs = truncated(k, truncation)
-    return compose(Loss2(ndcg(k, "exp"), delta), pairs, sigma, norm, Binary(rel))
+    return compose(Loss2(ndcg(k, "exp"), delta), pairs, sigma, norm, binary(rel))
 
 
 def lambdaloss_bndcg_plus(
@@ -93,7 +92,7 @@ def lambdaloss_bndcg_plus(
     """NDCG-Loss2++ on binary labels [wang2018, lambdagap2025]."""
     pairs, metric = truncated(k, truncation), ndcg(k, "exp")
     weight = Sum(Swap(metric), Loss2(metric, delta), weighing(mu))
-    return compose(weight, pairs, sigma, norm, Binary(rel))
+    return compose(weight, pairs, sigma, norm, binary(rel))
 
 
 NAMES: dict[str, Callable[..., Any]] = {

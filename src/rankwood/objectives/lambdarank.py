@@ -7,16 +7,14 @@ from rankwood import _check
 from rankwood.metrics.binary import AP, RR
 from rankwood.metrics.cascade import ERR
 from rankwood.metrics.dcg import GAINS, NDCG
-from rankwood.metrics.gains import ExpChance, LinearChance
+from rankwood.metrics.gains import CHANCES
 from rankwood.metrics.position import ARPK
 from rankwood.objectives.catboost import CatBoostAP, CatBoostERR, CatBoostRR
-from rankwood.objectives.compose import compose, cutoff, ndcg, truncated
-from rankwood.objectives.labels import Binary
+from rankwood.objectives.compose import binary, compose, cutoff, ndcg, truncated
 from rankwood.objectives.pairs import Across, All, Beyond
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.weights import One, Swap
 
-CHANCES = {"exp": ExpChance, "linear": LinearChance}
 VARIANTS = ("exact", "catboost")
 
 
@@ -30,7 +28,7 @@ def bin_ranknet(sigma: float = 1.0, norm: bool = True, rel: float = 1) -> Lambda
 
     Labels of at least `rel` are relevant; no pair inside a class is visited.
     """
-    return compose(One(), All(), sigma, norm, Binary(rel))
+    return compose(One(), All(), sigma, norm, binary(rel))
 
 
 def lambdarank_ndcg(
@@ -64,7 +62,7 @@ def lambdarank_bndcg(
 ) -> Lambda:
     """LambdaRank for NDCG of binary labels [lambdagap2025]."""
     pairs = truncated(k, truncation)
-    return compose(Swap(ndcg(k, "exp")), pairs, sigma, norm, Binary(rel))
+    return compose(Swap(ndcg(k, "exp")), pairs, sigma, norm, binary(rel))
 
 
 def lambdarank_p(
@@ -75,7 +73,7 @@ def lambdarank_p(
     Pairs with one document among the first k and one behind, all with weight 1 (the change of P@k
     times k). The first k are selected, not sorted.
     """
-    return compose(One(), Across(cutoff("lambdarank-p", k)), sigma, norm, Binary(rel))
+    return compose(One(), Across(cutoff("lambdarank-p", k)), sigma, norm, binary(rel))
 
 
 def lambdarank_arpk(
@@ -83,7 +81,7 @@ def lambdarank_arpk(
 ) -> Lambda:
     """LambdaRank for the average relevance position beyond k [lambdagap2025]."""
     k = cutoff("lambdarank-arpk", k)
-    return compose(Swap(ARPK(k)), Beyond(k), sigma, norm, Binary(rel))
+    return compose(Swap(ARPK(k)), Beyond(k), sigma, norm, binary(rel))
 
 
 def lambdarank_map(
@@ -99,8 +97,9 @@ def lambdarank_map(
     ``variant="catboost"`` takes the weights of CatBoost's LambdaMart, which are not the change of the
     metric.
     """
+    pairs = truncated(k, truncation)
     weight = _variant(variant, Swap(AP(k)), CatBoostAP(), k)
-    return compose(weight, truncated(None, truncation or k), sigma, norm, Binary(rel))
+    return compose(weight, pairs, sigma, norm, binary(rel))
 
 
 def lambdarank_mrr(
@@ -116,8 +115,9 @@ def lambdarank_mrr(
     ``variant="catboost"`` takes the weights of CatBoost's LambdaMart, which are not the change of the
     metric.
     """
+    pairs = truncated(k, truncation)
     weight = _variant(variant, Swap(RR(k)), CatBoostRR(), k)
-    return compose(weight, truncated(None, truncation or k), sigma, norm, Binary(rel))
+    return compose(weight, pairs, sigma, norm, binary(rel))
 
 
 def lambdarank_err(
@@ -138,9 +138,10 @@ def lambdarank_err(
     _check.one_of(gain, CHANCES, "gain")
     if variant == "catboost" and gain != "linear":
         raise _check.InputError("variant='catboost' of lambdarank-err has gain='linear' only.")
+    pairs, max_label = truncated(k, truncation), _check.positive(max_label, "max_label")
     exact = Swap(ERR(k, CHANCES[gain](max_label)))
     weight = _variant(variant, exact, CatBoostERR(max_label), k)
-    return compose(weight, truncated(None, truncation or k), sigma, norm)
+    return compose(weight, pairs, sigma, norm)
 
 
 def _variant(variant: str, exact: Any, catboost: Any, k: int | None) -> Any:

@@ -55,12 +55,14 @@ class TopMissed:
         for r in range(n):
             ideal[r] = 0
         top = np.int64(0)
+        relevant = 0
         for r in range(n):
             c = np.int64(worth[q.slot[r]])
             kind[r] = c
             ideal[c] += 1
             top = c if c > top else top
-        wanted = _count_need(kind, k, n, top, ideal, need, self.missed == 1)
+            relevant = 1 if c == 0 and q.label[r] <= 0 else relevant
+        wanted = _count_need(kind, k, n, top, relevant, ideal, need, self.missed == 1)
         how = self.how
         if how >= _ALL_STATIC:
             rolls = _lowest_is_ideal(q.label, kind, n, ideal)
@@ -79,16 +81,16 @@ class TopMissed:
 
 
 @inline
-def _count_need(kind, k, n, top, ideal, need, text):
+def _count_need(kind, k, n, top, relevant, ideal, need, text):
     """Cut the numbers of classes in `ideal` to the ideal top k, and fill `need` with how often each is missed.
 
-    Return how often all are: how many documents make up for it.
+    Return how often all are: how many documents make up for it. Classes from `relevant` on have labels above 0.
     """
     left, wanted = k, 0
     for c in range(top, -1, -1):
         ideal[c] = ideal[c] if ideal[c] < left else left
         left -= ideal[c]
-        need[c] = (n if ideal[c] > 0 else 0) if text else ideal[c]
+        need[c] = (n if ideal[c] > 0 and c >= relevant else 0) if text else ideal[c]
     for r in range(k):
         if text:
             wanted += 1 if ideal[kind[r]] == 0 else 0

@@ -8,15 +8,18 @@ partners: loops are as long as vectors are wide, and there is no remainder to do
 """
 
 from collections import namedtuple
+from dataclasses import fields
+from typing import Any
 
 import numpy as np
 
-from rankwood._jit import Can, at, copied, cut, inline, inner, jit, like, part
+from rankwood import _check
+from rankwood._jit import VERBS, Can, at, copied, cut, inline, inner, is_part, jit, like, part
 from rankwood._rng import mix
 from rankwood.metrics.query import Query, arrange, choose
-from rankwood.objectives.labels import Graded, follow
+from rankwood.objectives.labels import Binary, Graded, follow
 from rankwood.objectives.losses import Logistic
-from rankwood.objectives.pairs import All, reads
+from rankwood.objectives.pairs import All, Ordered, reads
 from rankwood.objectives.scales import NoScale
 from rankwood.objectives.verbs import (
     embed,
@@ -66,9 +69,34 @@ class Lambda:
     scale: Can("scale") = NoScale()  # type: ignore[valid-type]
     labels: Can("split") = Graded()  # type: ignore[valid-type]
 
+    def check(self) -> None:
+        rel = _own_rel(self.weight) if isinstance(self.labels, Binary) else 1.0
+        if rel > 1.0:
+            raise _check.InputError(
+                f"{self.labels!r} makes labels 0 and 1, so that no document is relevant to a metric with "
+                f"rel={rel:g}; leave the metric's rel at 1."
+            )
+        own_span = type(self.pairs).Raw in VERBS["span"].table  # type: ignore[attr-defined]
+        if (
+            getattr(self.pairs, "scattered", False)
+            and own_span
+            and not isinstance(self.pairs, Ordered)
+        ):
+            raise _check.InputError(
+                f"{type(self.pairs).__name__} chooses its anchors itself (scattered), and they pair with "
+                "everyone after them: it can't have a span too."
+            )
+
     def ranks(self) -> int:
         """Return how much of the ranking is read: nothing, which documents are the first k, or all."""
         return together(reads(self.weight), reads(self.pairs))
+
+
+def _own_rel(part: Any) -> float:
+    """Return the largest `rel` of the parts inside a part, at least 1."""
+    own = [getattr(part, f.name) for f in fields(part)]
+    inside = [_own_rel(x) for x in own if is_part(x)]
+    return max([1.0, getattr(part, "rel", 1.0), *inside])
 
 
 @inner
