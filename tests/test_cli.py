@@ -239,6 +239,21 @@ def test_evaluate_states_its_rules(call):
     assert "Gain, unless a metric states another: the label." in out
 
 
+def test_the_gain_is_stated_where_there_is_one(call):
+    Path("s.txt").write_text("0\n" * 120)
+    for words, said in {
+        "arp": None,
+        "map --metric bndcg@5": None,
+        "ndcg(gain='linear')": None,
+        "arp --metric dcg@5": "2^label - 1",
+        "ndcg --metric dcg --convention trec_eval": "ndcg the label, dcg 2^label - 1",
+    }.items():
+        code, out, _ = call(f"evaluate @test.txt s.txt --metric {shlex.join(words.split())}")
+        assert code == 0
+        assert ("Gain" in out) == (said is not None)
+        assert said is None or f"Gain, unless a metric states another: {said}." in out
+
+
 def test_rules_go_to_evaluate(call, made):
     test = rw.load_letor(made / "test.txt")
     Path("s.txt").write_text("0\n" * 120)

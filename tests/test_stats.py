@@ -146,6 +146,16 @@ def test_wilcoxon_against_scipy(rng, alternative):
     assert stats.wilcoxon(d, alternative).p == pytest.approx(theirs.pvalue, abs=1e-12)
 
 
+def test_wilcoxon_of_differences_of_all_sizes():
+    d = np.array([0.2, 0.2, 1e-9, -0.3, 1e6, -0.3, 1e6])
+    theirs = scipy.stats.wilcoxon(d)
+    ours = stats.wilcoxon(d)
+    assert ours.statistic == 1 + 2 * 2.5 + 2 * 6.5
+    assert ours.p == pytest.approx(theirs.pvalue) == pytest.approx(0.453, abs=5e-4)
+    assert stats.rank_biserial(d) == pytest.approx(naive_stats.rank_biserial(d))
+    assert not stats.wilcoxon([0.0, 0.0]).statistic
+
+
 @pytest.mark.parametrize("kind", ["bca", "percentile"])
 def test_bootstrap_interval_against_scipy(rng, kind):
     d = rng.exponential(size=60) - 0.6

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -92,6 +93,41 @@ def test_unretrieved_documents_count_in_what_there_was_to_find():
     assert ev == pytest.approx(expected)
     tied = rw.evaluate(["recall", "map"], qrels, run, ties="average").mean()
     assert tied == {"recall": 0.5, "map": 0.5}
+
+
+@pytest.mark.parametrize("ties", ["worst", "input", "best", "average"])
+def test_nothing_is_gained_by_retrieving_less_where_less_is_better(ties):
+    """Judged documents that were not ranked come behind the ranked ones, relevant ones last."""
+    qrels = Qrels(list("aaaabb"), list("xyzwxy"), np.array([2.0, 0.0, 1.0, 0.0, 0.0, 1.0]))
+    run = Run(["a"] * 3, ["y", "x", "new"], np.array([3.0, 2.0, 1.0]))
+    ev = rw.evaluate(["arp", "arpk@3", "dcg@9", "recall"], qrels, run, ties=ties)
+    # a: y x new w z, b: x y.
+    assert ev.per_query["arp"].tolist() == [2 * 2 + 5, 2]
+    assert ev.per_query["arpk@3"].tolist() == [2, 0]
+    assert ev.per_query["dcg@9"].tolist() == pytest.approx([3 / np.log2(3), 0])
+    assert ev.per_query["recall"].tolist() == [0.5, 0]
+    full = Run(list("aaaab"), ["y", "x", "new", "z", "y"], np.array([3.0, 2.0, 1.0, 0.0, 0.0]))
+    more = rw.evaluate(["arp", "arpk@3"], qrels, full, ties=ties)
+    assert more.per_query["arp"].tolist() == [8, 1]
+    assert more.per_query["arpk@3"].tolist() == [1, 0]
+    skipped = rw.evaluate("arp", qrels, run, ties=ties, convention="trec_eval")
+    assert skipped.per_query["arp"].tolist() == [9]
+
+
+def test_a_mark_of_unicode_is_no_part_of_the_first_id(tmp_path):
+    (tmp_path / "q").write_bytes(b"\xef\xbb\xbfq1 0 A 1\n")
+    (tmp_path / "r").write_bytes(gzip.compress(b"\xef\xbb\xbfq1 Q0 A 1 0.5 t\n"))
+    assert load_qrels(tmp_path / "q").qid == load_run(tmp_path / "r").qid == ["q1"]
+    assert (trec.looks_like(tmp_path / "q"), trec.looks_like(tmp_path / "r")) == ("qrels", "run")
+
+
+def test_what_could_not_be_read_back_is_not_written(tmp_path):
+    message = "document 'd' of query 'q' is at row 0 and at row 2, expected once"
+    with pytest.raises(rw.InputError, match=message):
+        save_run((["q", "p", "q"], ["d", "d", "d"]), [1.0, 2.0, 3.0], tmp_path / "f")
+    with pytest.raises(rw.InputError, match=message):
+        save_qrels(Qrels(["q", "p", "q"], ["d", "d", "d"], np.ones(3)), tmp_path / "f")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_files_come_back(tmp_path, rng):
@@ -208,6 +244,34 @@ def test_the_command_sees_that_files_are_trec(tmp_path, capsys):
     words = ["--metric", "map", "--convention", "trec_eval"]
     assert main(["evaluate", qrels, run, *words]) == 0
     assert "0.50000" in capsys.readouterr().out
-    Path(run).write_text("q1 Q0 B 1\n")
+    Path(run).write_text("q1 Q0 B 1 9.5 t\nq1 Q0 A 2\n")
     assert main(["evaluate", qrels, run, *words]) == 1
-    assert f"{run}, line 1: expected 6 words" in capsys.readouterr().err
+    assert f"{run}, line 2: expected 6 words" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ("run qrels", "run is a TREC run, expected labels first, .*: give qrels before it."),
+        ("letor run", "run is a TREC run, expected scores or a model; a run goes with judgments"),
+        ("letor qrels", "qrels is a file of TREC judgments, expected scores or a model"),
+        ("qrels scores", "scores is no run, expected a TREC run, as it goes with judgments."),
+        ("qrels -", "- is no run, expected a TREC run"),
+        ("qrels none", "none does not exist, expected a file of a run"),
+        ("none run", "none does not exist, expected a LETOR file or TREC judgments"),
+    ],
+)
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_files_that_do_not_go_together(tmp_path, capsys, monkeypatch, command, files, message):
+    monkeypatch.chdir(tmp_path)
+    for name, text in {
+        "qrels": "q1 0 A 2\n",
+        "run": "q1 Q0 B 1 9.5 t\n",
+        "letor": "1 qid:1 1:0.5\n",
+        "scores": "0.5\n",
+        "other": "0.7\n",
+    }.items():
+        Path(name).write_text(text)
+    more = ["other"] if command == "compare" else []
+    assert main([command, *files.split(), *more]) == 1
+    assert re.search(message, capsys.readouterr().err)

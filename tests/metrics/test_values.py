@@ -136,6 +136,7 @@ def test_precision_of_a_random_order_equals_golden(golden):
         ("expdcg(base=1.5)", "ExpDCG.base must be between 0 and 1, got 1.5"),
         ("pfound(decay=0)", "PFound.decay must be between 0 and 1, got 0"),
         ("err(max_label=0)", "ExpChance.max_label must be positive, got 0"),
+        ("err(max_label=1001)", "ExpChance.max_label must be at most 1000, .* got 1001"),
         ("err(gain=cubic)", "gain must be one of 'exp', 'linear', got 'cubic'"),
         ("mrr(relevant=2)", "metric 'mrr' has no parameter 'relevant'; known are k, rel"),
     ],

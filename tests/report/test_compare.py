@@ -7,7 +7,7 @@ import rankwood as rw
 from rankwood import stats
 from rankwood._check import InputError
 from rankwood.metrics.evaluation import Evaluation
-from rankwood.report import PRESETS, compare
+from rankwood.report import PRESETS, compare, read_evaluation
 from rankwood.report.presets import TESTS
 
 RULES = {"ties": "worst", "empty": 0}
@@ -165,6 +165,58 @@ def test_less_may_be_better(monkeypatch):
 
 class Lower:
     higher_is_better = False
+
+
+def test_wilcoxon_says_better_by_ranks():
+    """Many small gains outweigh two huge losses by rank, though not in the mean."""
+    gains = np.concatenate([np.linspace(0.01, 0.05, 30), [-0.9, -0.95]])
+    old, new = evaluation(np.full(32, 0.95)), evaluation(0.95 + gains)
+    row = compare({"old": old, "new": new}, test="wilcoxon").test("new")
+    assert row["difference"] < 0 < row["rank_biserial"]
+    assert row["p"] < 0.001 and row["stars"] == 3
+    letters = compare({"old": old, "new": new}, test="wilcoxon", marks="letters")
+    assert letters.test("new", against="old")["stars"] == 3
+    assert letters.test("old", against="new")["stars"] == -3
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_no_direction_no_stars(test, alternative):
+    """Differences that cancel up to rounding errors are for neither model, whatever the level."""
+    a = evaluation([0.1, 0.2, 0.3, 0.4, 0.3, 0.6])
+    b = evaluation([0.2, 0.4, 0.6, 0.3, 0.1, 0.3])
+    found = compare({"a": a, "b": b}, test=test, alternative=alternative, levels=0.9999)
+    assert abs(found.test("b")["difference"]) < 1e-15
+    assert found.test("b")["stars"] == 0
+
+
+@pytest.mark.parametrize("less", [False, True])
+@pytest.mark.parametrize("test", TESTS)
+def test_statistics_are_of_the_model_of_the_row(monkeypatch, test, less):
+    """Both rows of a pair state what the test says of their model, in the direction of better."""
+    if less:
+        monkeypatch.setattr("rankwood.report.align.metric_part", lambda name: Lower)
+    a, b = evaluation([0.1, 0.2, 0.3, 0.4, 0.5]), evaluation([0.3, 0.1, 0.7, 0.4, 0.9])
+    found = compare({"a": a, "b": b}, test=test, marks="letters", draws=99)
+    for model, other in (("a", "b"), ("b", "a")):
+        direct = compare({"a": a, "b": b}, other, test=test, draws=99).test(model)["statistic"]
+        assert found.test(model, against=other)["statistic"] == pytest.approx(direct, abs=1e-12)
+    one, two = (found.test(*pair)["statistic"] for pair in (("b", "m", "a"), ("a", "m", "b")))
+    assert (one < two) == less
+
+
+def test_a_name_means_one_metric(tmp_path):
+    y, qid = [2, 1, 0, 2, 0, 1], [1, 1, 1, 2, 2, 2]
+    a = rw.evaluate("ndcg", y, [1, 2, 3, 3, 1, 2], qid=qid, ties="input")
+    assert a.definitions == {"ndcg": "NDCG()"}
+    assert a.conventions == {"ties": "input", "empty": 0}
+    b = rw.evaluate("ndcg", y, [3, 2, 1, 3, 1, 2], qid=qid, convention="trec_eval")
+    with pytest.raises(
+        InputError, match=r"'ndcg' means NDCG\(\) for 'a' and NDCG\(.*Linear.* for 'b'"
+    ):
+        compare({"a": a, "b": b})
+    b.to_csv(tmp_path / "b.csv")  # a table doesn't say
+    assert compare({"a": a, "b": read_evaluation(tmp_path / "b.csv")}).test("b")["wins"] == 1
 
 
 def test_corrections(three):

@@ -101,6 +101,20 @@ def test_latex(found):
     assert found.to_latex(details=True).count(r"\begin{table}") == 2
 
 
+def test_latex_takes_no_name_for_an_argument():
+    """Behind the end of a row, or a rule, a bracket or a star would be an argument of that."""
+    names = ["[1] mine", "*star", "plain"]
+    evs = {n: Evaluation(np.arange(3), {"m": np.arange(3.0) + i}, {}) for i, n in enumerate(names)}
+    text = compare(evs).to_latex(details=True)
+    assert "\n{}[1] mine & " in text and "\n{}*star & " in text and "\nplain & " in text
+    assert not re.search(r"^[\[*]", text, re.MULTILINE)
+
+
+def test_markdown_has_no_formulas():
+    evs = {n: Evaluation(np.arange(3), {"m": np.arange(3.0)}, {}) for n in ("$a$", "b")}
+    assert "| \\$a\\$ |" in compare(evs).to_markdown()
+
+
 def test_csv(found):
     rows = list(csv.DictReader(io.StringIO(found.to_csv())))
     assert len(rows) == 4 * 2

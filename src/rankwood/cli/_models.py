@@ -1,6 +1,7 @@
 """Models that a command compares: files of scores, models, TREC runs, and tables of queries."""
 
 import argparse
+import os
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,28 @@ def named(files: list[str], given: list[str]) -> dict[str, str]:
     return made
 
 
+def go_together(labels: str, file: str) -> str | None:
+    """Return "qrels" if labels are TREC judgments, None if not; raise if a model's file is none for them."""
+    if not os.path.exists(labels):
+        raise InputError(f"{labels} does not exist, expected a LETOR file or TREC judgments.")
+    first, second = looks_like(labels), looks_like(file)
+    if first == "run":
+        more = f": give {file} before it" if second == "qrels" else ""
+        raise InputError(
+            f"{labels} is a TREC run, expected labels first, TREC judgments (qrels) or a LETOR file{more}."
+        )
+    known = file == "-" or os.path.isfile(file)  # a pipe may be anything
+    if first == "qrels" and second != "run" and known:
+        raise InputError(f"{file} is no run, expected a TREC run, as it goes with judgments.")
+    if first is None and second is not None:
+        kind = "a TREC run" if second == "run" else "a file of TREC judgments"
+        raise InputError(
+            f"{file} is {kind}, expected scores or a model; a run goes with judgments (qrels), and "
+            f"{labels} is none."
+        )
+    return first
+
+
 class Source:
     """Where evaluations come from; the file of labels is read once for each way of reading it."""
 
@@ -100,16 +123,7 @@ class Source:
 
     def _scored(self, file: str) -> tuple[RankingData | Qrels, Any]:
         """Return what is judged, and what a file says about it."""
-        judged, run = looks_like(str(self.labels)) == "qrels", looks_like(file) == "run"
-        if judged != run:
-            want = "a TREC run, as it goes with judgments" if judged else "scores or a model"
-            more = (
-                "" if judged else f"; a run goes with judgments (qrels), and {self.labels} is none"
-            )
-            raise InputError(
-                f"{file} is {'no' if judged else 'a TREC'} run, expected {want}{more}."
-            )
-        if run:
+        if go_together(str(self.labels), file) == "qrels":
             return self.data(), load_run(file)
         if _files.looks_like_model(file):
             from rankwood.ranker import Ranker  # takes a second that score files need not wait for

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from rankwood import evaluate, metric
 from rankwood._check import InputError
-from rankwood.cli import _args, _files, _show
+from rankwood.cli import _args, _files, _models, _show
 from rankwood.data import trec
 from rankwood.data.lists import RankingData
 from rankwood.metrics.evaluate import CONVENTIONS, EMPTY, TIES
@@ -74,23 +74,38 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         _files.check_output(args.per_query, [args.data, args.scores])
     rules = {"ties": args.ties, "empty": args.empty, "convention": args.convention}
     with _show.busy(f"Evaluating {args.scores}"):
-        judged = trec.looks_like(args.data) == "qrels"
+        judged = _models.go_together(args.data, args.scores) == "qrels"
         given, scores = _read_trec(args) if judged else _read(args)
         with _files.named(args.data):
             ev = evaluate(metrics, given, scores, **rules, n_jobs=args.threads)
     if args.per_query is not None:
         ev.to_csv(args.per_query)
-    settings = CONVENTIONS.get(args.convention, {}).get("metrics", {})
-    gain = settings.get("ndcg", {}).get("gain", "exp")
     return {
         "data": _described(args.data, given, ev),
         "scores": args.scores,
         "metrics": ev.mean(),
         "queries": {name: int((~np.isnan(ev.per_query[name])).sum()) for name in ev.metrics},
         "queries_without_relevant": _without_relevant(given, ev),
-        "conventions": {"convention": args.convention, "gain": gain, **ev.conventions},
+        "conventions": {
+            "convention": args.convention,
+            "gain": _gain(metrics, args.convention),
+            **ev.conventions,
+        },
         "per_query": args.per_query,
     }
+
+
+def _gain(metrics: list[str], convention: str | None) -> Any:
+    """Return the gain of metrics that have one and state none, by name if they differ; None without any."""
+    settings = CONVENTIONS.get(convention or "", {}).get("metrics", {})
+    names = {name: name.split("(")[0].split("@")[0].strip() for name in metrics}
+    gains = {
+        name: settings.get(base, {}).get("gain", "exp")
+        for name, base in names.items()
+        if base in ("ndcg", "dcg") and "gain" not in name
+    }
+    said = set(gains.values())
+    return gains if len(said) > 1 else next(iter(said), None)
 
 
 def _described(path: str, given: RankingData | trec.Qrels, ev: Evaluation) -> dict[str, Any]:
@@ -139,6 +154,12 @@ def _said(empty: Any) -> str:
     return "left out" if empty == "skip" else f"count as {empty}"
 
 
+def _said_gain(gain: Any) -> str:
+    if isinstance(gain, dict):
+        return ", ".join(f"{name} {_GAINS[own]}" for name, own in gain.items())
+    return _GAINS[gain]
+
+
 def show(result: dict[str, Any], out: Console) -> None:
     """Write the table of means."""
     rows = (
@@ -151,6 +172,8 @@ def show(result: dict[str, Any], out: Console) -> None:
     empty = _said(rules["empty"])
     without = f"{result['queries_without_relevant']:,} of {result['data']['queries']:,}"
     out.print(f"Queries without relevant documents: {empty} ({without}).", style="dim")
-    out.print(f"Gain, unless a metric states another: {_GAINS[rules['gain']]}.", style="dim")
+    if rules["gain"] is not None:
+        gain = _said_gain(rules["gain"])
+        out.print(f"Gain, unless a metric states another: {gain}.", style="dim")
     if result["per_query"]:
         out.print(f"Table of queries: {result['per_query']}", soft_wrap=True)

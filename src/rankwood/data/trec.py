@@ -92,6 +92,7 @@ def save_qrels(data: Any, path: Path) -> None:
     """
     if isinstance(data, RankingData):
         data = Qrels([str(q) for q in data.qid], _names(data), data.y)
+    _check_pairs(data.qid, data.doc)
     lines = (
         f"{q} 0 {doc} {_plain(label)}\n"
         for q, doc, label in zip(_words(data.qid), _words(data.doc), data.label, strict=True)
@@ -122,6 +123,7 @@ def save_run(data: Any, scores: Any, path: Path, *, tag: str = "rankwood") -> No
     (tag,) = _words([tag])
     groups = group_rows(len(doc), np.array(_words(qid)))
     names = _words(doc)
+    _check_pairs(qid, doc)
     _save(path, _run_lines(groups, names, score, tag))
 
 
@@ -180,13 +182,18 @@ def _keys(
 
 
 def looks_like(path: Path) -> str | None:
-    """Return "qrels" or "run" if the first line of a file has the form of one, else None."""
+    """Return "qrels" or "run" if the first line of a file has the form of one, else None.
+
+    A pipe is left alone: what is read from it is gone.
+    """
+    if not os.path.isfile(path):
+        return None
     try:
         with open(path, "rb") as file:
             start = file.read(2)
             file.seek(0)
             source: Any = gzip.GzipFile(fileobj=file) if start == _GZIP else file
-            words = source.readline(4096).decode("utf-8", "replace").split()
+            words = source.readline(4096).decode("utf-8-sig", "replace").split()
     except (OSError, EOFError, zlib.error):
         return None
     if len(words) == 4 and not words[1].startswith("qid:") and _is_number(words[3]):
@@ -221,7 +228,7 @@ def _text(path: str, what: str) -> str:
     try:
         with open(path, "rb") as file:
             raw = file.read()
-        return (gzip.decompress(raw) if raw[:2] == _GZIP else raw).decode("utf-8")
+        return (gzip.decompress(raw) if raw[:2] == _GZIP else raw).decode("utf-8-sig")
     except FileNotFoundError:
         raise InputError(f"{path} does not exist, expected a file of {what}.") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -256,6 +263,17 @@ def _check_once(path: str, rows: list[list[str]], done: str) -> None:
             raise InputError(
                 f"{path}, line {i}: document {row[2]!r} of query {row[0]!r} is {done} on line {before} "
                 "already, expected once; delete one of the lines."
+            )
+
+
+def _check_pairs(qid: list[str], doc: list[str]) -> None:
+    seen: dict[tuple[str, str], int] = {}
+    for row, pair in enumerate(zip(qid, doc, strict=True)):
+        before = seen.setdefault(pair, row)
+        if before != row:
+            raise InputError(
+                f"document {pair[1]!r} of query {pair[0]!r} is at row {before} and at row {row}, expected "
+                "once; give each document of a query its own id."
             )
 
 

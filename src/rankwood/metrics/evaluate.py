@@ -55,7 +55,8 @@ def evaluate(
     y : array, RankingData or Qrels
         Labels, a data set that knows labels and queries, or the judgments of `load_qrels`.
     scores : array or Run
-        Scores, in the order of `y`; with judgments, the run of `load_run`.
+        Scores, in the order of `y`; with judgments, the run of `load_run`. Where less is better (ARP), judged documents
+        that the run lacks come behind those it has, relevant ones last; other metrics don't rank them.
     qid, group : array, optional
         Query id of each row, in any order, or sizes of consecutive queries; one query without both.
     ties : {"worst", "input", "best", "average"}
@@ -141,7 +142,8 @@ class Evaluator:
     n_jobs : int, optional
         Threads; None means every core.
     found : array of bool, optional
-        Whether a document was ranked at all; others count in what is relevant, and nowhere else.
+        Whether a document was ranked at all. Others count in what is relevant and nowhere else; but where less is
+        better they come last, by label, as nothing may be gained by not ranking a document.
     """
 
     def __init__(
@@ -163,6 +165,7 @@ class Evaluator:
         self._length = groups.sizes
         if found is not None:
             self._length = np.add.reduceat(found[groups.rows].astype(np.int64), groups.ptr[:-1])
+            self._behind = -1.0 - y
         for part in metrics.values():
             check_labels(part, y)
         self._label = y[groups.rows]
@@ -171,12 +174,15 @@ class Evaluator:
     def __call__(self, scores: np.ndarray) -> Evaluation:
         """Return the value of each metric for each query."""
         groups, label = self._groups, self._label
-        if self._found is not None:  # what was not ranked comes last
-            scores = np.where(self._found, scores, -np.inf)
+        if self._found is not None:  # what was not ranked comes last, the most relevant at the end
+            order = np.unique(scores, return_inverse=True)[1]
+            scores = np.where(self._found, order, self._behind)
         ranking = Ranking(
             groups.ptr, self._length, np.empty(scores.size, np.int64), np.empty(scores.size)
         )
+        whole = ranking._replace(length=groups.sizes)
         raw = [lower(part) for part in self.metrics.values()]
+        upward = [getattr(part, "higher_is_better", True) for part in self.metrics.values()]
         out = np.empty((len(raw), groups.ids.size))
         empty = np.empty(out.shape, bool)
         ties, values = TIES.index(self.ties), _tied_values if self.ties == "average" else _values
@@ -184,7 +190,8 @@ class Evaluator:
         def run(first: int, last: int) -> None:
             _rank(groups.rows, label, scores, ties, ranking, first, last)
             for i, part in enumerate(raw):
-                values(part, ranking, label, self._table, out[i], empty[i], first, last)
+                lists = ranking if upward[i] else whole
+                values(part, lists, label, self._table, out[i], empty[i], first, last)
 
         _run.over(groups.sizes, run, self.n_jobs)
         return self._evaluation(out, empty)
@@ -198,7 +205,9 @@ class Evaluator:
                 out[i, empty[i]] = 1.0
         said = set(self.empty.values())
         rules = {"ties": self.ties, "empty": said.pop() if len(said) == 1 else self.empty}
-        return Evaluation(self._groups.ids, dict(zip(self.metrics, out, strict=True)), rules)
+        values = dict(zip(self.metrics, out, strict=True))
+        definitions = {name: repr(part) for name, part in self.metrics.items()}
+        return Evaluation(self._groups.ids, values, rules, definitions)
 
 
 # Functions count the owners of the arrays they are handed, and threads that count the owners of one array

@@ -19,13 +19,20 @@ class Evaluation:
         `polars.DataFrame(ev.per_query)` take it as it is. NaN where a query was skipped.
     conventions : dict
         The rules for ties and empty queries behind the values.
+    definitions : dict
+        What each metric was, such as ``"NDCG(k=10)"``, by name; empty if that isn't known.
     """
 
     def __init__(
-        self, ids: np.ndarray, values: dict[str, np.ndarray], conventions: dict[str, Any]
+        self,
+        ids: np.ndarray,
+        values: dict[str, np.ndarray],
+        conventions: dict[str, Any],
+        definitions: dict[str, str] | None = None,
     ) -> None:
         self.metrics = list(values)
         self.conventions = dict(conventions)
+        self.definitions = dict(definitions or {})
         kinds = [("qid", ids.dtype), *((name, np.float64) for name in values)]
         self.per_query = np.empty(ids.size, dtype=kinds)
         self.per_query["qid"] = ids

@@ -82,7 +82,10 @@ class ExpChance:
 
     def check(self) -> None:
         """Raise unless the largest label is one."""
-        _check.positive(self.max_label, "ExpChance.max_label")
+        if _check.positive(self.max_label, "ExpChance.max_label") > 1000:
+            raise _check.InputError(
+                f"ExpChance.max_label must be at most 1000, beyond which 2^max_label overflows, got {self.max_label:g}."
+            )
 
     def gain(self, label):
         return (_power(label) - 1.0) / _power(self.max_label)

@@ -28,7 +28,7 @@ def align(evaluations: Any, metrics: Any = None) -> Aligned:
     first, *others = named
     names = _metrics(named, metrics)
     for other in others:
-        _same_rules(first, named[first], other, named[other])
+        _same_rules(first, named[first], other, named[other], names)
     ids = named[first].per_query["qid"]
     values = [_values(first, ids.tolist(), name, named[name], names) for name in named]
     conventions = {}
@@ -94,7 +94,9 @@ def _check_metrics(model: str, evaluation: Evaluation, names: list[str]) -> None
             )
 
 
-def _same_rules(first: str, one: Evaluation, second: str, other: Evaluation) -> None:
+def _same_rules(
+    first: str, one: Evaluation, second: str, other: Evaluation, metrics: list[str]
+) -> None:
     """Raise if two models were evaluated by different rules; a table read from a file states none."""
     for rule in one.conventions.keys() & other.conventions.keys():
         a, b = one.conventions[rule], other.conventions[rule]
@@ -102,6 +104,13 @@ def _same_rules(first: str, one: Evaluation, second: str, other: Evaluation) -> 
             raise _check.InputError(
                 f"{first!r} was evaluated with {rule}={a!r} and {second!r} with {rule}={b!r}; "
                 "evaluate both by the same rules."
+            )
+    for name in metrics:
+        a, b = (ev.definitions.get(name) for ev in (one, other))
+        if a is not None and b is not None and a != b:
+            raise _check.InputError(
+                f"{name!r} means {a} for {first!r} and {b} for {second!r}; evaluate both by the same "
+                "definition (convention= may change it), or compare by other metrics with metrics=."
             )
 
 

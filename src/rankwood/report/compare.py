@@ -161,9 +161,9 @@ def _tests(
     how["family"] = int((~np.isnan(corrected)).sum())
     for row, p in zip(rows, corrected, strict=True):
         row["p_corrected"] = float(p)
-        row["stars"] = _stars(row, how, better[row["metric"]])
+        row["stars"] = _stars(row, how)
     if mirrored:
-        rows += [_mirrored(row) for row in rows]
+        rows += [_mirrored(row, how) for row in rows]
     return _array([tuple(row[name] for name, _ in TEST) for row in rows], TEST)
 
 
@@ -186,6 +186,7 @@ def _row(
             f"{row['metric']!r}: all {both.size:,} were skipped."
         )
     d = stats.snap(mine[both], theirs[both])
+    ranked = stats.rank_biserial(d)
     outcome = _test(d * better, how, n_jobs)
     low, high = _interval(d, how, n_jobs)
     wins, ties, losses = stats.wins_ties_losses(d * better)
@@ -200,11 +201,20 @@ def _row(
         "p": outcome.p,
         "exact": outcome.exact,
         "cohen_d": stats.cohen_d(d),
-        "rank_biserial": stats.rank_biserial(d),
+        "rank_biserial": ranked,
         "wins": wins,
         "ties": ties,
         "losses": losses,
+        "direction": _direction(d, ranked, how) * better,
     }
+
+
+def _direction(d: np.ndarray, ranked: float, how: dict[str, Any]) -> int:
+    """Return the sign of what the test is about: of ranks, or of the mean if it is no rounding error."""
+    if how["test"] == "wilcoxon":
+        return int(np.sign(ranked))
+    mean = float(d.mean())
+    return int(np.sign(mean)) if abs(mean) > 1e-12 * np.abs(d).mean() else 0
 
 
 def _test(d: np.ndarray, how: dict[str, Any], n_jobs: int | None) -> stats.Outcome:
@@ -225,17 +235,20 @@ def _interval(d: np.ndarray, how: dict[str, Any], n_jobs: int | None) -> tuple[f
     )
 
 
-def _stars(row: dict[str, Any], how: dict[str, Any], better: int) -> int:
+def _stars(row: dict[str, Any], how: dict[str, Any]) -> int:
     """Return how many levels a difference passes: above 0 if it is for the better, below if for the worse."""
+    if row["direction"] == 0:
+        return 0
     passed = sum(row["p_corrected"] < level for level in how["levels"])
-    sides = {"greater": 1, "less": -1}
-    return passed * sides.get(how["alternative"], 1 if row["difference"] * better > 0 else -1)
+    return passed * {"greater": 1, "less": -1}.get(how["alternative"], row["direction"])
 
 
-def _mirrored(row: dict[str, Any]) -> dict[str, Any]:
+def _mirrored(row: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
     """Return the same test with the models exchanged."""
+    moved = row["wins"] + row["losses"]
+    total = moved * (moved + 1) / 2 if how["test"] == "wilcoxon" else 0.0  # of ranks, won and lost
     other = {name: -row[name] for name in ("difference", "cohen_d", "rank_biserial", "stars")}
-    other |= {"low": -row["high"], "high": -row["low"], "statistic": row["statistic"]}
+    other |= {"low": -row["high"], "high": -row["low"], "statistic": total - row["statistic"]}
     for a, b in (("model", "against"), ("mean", "against_mean"), ("wins", "losses")):
         other |= {a: row[b], b: row[a]}
     return {**row, **other}

@@ -50,7 +50,8 @@ class Comparison:
     tests : structured array
         A row per model, model it is compared with (`against`) and metric. `difference` is model minus
         other, with its interval `low` to `high`, `cohen_d` and `rank_biserial` of the same sign; `wins`,
-        `ties` and `losses` count queries by what is better; `p`, and `p_corrected` for the number of tests;
+        `ties` and `losses` count queries by what is better; `statistic` is that of the test, larger if the
+        model is better (also where less is); `p`, and `p_corrected` for the number of tests;
         `stars` is the number of levels passed, below 0 if for the worse; `exact` if the p-value has no
         chance in it; `queries` with values of both, `skipped` those without.
     rules : dict

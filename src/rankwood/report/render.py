@@ -9,7 +9,7 @@ from typing import Any
 
 from rankwood.report.table import Cell, Table
 
-_MARKDOWN = re.compile(r"([\\`*_\[\]<>|#~])")
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>|#~$])")
 _LATEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -81,7 +81,9 @@ def _tex_caption(table: Table) -> str:
 
 
 def _tex_row(cells: Iterable[str]) -> str:
-    return " & ".join(cells) + r" \\"
+    row = " & ".join(cells)
+    # Behind the end of a row or a rule these would be an argument of it.
+    return ("{}" if row.startswith(("[", "*")) else "") + row + r" \\"
 
 
 def _tex(text: str) -> str:

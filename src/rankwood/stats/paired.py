@@ -178,7 +178,8 @@ def wilcoxon(differences: Any, alternative: str = "two-sided") -> Outcome:
     from scipy.stats import wilcoxon as signed_rank
 
     d = _differences(differences, alternative)
-    d = rounded(d[d != 0])
+    d = rounded(d)
+    d = d[d != 0]
     if not d.size:
         return Outcome(0.0, 1.0, True)
     up = float(ranks(np.abs(d))[d > 0].sum())
