@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from rankwood.diagnose import has_cutoff
+from rankwood.diagnosis import has_cutoff
 from rankwood.objectives.named import OBJECTIVES
 from rankwood.report import plots
 

@@ -12,7 +12,7 @@ import rankwood as rw
 from rankwood._jit import VERBS, lower
 from rankwood.cli import main
 from rankwood.data.groups import group_rows
-from rankwood.diagnose import cutoff, diagnose, heat, pair_counts
+from rankwood.diagnosis import cutoff, diagnose, heat, pair_counts
 from rankwood.metrics import NDCG
 from rankwood.objectives import (
     All,

@@ -15,7 +15,7 @@ LAYERS = [
     ["spec"],
     ["metrics"],
     ["objectives"],
-    ["diagnose"],
+    ["diagnosis"],
     ["engines"],
     ["modelfile", "watch"],
     ["ranker"],

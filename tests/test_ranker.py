@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 import rankwood as rw
 from conftest import random_lists
 from rankwood import modelfile
-from rankwood.diagnose import diagnose
+from rankwood.diagnosis import diagnose
 from rankwood.metrics import DCG
 from rankwood.objectives import Lambda, Swap, Top
 
@@ -181,7 +181,7 @@ def test_engine_parameters_pass_through(data):
         ({"objective": f"lambdarank-ndcg@{10**20}"}, "k must be below 2.62"),
         (
             {"objective": "lambdarank-ndcg(sigma=1e20)"},
-            "overflow at these scores; use a smaller sigma",
+            "overflow at these labels and scores; use smaller labels or a smaller sigma",
         ),
         ({"engine": ["lightgbm"]}, "unknown engine"),
     ],

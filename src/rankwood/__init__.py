@@ -19,6 +19,7 @@ from rankwood.objectives.drive import gradients
 from rankwood.objectives.named import objective
 
 if TYPE_CHECKING:
+    from rankwood.diagnosis import diagnose
     from rankwood.ranker import Ranker
     from rankwood.report.compare import compare
     from rankwood.report.comparison import Comparison
@@ -28,6 +29,7 @@ _LATER = {
     "Comparison": "rankwood.report",
     "Ranker": "rankwood.ranker",
     "compare": "rankwood.report",
+    "diagnose": "rankwood.diagnosis",
 }
 
 __all__ = [
@@ -40,6 +42,7 @@ __all__ = [
     "Run",
     "__version__",
     "compare",
+    "diagnose",
     "evaluate",
     "gradients",
     "load_letor",

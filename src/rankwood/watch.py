@@ -7,7 +7,7 @@ import numpy as np
 from rankwood import _check
 from rankwood.data.groups import Groups
 from rankwood.data.lists import RankingData
-from rankwood.diagnose import cutoff
+from rankwood.diagnosis import cutoff
 from rankwood.engines import base
 from rankwood.metrics.evaluate import Evaluator, named_metrics
 from rankwood.objectives.count import Coherency, Used

@@ -143,7 +143,7 @@ class Evaluator:
         Threads; None means every core.
     found : array of bool, optional
         Whether a document was ranked at all. Others count in what is relevant and nowhere else; but where less is
-        better they come last, by label, as nothing may be gained by not ranking a document.
+        better they come last, by label, as nothing may be gained by leaving out a relevant one.
     """
 
     def __init__(

@@ -16,7 +16,7 @@ import numpy as np
 from rankwood import _check
 from rankwood._jit import is_part
 from rankwood._write import replacing
-from rankwood.diagnose import heat, pair_counts
+from rankwood.diagnosis import heat, pair_counts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +56,7 @@ def heat_map(*objectives: Any, n: int = 10) -> "Figure":
     """Draw the weight of each pair of positions, on one scale for all objectives [lambdagap2025, Figure 1].
 
     Rows are the position of the relevant document, columns that of the other one; grey pairs aren't used. See
-    `rankwood.diagnose.heat` for what the numbers are.
+    `rankwood.diagnosis.heat` for what the numbers are.
 
     Parameters
     ----------

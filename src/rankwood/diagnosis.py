@@ -254,7 +254,7 @@ def heat(objective: Any, n: int = 10) -> np.ndarray:
 
     Examples
     --------
-    >>> from rankwood.diagnose import heat
+    >>> from rankwood.diagnosis import heat
     >>> heat("lambdagap-s@2", 4)
     array([[0., 0., 1., 0.],
            [0., 0., 0., 1.],
@@ -285,7 +285,7 @@ def pair_counts(objective: Any, n: int = 10, ks: Iterable[int] | None = None) ->
 
     Examples
     --------
-    >>> from rankwood.diagnose import pair_counts
+    >>> from rankwood.diagnosis import pair_counts
     >>> pair_counts("lambdagap-x", 10, [1, 3, 5]).tolist()
     [45, 28, 15]
     """
