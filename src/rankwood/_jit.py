@@ -208,12 +208,15 @@ def _lower_field(x: Any, field: Any, real: type) -> Any:
     return lower(value, real)
 
 
-# Records: (named) tuples, nested or not, of columns (1-D arrays over documents), tables (arrays of more
-# dimensions) and constants.
+# Records: (named) tuples, nested or not, of columns (1-D arrays over documents), tables (2-D arrays), constants,
+# and columns that are written in the loop and so stay where they are when documents move (3-D arrays, the
+# first two dimensions being 1).
 
 
 def at(record: Any, i: int) -> Any:
     """Return document `i` of a record: columns are indexed, tables and constants pass, tuples recurse."""
+    if isinstance(record, np.ndarray) and record.ndim == 3:
+        return record[0, 0, i]
     return _each(record, lambda x: at(x, i), lambda x: x[i])
 
 
@@ -249,7 +252,7 @@ def _taken(column: Any, order: Any) -> Any:
 
 @overload(at, jit_options=INNER, strict=False)
 def _at(record: Any, i: Any) -> Any:
-    return _compiled_each(record, "i", "{}[i]")
+    return _compiled_each(record, "i", "{}[i]", written="{}[0, 0, i]")
 
 
 @overload(cut, jit_options=INNER, strict=False)
@@ -267,13 +270,15 @@ def _take(record: Any, order: Any) -> Any:
     return _compiled_each(record, "order", "_taken({}, order)")
 
 
-def _compiled_each(record: Any, args: str, leaf: str, table: str = "{}") -> Callable[..., Any]:
+def _compiled_each(
+    record: Any, args: str, leaf: str, table: str = "{}", written: str = "{}"
+) -> Callable[..., Any]:
     """Write out what `_each` does for one type of record: Numba can't loop over mixed tuples."""
     scope: dict[str, Any] = {"_taken": _taken}
 
     def spell(kind: Any, path: str) -> str:
         if isinstance(kind, types.Array):
-            return (leaf if kind.ndim == 1 else table).format(path)
+            return {1: leaf, 2: table, 3: written}[kind.ndim].format(path)
         if not isinstance(kind, types.BaseTuple):  # type: ignore[attr-defined]
             return path
         items = "".join(spell(x, f"{path}[{i}]") + ", " for i, x in enumerate(kind))

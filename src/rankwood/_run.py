@@ -28,14 +28,19 @@ def threads(n_jobs: int | None) -> int:
     return max(1, cores + 1 + n_jobs) if n_jobs < 0 else n_jobs
 
 
-def over(work: np.ndarray, kernel: Callable[[int, int], None], n_jobs: int | None = None) -> None:
-    """Call `kernel(first, last)` on ranges of items of about equal total `work`."""
+def over(
+    work: np.ndarray,
+    kernel: Callable[[int, int], None],
+    n_jobs: int | None = None,
+    chunks: int = _CHUNKS,
+) -> None:
+    """Call `kernel(first, last)` on ranges of items of about equal total `work`, `chunks` for each thread."""
     count = threads(n_jobs)
     if count == 1 or work.size < 2:
         kernel(0, work.size)
         return
     total = np.cumsum(work, dtype=np.float64)
-    parts = min(count * _CHUNKS, work.size)
+    parts = min(count * chunks, work.size)
     cuts = np.searchsorted(total, total[-1] * np.arange(1, parts) / parts)
     edges = np.unique(np.concatenate([[0], cuts, [work.size]]))
     list(_pool(count, os.getpid()).map(kernel, edges[:-1].tolist(), edges[1:].tolist()))

@@ -193,7 +193,8 @@ class Evaluator:
                 lists = ranking if upward[i] else whole
                 values(part, lists, label, self._table, out[i], empty[i], first, last)
 
-        _run.over(groups.sizes, run, self.n_jobs)
+        # Every metric is a call of its own, and calls take their time: few chunks.
+        _run.over(groups.sizes, run, self.n_jobs, chunks=2)
         return self._evaluation(out, empty)
 
     def _evaluation(self, out: np.ndarray, empty: np.ndarray) -> Evaluation:

@@ -1,7 +1,5 @@
 """What a label is worth: gains, and the chance that a document satisfies."""
 
-import math
-
 import numpy as np
 
 from rankwood import _check
@@ -11,9 +9,9 @@ from rankwood.metrics.verbs import gain
 
 @inner
 def _power(label):
-    """2 to the power of a label; most are integers, for which that is an exponent and nothing to compute."""
+    """2 to the power of a label; most are small integers, for which a shift is all it takes."""
     whole = int(label)
-    return math.ldexp(1.0, whole) if whole == label else 2.0**label
+    return float(1 << whole) if whole == label and whole < 62 else 2.0**label
 
 
 @inner

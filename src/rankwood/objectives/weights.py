@@ -124,7 +124,7 @@ class Loss2:
         return np.concatenate([[0.0], steps[::-1], [0.0], steps])[None]
 
     def prepare(self, q, worth):
-        steps = np.empty((4, q.slot.size), q.table.dtype)
+        steps = np.empty((4, 1, 1, q.slot.size), q.table.dtype)
         own = columns(self.metric, q, worth[0])
         return Steps(own, steps[0], steps[1], steps[2], steps[3], worth[1])
 
@@ -134,8 +134,8 @@ class Loss2:
         m2, m3 = np.uint64(middle - np.int64(ranks[2])), np.uint64(middle - np.int64(ranks[3]))
         for j in range(start, end):
             here = np.uint64(rank[j]) if moved else j
-            own.step0[j], own.step1[j] = table[0, m0 + here], table[0, m1 + here]
-            own.step2[j], own.step3[j] = table[0, m2 + here], table[0, m3 + here]
+            own.step0[0, 0, j], own.step1[0, 0, j] = table[0, m0 + here], table[0, m1 + here]
+            own.step2[0, 0, j], own.step3[0, 0, j] = table[0, m2 + here], table[0, m3 + here]
         return 0
 
     def facing(self, b, r):
