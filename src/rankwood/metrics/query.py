@@ -48,19 +48,33 @@ def arrange(key, slot):
 
 @inner
 def count(scores, key, slot):
-    """Fill `key` and `slot` with what `arrange` makes of `scores`, by counting how many come before each.
+    """Fill `key` and `slot` with what `arrange` makes of `scores`, by counting how many are above each.
 
-    The fastest way for short lists, as it has no branches and vectorises.
+    The fastest way for short lists, as it has no branches and vectorises; four go over the list together.
     """
     n = np.uint64(scores.size)
+    used = np.empty(scores.size, np.int64)  # of equal scores, how many have their place already
     for i in range(n):
-        score, place = scores[i], np.int64(0)
-        for j in range(i):
-            place += scores[j] >= score
-        for j in range(i + np.uint64(1), n):
-            place += scores[j] > score
-        key[place] = score
-        slot[place] = np.int64(i)
+        used[i] = 0
+    last = n - np.uint64(1)
+    for i in range(np.uint64(0), n, np.uint64(4)):
+        s0 = scores[i]
+        s1 = scores[i + np.uint64(1) if i + np.uint64(1) < n else last]
+        s2 = scores[i + np.uint64(2) if i + np.uint64(2) < n else last]
+        s3 = scores[i + np.uint64(3) if i + np.uint64(3) < n else last]
+        p0 = p1 = p2 = p3 = np.int64(0)
+        for j in range(n):
+            p0 += scores[j] > s0
+            p1 += scores[j] > s1
+            p2 += scores[j] > s2
+            p3 += scores[j] > s3
+        for r in range(np.uint64(4)):
+            if i + r < n:
+                above = p0 if r == 0 else (p1 if r == 1 else (p2 if r == 2 else p3))
+                place = above + used[above]
+                used[above] += 1
+                key[place] = scores[i + r]
+                slot[place] = np.int64(i + r)
 
 
 @inner
