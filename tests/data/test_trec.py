@@ -66,7 +66,10 @@ def test_values_are_those_of_trec_eval(rng):
     assert ev.per_query.size == 55
 
 
-@pytest.mark.skipif(not MQ2008.exists(), reason="the MQ2008 data are not here")
+@pytest.mark.skipif(
+    not MQ2008.exists(),
+    reason="needs the MQ2008 data set beside the checkout, which users have not",
+)
 def test_values_are_those_of_trec_eval_on_mq2008(tmp_path, rng):
     data = rw.load_letor(MQ2008)
     save_qrels(data, tmp_path / "qrels")
