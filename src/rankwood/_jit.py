@@ -330,3 +330,28 @@ def _exp32(x):  # type: ignore[no-untyped-def]
     p = p * r + np.float32(1.0)
     p = p * r + np.float32(1.0)
     return p * np.int32((np.int32(n) + np.int32(127)) << np.int32(23)).view(np.float32)
+
+
+def log(x: Any) -> Any:
+    """Return the natural logarithm of a positive x; in float32 a polynomial, right to 2e-7, that vectorises."""
+    return np.log(x)
+
+
+@overload(log, jit_options=INNER, strict=False)
+def _log(x: Any) -> Any:
+    return _log32 if x == types.float32 else lambda x: np.log(x)
+
+
+def _log32(x):  # type: ignore[no-untyped-def]
+    """Exponent bits times ln(2), and 2 atanh(t) with t = (m - 1) / (m + 1) of a mantissa m in [1/sqrt(2), sqrt(2))."""
+    bits = np.float32(x).view(np.int32)
+    e = np.int32((bits - np.int32(0x3F3504F3)) >> np.int32(23))
+    m = np.int32(bits - (e << np.int32(23))).view(np.float32)
+    t = (m - np.float32(1.0)) / (m + np.float32(1.0))
+    t2 = t * t
+    p = np.float32(1.0 / 9)
+    p = p * t2 + np.float32(1.0 / 7)
+    p = p * t2 + np.float32(1.0 / 5)
+    p = p * t2 + np.float32(1.0 / 3)
+    p = p * t2 + np.float32(1.0)
+    return np.float32(e) * np.float32(0.6931471805599453) + (t + t) * p

@@ -4,9 +4,12 @@ Words of 32 bits in plain integers: their products fit in 64 bits, so that compi
 agree.
 """
 
-from rankwood._jit import inner
+import numpy as np
+
+from rankwood._jit import inner, like, log
 
 _MASK = 0xFFFFFFFF
+_TURN = 2.0 * float(np.pi)
 
 
 @inner
@@ -26,3 +29,27 @@ def shuffle(order, state):
     for i in range(order.size - 1, 0, -1):
         j = mix(state, i) % (i + 1)
         order[i], order[j] = order[j], order[i]
+
+
+# Numbers from a state of 32 bits and a counter, in the precision of the first argument. The 32 bits of a hash, in
+# the middle of their interval: never 0.
+
+
+@inner
+def uniform(real, state, i):
+    """Return the i-th uniform number between 0 and 1."""
+    return (like(real, mix(state, i)) + like(real, 0.5)) * like(real, 2.0**-32)
+
+
+@inner
+def odds(real, state, i):
+    """Return u / (1 - u) of the i-th uniform number u, with all its digits at both ends."""
+    h = mix(state, i)
+    return (like(real, h) + like(real, 0.5)) / (like(real, _MASK - h) + like(real, 0.5))
+
+
+@inner
+def normal(real, state, i):
+    """Return the i-th standard normal number, by Box and Muller's transform."""
+    far = np.sqrt(like(real, -2.0) * log(uniform(real, state, 2 * i)))
+    return far * np.cos(like(real, _TURN) * uniform(real, state, 2 * i + 1))

@@ -11,13 +11,13 @@ from rankwood.objectives import drive
 @contextmanager
 def interpreted():
     """Run the kernels as plain Python: the same functions, and nothing to wait for."""
-    kept = drive.Drive.kernel, plan._fill
-    drive.Drive.kernel = staticmethod(getattr(drive.fill, "py_func", drive.fill))
+    kept = drive.Drive.interpreted, plan._fill
+    drive.Drive.interpreted = True
     plan._fill = getattr(plan._fill, "py_func", plan._fill)
     try:
         yield
     finally:
-        drive.Drive.kernel, plan._fill = staticmethod(kept[0]), kept[1]
+        drive.Drive.interpreted, plan._fill = kept
 
 
 def loss2(mu, rho=0.0, binary=False, shifted=False):

@@ -16,7 +16,7 @@ from rankwood.metrics.dcg import DCG, NDCG
 from rankwood.metrics.query import arrange
 from rankwood.objectives.drive import Drive
 from rankwood.objectives.pairs import Ordered, reads
-from rankwood.objectives.pairwise import Lambda, fill
+from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.scales import NoScale
 from rankwood.objectives.verbs import facing, prepare, relate, toward, weight
 from rankwood.objectives.weights import (
@@ -112,7 +112,7 @@ def _certain(weight: Any) -> bool:
 class Quick(Drive):
     """A drive for few pairs: its kernel runs as plain Python, as that is sooner done than compiled."""
 
-    kernel = staticmethod(getattr(fill, "py_func", fill))
+    interpreted = True
 
 
 def drive(objective: Any, y: np.ndarray, groups: Groups, **options: Any) -> Drive:
@@ -149,8 +149,8 @@ class Used:
 
     def follow(self, drive: Drive) -> None:
         """Start from the ranking that `drive` has just made, at the same scores: there is nothing left to sort."""
-        if drive._depth == self._drive._depth:
-            self._drive._order = drive._order
+        if drive.depth == self._drive.depth:
+            self._drive.order = drive.order
 
     def __call__(self, scores: np.ndarray, round: int = 0) -> np.ndarray:
         """Return the number of each query at these scores."""
@@ -204,8 +204,8 @@ class Coherency:
 
     def follow(self, drive: Drive) -> None:
         """Start from the ranking that `drive` has just made, at the same scores: there is nothing left to sort."""
-        if drive._depth is None:
-            self.order = drive._order
+        if drive.depth is None:
+            self.order = drive.order
 
     def __call__(self, scores: np.ndarray, grad: np.ndarray) -> np.ndarray:
         """Return `found` at these scores with these gradients, both in the caller's order."""

@@ -1,20 +1,19 @@
 """From an objective, labels and scores to gradients."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from rankwood import _check, _run
-from rankwood._jit import ALL, lower
+from rankwood._jit import lower
 from rankwood._rng import mix
 from rankwood.data.groups import Groups
 from rankwood.data.lists import grouped
 from rankwood.metrics.plan import plan
-from rankwood.objectives.labels import Graded
+from rankwood.objectives.labels import read
+from rankwood.objectives.listwise import each
 from rankwood.objectives.named import objective as to_objective
-from rankwood.objectives.pairs import Ordered
-from rankwood.objectives.pairwise import fill
+from rankwood.objectives.pairwise import Lambda
 
 
 class Drive:
@@ -23,7 +22,7 @@ class Drive:
     Parameters
     ----------
     objective : part
-        A composition such as `Lambda(...)`.
+        A composition such as `Lambda(...)`, or a part that can `derive`.
     y : array of float64
         Labels, in the caller's order.
     groups : Groups
@@ -38,7 +37,7 @@ class Drive:
         Seed of objectives that draw at random.
     """
 
-    kernel: Any = staticmethod(fill)
+    interpreted = False  # run the kernel as plain Python
 
     def __init__(
         self,
@@ -54,25 +53,21 @@ class Drive:
         self.real = real
         self.n_jobs = n_jobs
         self.seed = seed
-        y = objective.labels.read(y)
-        if isinstance(
-            objective.pairs, Ordered
-        ):  # equal labels pair too, so there is nothing to put apart
-            objective = replace(objective, labels=Graded())
-        self._raw = lower(objective, real)
-        depth = objective.ranks()
-        self._depth = None if depth == ALL else depth
-        # None or True: a kernel is compiled without what it doesn't need.
-        few = getattr(objective.pairs, "few", False) or None
-        scattered = getattr(objective.pairs, "scattered", False) or None
-        graded = isinstance(objective.labels, Graded)
-        # Two classes are put apart from a complete order; grades only ask where the anchors are.
-        self._options = (few, scattered, None) if graded else (few, None, scattered)
-        self._plan = plan(objective, y, groups.ptr, groups.rows, real, n_jobs)
+        y = read(objective, y)
+        made = objective.kernel() if isinstance(objective, Lambda) else (objective, each, ())
+        bare, kernel, self._options = made
+        self._kernel = getattr(kernel, "py_func", kernel) if self.interpreted else kernel
+        self._raw = lower(bare, real)
+        self._plan = plan(bare, y, groups.ptr, groups.rows, real, n_jobs)
         # The ranking of the round before; slots count from 0 in each query.
-        self._order = np.arange(y.size) - np.repeat(groups.ptr[:-1], groups.sizes)
+        self.order = np.arange(y.size) - np.repeat(groups.ptr[:-1], groups.sizes)
         self._work = groups.sizes.astype(np.float64) ** 2
         self._weight = None if weight is None else groups.per_row(weight.astype(real))
+
+    @property
+    def depth(self) -> int | None:
+        """How far documents are ranked: None means all of them; objectives without pairs rank none."""
+        return self._options[0] if self._options else 0
 
     def __call__(self, scores: np.ndarray, round: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Return gradients and hessians at these scores, in the caller's order."""
@@ -82,8 +77,8 @@ class Drive:
         state = mix(mix(0, self.seed), round)
 
         def run(first: int, last: int) -> None:
-            ranking = (self._raw, self._plan, self._order, self._depth)
-            self.kernel(*ranking, *self._options, state, scores, grad, hess, first, last)
+            made = (self._raw, self._plan, self.order, *self._options)
+            self._kernel(*made, state, scores, grad, hess, first, last)
 
         _run.over(self._work, run, self.n_jobs)
         if self._weight is not None:

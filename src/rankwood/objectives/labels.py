@@ -1,5 +1,7 @@
 """How an objective reads labels: as grades, or as relevant and not."""
 
+from typing import Any
+
 import numpy as np
 
 from rankwood import _check
@@ -80,3 +82,8 @@ def follow(order, m, n, spare):
         if spare[r] == 0:
             order[rest] = r
             rest += 1
+
+
+def read(objective: Any, y: np.ndarray) -> np.ndarray:
+    """Return the labels that an objective sees: as its own part says, or as they are."""
+    return objective.labels.read(y) if hasattr(objective, "labels") else y

@@ -12,13 +12,16 @@ class Logistic:
     r"""RankNet's loss :math:`\log(1 + e^{-\sigma (s_x - s_y)})` of a pair that should rank x above y [burges2005].
 
     With :math:`u = e^{\sigma s}` per document the pair loop needs no exponential:
-    :math:`1 / (1 + e^{\sigma (s_x - s_y)}) = u_y / (u_x + u_y)`.
+    :math:`1 / (1 + e^{\sigma (s_x - s_y)}) = u_y / (u_x + u_y)`. `hessian` is a factor on the curvature: XGBoost
+    doubles it.
     """
 
     sigma: float = 1.0
+    hessian: float = 1.0
 
     def check(self) -> None:
         _check.positive(self.sigma, "Logistic.sigma")
+        _check.positive(self.hessian, "Logistic.hessian")
 
     def embed(self, score):
         return exp(self.sigma * score)
@@ -33,7 +36,7 @@ class Logistic:
         return p, q, p * q
 
     def units(self):
-        return self.sigma, self.sigma * self.sigma
+        return self.sigma, self.hessian * self.sigma * self.sigma
 
     def loss(self, d):
         """Loss at score difference `d`; used by tests and documentation, never by a kernel."""

@@ -6,6 +6,7 @@ from typing import Any
 from rankwood import _check, spec
 from rankwood.objectives import lambdaex, lambdagap, lambdaloss, lambdarank
 from rankwood.objectives.pairwise import Lambda
+from rankwood.objectives.verbs import derive
 
 OBJECTIVES: dict[str, Callable[..., Any]] = {
     **lambdarank.NAMES,
@@ -34,6 +35,8 @@ def objective(name: Any, **params: Any) -> Any:
     Either(first=Across(k=5), second=Apart(k=5))
     """
     part = spec.build(name, OBJECTIVES, "objective", params)
-    if not isinstance(part, Lambda):
-        raise _check.InputError(f"objective must be a name or Lambda(...), got {part!r}.")
+    if not isinstance(part, Lambda) and type(part).Raw not in derive.table:
+        raise _check.InputError(
+            f"objective must be a name, Lambda(...) or a part that can 'derive', got {part!r}."
+        )
     return part

@@ -8,17 +8,18 @@ partners: loops are as long as vectors are wide, and there is no remainder to do
 """
 
 from collections import namedtuple
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from rankwood import _check
-from rankwood._jit import VERBS, Can, at, copied, cut, inline, inner, is_part, jit, like, part
+from rankwood._jit import ALL, VERBS, Can, at, copied, cut, inline, inner, is_part, jit, like, part
 from rankwood._rng import mix
-from rankwood.metrics.query import Query, arrange, choose
+from rankwood.metrics.query import SHORT, Query, arrange, choose, count, resort
 from rankwood.objectives.labels import Binary, Graded, follow
 from rankwood.objectives.losses import Logistic
+from rankwood.objectives.noise import Still
 from rankwood.objectives.pairs import All, Ordered, reads
 from rankwood.objectives.scales import NoScale
 from rankwood.objectives.verbs import (
@@ -31,6 +32,7 @@ from rankwood.objectives.verbs import (
     relate,
     scale,
     select,
+    shake,
     slope,
     split,
     units,
@@ -61,6 +63,10 @@ class Lambda:
         Factor c on the query, given the sum of its lambdas.
     labels : part
         How labels are read: as grades, or as relevant and not.
+    noise : part
+        What the scores are disturbed by before documents are ranked. The loss sees them undisturbed.
+    draws : int
+        Rankings drawn if there is noise; the lambdas are their mean.
     """
 
     weight: Can("weight") = Swap()  # type: ignore[valid-type]
@@ -68,6 +74,8 @@ class Lambda:
     loss: Can("slope") = Logistic()  # type: ignore[valid-type]
     scale: Can("scale") = NoScale()  # type: ignore[valid-type]
     labels: Can("split") = Graded()  # type: ignore[valid-type]
+    noise: Can("shake") = Still()  # type: ignore[valid-type]
+    draws: int = 1
 
     def check(self) -> None:
         rel = _own_rel(self.weight) if isinstance(self.labels, Binary) else 1.0
@@ -90,6 +98,23 @@ class Lambda:
     def ranks(self) -> int:
         """Return how much of the ranking is read: nothing, which documents are the first k, or all."""
         return together(reads(self.weight), reads(self.pairs))
+
+    def kernel(self) -> tuple[Any, Any, tuple[Any, ...]]:
+        """Return the objective as the kernel takes it, the kernel, and its options.
+
+        Options are None or not: a kernel is compiled without what it doesn't need.
+        """
+        bare = self
+        if isinstance(self.pairs, Ordered):  # equal labels pair too: there is nothing to put apart
+            bare = replace(self, labels=Graded())
+        depth = None if bare.ranks() == ALL else bare.ranks()
+        few = getattr(bare.pairs, "few", False) or None
+        scattered = getattr(bare.pairs, "scattered", False) or None
+        # Two classes are put apart from a complete order; grades only ask where the anchors are.
+        graded = isinstance(bare.labels, Graded)
+        anchors = (scattered, None) if graded else (None, scattered)
+        noisy = None if isinstance(bare.noise, Still) else True
+        return bare, fill, (depth, few, *anchors, noisy)
 
 
 def _own_rel(part: Any) -> float:
@@ -156,6 +181,24 @@ def _rank(obj, depth, n, key, spare, slots, score, u):
     for i in range(slots.size):
         u[i] = embed(obj.loss, score[i])
     return high - middle > reach(obj.loss)
+
+
+@inner
+def _shuffle(obj, depth, n, draw, state, calm, key, spare, slots, score, u):
+    """Rank n documents by noisy scores; `calm` has the scores themselves and what the loss made of them, by slot."""
+    shake(obj.noise, calm[0, :n], draw, state, key[:n])
+    if depth is None and n <= SHORT:
+        count(key[:n], spare, slots)
+    elif depth is None:
+        for i in range(n):
+            slots[i] = i
+        resort(key[:n], slots[:n])
+    elif 0 < depth < n:
+        choose(key[:n], slots, depth, spare)
+    for i in range(n):
+        score[i], u[i] = calm[0, slots[i]], calm[1, slots[i]]
+    for i in range(n, slots.size):
+        slots[i], score[i], u[i] = slots[n - 1], score[n - 1], u[n - 1]
 
 
 @inner
@@ -237,7 +280,9 @@ def _few(obj, anchors, docs, push, curve):
 
 
 @jit
-def fill(obj, plan, order, depth, few, scattered, complete, state, scores, grad, hess, first, last):
+def fill(
+    obj, plan, order, depth, few, scattered, complete, noisy, state, scores, grad, hess, first, last
+):
     """Gradients and hessians of queries `first` to `last`; `order` keeps each query's last ranking."""
     longest = 0
     for q in range(first, last):
@@ -246,10 +291,10 @@ def fill(obj, plan, order, depth, few, scattered, complete, state, scores, grad,
     room = longest + _LANES - 1
     keys, indices = np.empty((2, room)), np.empty((4, room), np.int64)
     work = np.empty((9, room), plan.table.dtype)
-    u, push, curve = work[2], work[3], work[4]
-    place, begin, end, rank = work[5], work[6], work[7], work[8]
+    calm = np.empty((6 if noisy is not None else 0, room), plan.table.dtype)
+    u, push, curve, rank = work[2], work[3], work[4], work[8]
     for i in range(room):
-        place[i] = rank[i] = i
+        work[5, i] = rank[i] = i
     by_push, by_curve = units(obj.loss)
     # Functions count the owners of the arrays they are handed, and threads that count the owners of one
     # array wait for each other: inside the loop all of them are our own.
@@ -263,36 +308,62 @@ def fill(obj, plan, order, depth, few, scattered, complete, state, scores, grad,
             slots[i] = order[start + i]
             keys[0, i] = scores[rows[start + (slots[i] if depth is None else i)]]
         wide = _rank(obj, depth, n, keys[0], keys[1], slots, score, u)
-        for i in range(f):
-            push[i] = curve[i] = 0.0
-            label[i] = np.nan
-            places[i] = i
         for i in range(n):
             order[start + i] = slots[i]
-            label[i] = labels[start + slots[i]]
-        ranked = Query(label, score, slots, table)
-        own = prepare(obj.weight, ranked, cut(worth[0], start - offset, start - offset + n))
-        mine = cut(worth[1], start - offset, start - offset + n)
-        m = select(obj.pairs, ranked, n, mine, places, mix(state, q))
-        if complete is not None:
-            follow(places, m, n, indices[2])
-        a, b, c = split(obj.labels, label, n, m, obj.pairs, places, begin, end, indices)
-        moved, d = lay(obj.labels, (label, score, u, rank, own), places)
-        docs = Doc(d[0], d[1], d[2], d[3], d[4], place, begin, end)
-        anchors = None
-        if scattered is not None:
-            last_place = like(by_push, n - 1)
-            for i in range(n):  # behind the anchors
-                place[i] = last_place
-            for i in range(n, f):  # what only fills up: behind everyone's partners
-                place[i] = n
-            for i in range(m):
-                place[places[i]] = i
-            anchors = places
-        total = _pairs(obj, docs, moved, wide, few, anchors, 0, a, push, curve)
-        total += _pairs(obj, docs, moved, wide, few, anchors, b, c, push, curve)
-        factor = scale(obj.scale, by_push * (total + total))
+        total, draws = like(by_push, 0.0), 1
+        if noisy is not None:
+            draws = obj.draws
+            for i in range(n):
+                calm[0, slots[i]], calm[1, slots[i]] = score[i], u[i]
+                calm[2, i] = calm[3, i] = total
+        for draw in range(draws):
+            own_state = mix(state, q)
+            if noisy is not None:
+                own_state = mix(own_state, draw)
+                _shuffle(obj, depth, n, draw, own_state, calm, calm[4], calm[5], slots, score, u)
+            for i in range(f):
+                push[i] = curve[i] = 0.0
+                label[i] = np.nan
+                places[i] = i
+            for i in range(n):
+                label[i] = labels[start + slots[i]]
+            ranked = Query(label, score, slots, table)
+            own = prepare(obj.weight, ranked, cut(worth[0], start - offset, start - offset + n))
+            mine = cut(worth[1], start - offset, start - offset + n)
+            m = select(obj.pairs, ranked, n, mine, places, own_state)
+            if complete is not None:
+                follow(places, m, n, indices[2])
+            a, b, c = split(obj.labels, label, n, m, obj.pairs, places, work[6], work[7], indices)
+            moved, d = lay(obj.labels, (label, score, u, rank, own), places)
+            docs = Doc(d[0], d[1], d[2], d[3], d[4], work[5], work[6], work[7])
+            anchors = None
+            if scattered is not None:
+                _put(docs.place, places, m, n)
+                anchors = places
+            total += _pairs(obj, docs, moved, wide, few, anchors, 0, a, push, curve)
+            total += _pairs(obj, docs, moved, wide, few, anchors, b, c, push, curve)
+            if noisy is not None:
+                for i in range(n):
+                    slot = slots[places[i] if moved else i]
+                    calm[2, slot] += push[i]
+                    calm[3, slot] += curve[i]
+        if noisy is not None:
+            for i in range(n):
+                push[i], curve[i], slots[i], places[i] = calm[2, i], calm[3, i], i, i
+        share = like(total, 1.0) / like(total, draws)
+        factor = share * scale(obj.scale, share * by_push * (total + total))
         for i in range(n):
             row = rows[start + slots[places[i] if moved else i]]
             grad[row] = -factor * by_push * push[i]
             hess[row] = factor * by_curve * curve[i]
+
+
+@inner
+def _put(place, anchors, m, n):
+    """Fill in the places where m anchors are scattered over n documents."""
+    for i in range(n):  # behind the anchors
+        place[i] = n - 1
+    for i in range(n, place.size):  # what only fills up: behind everyone's partners
+        place[i] = n
+    for i in range(m):
+        place[anchors[i]] = i

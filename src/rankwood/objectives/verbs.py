@@ -138,3 +138,16 @@ def units(loss):
 @verb
 def scale(s, total):
     """Factor on a query's lambdas, given their sum."""
+
+
+@verb
+def shake(noise, score, draw, state, out):
+    """Fill `out` with noisy scores, the `draw`-th time; `state` is the random state of query and draw."""
+
+
+@verb
+def derive(obj, label, score, worth, table, state, grad, hess):
+    """Fill `grad` and `hess` of one query, for objectives without pairs; all arrays are by slot.
+
+    `worth` is what the parts inside made of the labels, `table` the discounts by rank.
+    """
