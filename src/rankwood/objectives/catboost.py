@@ -16,7 +16,7 @@ from rankwood.objectives import verbs  # noqa: F401  (the verbs must exist befor
 Reciprocal = namedtuple("Reciprocal", "inverse relevant above first second")
 
 
-def _reciprocal(self, q, worth):
+def reciprocal(self, q, worth):
     n = q.slot.size
     columns = np.empty((3, n), q.table.dtype)
     total = first = second = like(q.table[0], 0.0)
@@ -38,7 +38,7 @@ def _reciprocal(self, q, worth):
 class CatBoostRR:
     """Reciprocal rank: a document that isn't the first relevant one gains 1/a - 1/b, more than the metric does."""
 
-    prepare = _reciprocal
+    prepare = reciprocal
 
     def weight(self, x, y, a, b):
         up, low = max(a.inverse, b.inverse), min(a.inverse, b.inverse)
@@ -53,7 +53,7 @@ class CatBoostRR:
 class CatBoostAP:
     """Average precision: 1/a, and the relevant documents between if the upper document isn't relevant."""
 
-    prepare = _reciprocal
+    prepare = reciprocal
 
     def weight(self, x, y, a, b):
         up = max(a.inverse, b.inverse)

@@ -1,15 +1,23 @@
 """What the named objectives share: their parameters, checked in words of the caller."""
 
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
 from typing import Any
 
 from rankwood import _check
 from rankwood.metrics.dcg import GAINS, NDCG
 from rankwood.objectives.labels import Binary, Graded
 from rankwood.objectives.losses import Logistic
+from rankwood.objectives.noise import GaussianNoise, LogisticNoise, Still
 from rankwood.objectives.pairs import All, Top
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.scales import Log2Sum, NoScale
 from rankwood.objectives.weights import ByDistance
+
+VARIANTS = ("exact", "catboost")
+NOISES: dict[str, Any] = {"logistic": LogisticNoise, "gaussian": GaussianNoise, "none": Still}
 
 
 def compose(
@@ -57,3 +65,42 @@ def cutoff(name: str, k: int | None) -> int:
     if k is None:
         raise _check.InputError(f"{name} needs a cutoff: write {name}@10, or give k=10.")
     return _check.at_least(k, 1, "k")
+
+
+def by_variant(variant: str, exact: Any, catboost: Any, k: int | None = None) -> Any:
+    """Return one of two weights: the change of the metric, or what CatBoost computes."""
+    if _check.one_of(variant, VARIANTS, "variant") == "exact":
+        return exact
+    if k is not None:
+        raise _check.InputError(
+            "variant='catboost' has no cutoff; leave out @k or give truncation=."
+        )
+    return catboost
+
+
+def disturb(objective: Lambda, noise: str, noise_scale: float, permutations: int) -> Lambda:
+    """Return an objective that ranks by noisy scores, `permutations` times."""
+    kind = NOISES[_check.one_of(noise, NOISES, "noise")]
+    scale = _check.positive(noise_scale, "noise_scale")
+    draws = _check.at_least(permutations, 1, "permutations")
+    if kind is Still:
+        return replace(objective, noise=Still(), draws=1)
+    return replace(objective, noise=kind(scale), draws=draws)
+
+
+def with_options(make: Callable[..., Lambda], noise: str = "none") -> Callable[..., Lambda]:
+    """Let a name take what every pairwise objective can: noise on the ranking, and a factor on the hessian."""
+    added = {"noise": noise, "noise_scale": 1.0, "permutations": 10, "hessian": 1.0}
+
+    @wraps(make)
+    def made(**params: Any) -> Lambda:
+        given = {name: params.pop(name, default) for name, default in added.items()}
+        factor = _check.positive(given.pop("hessian"), "hessian")
+        objective = disturb(make(**params), **given)
+        return replace(objective, loss=replace(objective.loss, hessian=factor))
+
+    signature, kind = inspect.signature(make), inspect.Parameter.KEYWORD_ONLY
+    new = [inspect.Parameter(name, kind, default=default) for name, default in added.items()]
+    parameters = [*signature.parameters.values(), *new]
+    made.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return made

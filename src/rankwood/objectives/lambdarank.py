@@ -10,12 +10,10 @@ from rankwood.metrics.dcg import GAINS, NDCG
 from rankwood.metrics.gains import CHANCES
 from rankwood.metrics.position import ARPK
 from rankwood.objectives.catboost import CatBoostAP, CatBoostERR, CatBoostRR
-from rankwood.objectives.compose import binary, compose, cutoff, ndcg, truncated
+from rankwood.objectives.compose import binary, by_variant, compose, cutoff, ndcg, truncated
 from rankwood.objectives.pairs import Across, All, Beyond
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.weights import One, Swap
-
-VARIANTS = ("exact", "catboost")
 
 
 def ranknet(sigma: float = 1.0, norm: bool = True) -> Lambda:
@@ -98,7 +96,7 @@ def lambdarank_map(
     metric.
     """
     pairs = truncated(k, truncation)
-    weight = _variant(variant, Swap(AP(k)), CatBoostAP(), k)
+    weight = by_variant(variant, Swap(AP(k)), CatBoostAP(), k)
     return compose(weight, pairs, sigma, norm, binary(rel))
 
 
@@ -116,7 +114,7 @@ def lambdarank_mrr(
     metric.
     """
     pairs = truncated(k, truncation)
-    weight = _variant(variant, Swap(RR(k)), CatBoostRR(), k)
+    weight = by_variant(variant, Swap(RR(k)), CatBoostRR(), k)
     return compose(weight, pairs, sigma, norm, binary(rel))
 
 
@@ -140,18 +138,8 @@ def lambdarank_err(
         raise _check.InputError("variant='catboost' of lambdarank-err has gain='linear' only.")
     pairs, max_label = truncated(k, truncation), _check.positive(max_label, "max_label")
     exact = Swap(ERR(k, CHANCES[gain](max_label)))
-    weight = _variant(variant, exact, CatBoostERR(max_label), k)
+    weight = by_variant(variant, exact, CatBoostERR(max_label), k)
     return compose(weight, pairs, sigma, norm)
-
-
-def _variant(variant: str, exact: Any, catboost: Any, k: int | None) -> Any:
-    if _check.one_of(variant, VARIANTS, "variant") == "exact":
-        return exact
-    if k is not None:
-        raise _check.InputError(
-            "variant='catboost' has no cutoff; leave out @k or give truncation=."
-        )
-    return catboost
 
 
 NAMES: dict[str, Callable[..., Any]] = {

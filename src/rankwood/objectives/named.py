@@ -4,15 +4,18 @@ from collections.abc import Callable
 from typing import Any
 
 from rankwood import _check, spec
-from rankwood.objectives import lambdaex, lambdagap, lambdaloss, lambdarank
+from rankwood.objectives import lambdaex, lambdagap, lambdaloss, lambdarank, yeti
+from rankwood.objectives.compose import with_options
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.verbs import derive
 
 OBJECTIVES: dict[str, Callable[..., Any]] = {
-    **lambdarank.NAMES,
-    **lambdaloss.NAMES,
-    **lambdagap.NAMES,
-    **lambdaex.NAMES,
+    **{
+        name: with_options(make)
+        for family in (lambdarank, lambdaloss, lambdagap, lambdaex)
+        for name, make in family.NAMES.items()
+    },
+    **yeti.NAMES,
 }
 
 

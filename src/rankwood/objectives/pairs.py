@@ -82,6 +82,26 @@ class Exactly:
 
 
 @part
+class Near:
+    """Pairs at most h ranks apart whose better placed document is among the first k: YetiRank's [gulin2011]."""
+
+    h: int = 1
+    k: int | None = None
+
+    @property
+    def few(self) -> bool:
+        """Whether most anchors have few partners."""
+        return self.h < 4
+
+    def select(self, q, n, worth, order, state):
+        return n if self.k > n else self.k  # type: ignore[operator]
+
+    def span(self, i, n):
+        end = i + 1 + self.h
+        return i + 1, (end if end < n else n)
+
+
+@part
 class Beyond:
     """Pairs whose worse placed document is behind the first k: those that ARP beyond k depends on."""
 

@@ -78,7 +78,7 @@ class Lambda:
     draws: int = 1
 
     def check(self) -> None:
-        rel = _own_rel(self.weight) if isinstance(self.labels, Binary) else 1.0
+        rel = 1.0 if isinstance(self.labels, Graded) else _own_rel(self.weight)
         if rel > 1.0:
             raise _check.InputError(
                 f"{self.labels!r} makes labels 0 and 1, so that no document is relevant to a metric with "
@@ -111,8 +111,8 @@ class Lambda:
         few = getattr(bare.pairs, "few", False) or None
         scattered = getattr(bare.pairs, "scattered", False) or None
         # Two classes are put apart from a complete order; grades only ask where the anchors are.
-        graded = isinstance(bare.labels, Graded)
-        anchors = (scattered, None) if graded else (None, scattered)
+        apart = isinstance(bare.labels, Binary)
+        anchors = (None, scattered) if apart else (scattered, None)
         noisy = None if isinstance(bare.noise, Still) else True
         return bare, fill, (depth, few, *anchors, noisy)
 

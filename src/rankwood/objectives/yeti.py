@@ -1,0 +1,188 @@
+"""YetiRank and YetiLoss by name, and the weights in which CatBoost's YetiLoss isn't the change of its metric."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rankwood import _check
+from rankwood._jit import like, part
+from rankwood.metrics.binary import AP, RR, Precision
+from rankwood.metrics.cascade import ERR
+from rankwood.metrics.dcg import DCG, GAINS, NDCG
+from rankwood.metrics.gains import CHANCES
+from rankwood.metrics.position import ARPK, ExpDCG
+from rankwood.metrics.sums import check_fraction
+from rankwood.objectives.catboost import reciprocal
+from rankwood.objectives.compose import by_variant, cutoff, with_options
+from rankwood.objectives.labels import Binary, Graded, Marked
+from rankwood.objectives.losses import Logistic
+from rankwood.objectives.pairs import All, Near, Top
+from rankwood.objectives.pairwise import Lambda
+from rankwood.objectives.weights import Swap
+
+
+@part
+class YetiRR:
+    """Reciprocal rank: 1/a - 1/b if no relevant document is above both; exact for neighbours [whichtricks2023]."""
+
+    prepare = reciprocal
+
+    def weight(self, x, y, a, b):
+        up, low = max(a.inverse, b.inverse), min(a.inverse, b.inverse)
+        counts = a.relevant != b.relevant and up >= a.first
+        return up - low if counts else like(up, 0.0)
+
+
+@part
+class YetiAP:
+    """Average precision: 1/a and 1/m of the relevant documents between a and b [whichtricks2023]."""
+
+    prepare = reciprocal
+
+    def weight(self, x, y, a, b):
+        up = max(a.inverse, b.inverse)
+        # `above` counts the upper document too if it is relevant.
+        upper = a.relevant if a.inverse > b.inverse else b.relevant
+        between = abs(a.above - b.above) - upper * up
+        return up + between if a.relevant != b.relevant else like(up, 0.0)
+
+
+def _yeti(weight: Any, k: int | None, neighbours: int | str, sigma: float, labels: Any) -> Lambda:
+    """Put an objective together that looks at neighbours; `NAMES` adds the noise."""
+    if k is not None:
+        _check.at_least(k, 1, "k")
+    pairs: Any = All() if k is None else Top(k)
+    if neighbours != "all":
+        if isinstance(neighbours, str):
+            raise _check.InputError(f"neighbours must be a number or 'all', got {neighbours!r}.")
+        pairs = Near(_check.at_least(neighbours, 1, "neighbours"), k)
+    # A handful of neighbours is visited where they are; only many are worth putting apart.
+    if neighbours == "all" and isinstance(labels, Marked):
+        labels = Binary(labels.rel)
+    loss = Logistic(_check.positive(sigma, "sigma"))
+    return Lambda(weight, pairs, loss, labels=labels)
+
+
+def yetirank(
+    k: int | None = None,
+    decay: float = 0.85,
+    neighbours: int | str = 1,
+    sigma: float = 1.0,
+) -> Lambda:
+    """YetiRank: neighbours in noisy rankings, weighted by the change of a DCG that decays by position [gulin2011].
+
+    k limits the better placed document to the first k positions.
+    """
+    check_fraction(_check.finite(decay, "decay"), "decay")
+    weight = Swap(ExpDCG(base=decay))
+    return _yeti(weight, k, neighbours, sigma, Graded())
+
+
+def yetiloss_ndcg(
+    k: int | None = None,
+    neighbours: int | str = 1,
+    gain: str = "exp",
+    sigma: float = 1.0,
+) -> Lambda:
+    """YetiLoss for NDCG: its change when neighbours in noisy rankings swap [whichtricks2023].
+
+    `neighbours` is the largest distance of ranks, or "all". With k discounts end at k.
+    """
+    weight = Swap(NDCG(k, GAINS[_check.one_of(gain, GAINS, "gain")]))
+    return _yeti(weight, k, neighbours, sigma, Graded())
+
+
+def yetiloss_dcg(
+    k: int | None = None,
+    neighbours: int | str = 1,
+    gain: str = "exp",
+    sigma: float = 1.0,
+) -> Lambda:
+    """YetiLoss for DCG [whichtricks2023]."""
+    weight = Swap(DCG(k, GAINS[_check.one_of(gain, GAINS, "gain")]))
+    return _yeti(weight, k, neighbours, sigma, Graded())
+
+
+def yetiloss_mrr(
+    k: int | None = None,
+    neighbours: int | str = 1,
+    variant: str = "exact",
+    rel: float = 1,
+    sigma: float = 1.0,
+) -> Lambda:
+    """YetiLoss for the reciprocal rank [whichtricks2023].
+
+    ``variant="catboost"`` takes CatBoost's weights, which are the change of the metric for direct neighbours only.
+    """
+    weight = by_variant(variant, Swap(RR(k)), YetiRR())
+    labels = Marked(_check.positive(rel, "rel"))
+    return _yeti(weight, k, neighbours, sigma, labels)
+
+
+def yetiloss_map(
+    k: int | None = None,
+    neighbours: int | str = 1,
+    variant: str = "exact",
+    rel: float = 1,
+    sigma: float = 1.0,
+) -> Lambda:
+    """YetiLoss for average precision [whichtricks2023].
+
+    ``variant="catboost"`` takes CatBoost's weights, with which the paper's results were made in all likelihood:
+    1/a for neighbours at a, which is not the change of the metric.
+    """
+    weight = by_variant(variant, Swap(AP(k)), YetiAP())
+    labels = Marked(_check.positive(rel, "rel"))
+    return _yeti(weight, k, neighbours, sigma, labels)
+
+
+def yetiloss_err(
+    k: int | None = None,
+    neighbours: int | str = 1,
+    gain: str = "linear",
+    max_label: float = 4,
+    sigma: float = 1.0,
+) -> Lambda:
+    """YetiLoss for the expected reciprocal rank [whichtricks2023].
+
+    A document stops the user with probability y / `max_label`, or (2^y - 1) / 2^`max_label` with ``gain="exp"``.
+    """
+    chance = CHANCES[_check.one_of(gain, CHANCES, "gain")](_check.positive(max_label, "max_label"))
+    weight = Swap(ERR(k, chance))
+    return _yeti(weight, k, neighbours, sigma, Graded())
+
+
+def yetiloss_p(
+    k: int | None = None,
+    neighbours: int | str = 1,
+    rel: float = 1,
+    sigma: float = 1.0,
+) -> Lambda:
+    """YetiLoss for precision at k: neighbours on both sides of the cut in noisy rankings."""
+    k = cutoff("yetiloss-p", k)
+    labels = Marked(_check.positive(rel, "rel"))
+    weight = Swap(Precision(k))
+    return _yeti(weight, k, neighbours, sigma, labels)
+
+
+def yetiloss_arpk(
+    k: int | None = None,
+    neighbours: int | str = 1,
+    rel: float = 1,
+    sigma: float = 1.0,
+) -> Lambda:
+    """YetiLoss for the average relevance position beyond k: neighbours of which one is behind the first k."""
+    labels = Marked(_check.positive(rel, "rel"))
+    weight = Swap(ARPK(cutoff("yetiloss-arpk", k)))
+    return _yeti(weight, None, neighbours, sigma, labels)
+
+
+NAMES: dict[str, Callable[..., Any]] = {
+    "yetirank": with_options(yetirank, noise="logistic"),
+    "yetiloss-ndcg": with_options(yetiloss_ndcg, noise="logistic"),
+    "yetiloss-dcg": with_options(yetiloss_dcg, noise="logistic"),
+    "yetiloss-mrr": with_options(yetiloss_mrr, noise="logistic"),
+    "yetiloss-map": with_options(yetiloss_map, noise="logistic"),
+    "yetiloss-err": with_options(yetiloss_err, noise="logistic"),
+    "yetiloss-p": with_options(yetiloss_p, noise="logistic"),
+    "yetiloss-arpk": with_options(yetiloss_arpk, noise="logistic"),
+}
