@@ -11,7 +11,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from rankwood._jit import inner
+from rankwood._jit import inner, like
 
 SHORT = 400  # lists of up to so many documents are sorted by counting
 
@@ -57,20 +57,21 @@ def count(scores, key, slot):
     for i in range(n):
         used[i] = 0
     last = n - np.uint64(1)
+    one, zero = like(scores[0], 1.0), like(scores[0], 0.0)
     for i in range(np.uint64(0), n, np.uint64(4)):
         s0 = scores[i]
         s1 = scores[i + np.uint64(1) if i + np.uint64(1) < n else last]
         s2 = scores[i + np.uint64(2) if i + np.uint64(2) < n else last]
         s3 = scores[i + np.uint64(3) if i + np.uint64(3) < n else last]
-        p0 = p1 = p2 = p3 = np.int64(0)
-        for j in range(n):
-            p0 += scores[j] > s0
-            p1 += scores[j] > s1
-            p2 += scores[j] > s2
-            p3 += scores[j] > s3
+        p0 = p1 = p2 = p3 = zero
+        for j in range(n):  # numbers as wide as the scores: they fill the same vectors
+            p0 += one if scores[j] > s0 else zero
+            p1 += one if scores[j] > s1 else zero
+            p2 += one if scores[j] > s2 else zero
+            p3 += one if scores[j] > s3 else zero
         for r in range(np.uint64(4)):
             if i + r < n:
-                above = p0 if r == 0 else (p1 if r == 1 else (p2 if r == 2 else p3))
+                above = np.int64(p0 if r == 0 else (p1 if r == 1 else (p2 if r == 2 else p3)))
                 place = above + used[above]
                 used[above] += 1
                 key[place] = scores[i + r]

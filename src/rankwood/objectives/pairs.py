@@ -6,8 +6,9 @@ from rankwood import _check
 from rankwood._jit import ALL, Can, like, part
 from rankwood.objectives.verbs import select, span, toward
 
-# `few` says that most anchors have few partners, which are then visited one by one. `scattered` says that the
-# anchors are not the first documents of the ranking.
+# `few` says that most anchors have few partners, which are then visited one by one; `band`, that these are few
+# and as far away from every anchor, so that anchors can be gone over in their place. `scattered` says that the anchors
+# are not the first documents of the ranking.
 # `ranks` says how much of the ranking a part reads: nothing, which documents are the first k, or all of it.
 
 
@@ -73,6 +74,7 @@ class Exactly:
 
     k: int = 10
     few: ClassVar[bool] = True
+    band: ClassVar[bool] = True
 
     def select(self, q, n, worth, order, state):
         return n - self.k if n > self.k else 0
@@ -87,11 +89,8 @@ class Near:
 
     h: int = 1
     k: int | None = None
-
-    @property
-    def few(self) -> bool:
-        """Whether most anchors have few partners."""
-        return self.h < 4
+    few: ClassVar[bool] = True
+    band: ClassVar[bool] = True
 
     def select(self, q, n, worth, order, state):
         return n if self.k > n else self.k  # type: ignore[operator]

@@ -34,10 +34,11 @@ from rankwood.objectives.verbs import (
     select,
     shake,
     slope,
+    span,
     split,
     units,
 )
-from rankwood.objectives.weights import Swap, together
+from rankwood.objectives.weights import Swap, looks_up, together
 
 _LANES = 8  # float32 numbers in a vector of 256 bits
 
@@ -108,13 +109,21 @@ class Lambda:
         if isinstance(self.pairs, Ordered):  # equal labels pair too: there is nothing to put apart
             bare = replace(self, labels=Graded())
         depth = None if bare.ranks() == ALL else bare.ranks()
-        few = getattr(bare.pairs, "few", False) or None
+        band = _banded(bare) or None
+        few = (getattr(bare.pairs, "few", False) and not band) or None
         scattered = getattr(bare.pairs, "scattered", False) or None
         # Two classes are put apart from a complete order; grades only ask where the anchors are.
         apart = isinstance(bare.labels, Binary)
         anchors = (None, scattered) if apart else (scattered, None)
         noisy = None if isinstance(bare.noise, Still) else True
-        return bare, fill, (depth, few, *anchors, noisy)
+        return bare, fill, (depth, few, band, *anchors, noisy)
+
+
+def _banded(objective: Lambda) -> bool:
+    """Tell whether every anchor's partners are as far away, and the loop can go over the anchors."""
+    if isinstance(objective.labels, Binary) or looks_up(objective.weight):
+        return False
+    return getattr(objective.pairs, "band", False)
 
 
 def _own_rel(part: Any) -> float:
@@ -279,9 +288,56 @@ def _few(obj, anchors, docs, push, curve):
     return total
 
 
+@inline
+def _band(obj, docs, m, n, pushed, bent, push, curve):
+    """Pairs of m anchors with documents at the same distances from each: distance by distance, in vectors of anchors.
+
+    A pair's scores are embedded around its anchor: an exponential a pair, but no score is too far away.
+    """
+    total = like(push[0], 0.0)
+    low, high = span(obj.pairs, 0, n)
+    edge = reach(obj.loss)
+    far = like(total, 2**30)
+    middle = embed(obj.loss, total)
+    for distance in range(np.uint64(low), np.uint64(high)):
+        left = n - np.int64(distance)
+        end = np.uint64((m if m < left else left) if left > 0 else 0)
+        for i in range(end):
+            a, b = at(docs, i), at(docs, i + distance)
+            away = b[1] - a[1]
+            away = edge if away > edge else (-edge if away < -edge else away)
+            mine = facing(obj.weight, a[3], -1)
+            x = Doc(a[0], a[1], middle, a[2], mine, middle, -far, far)
+            y = Doc(b[0], b[1], embed(obj.loss, away), b[2], b[3], middle, far, far)
+            p, t, c = _lambda(obj, 0, x, y)
+            pushed[i], bent[i] = p, c
+            total += t
+        for i in range(end):
+            push[i] += pushed[i]
+            curve[i] += bent[i]
+        for i in range(end):
+            push[i + distance] -= pushed[i]
+            curve[i + distance] += bent[i]
+    return total
+
+
 @jit
 def fill(
-    obj, plan, order, depth, few, scattered, complete, noisy, state, scores, grad, hess, first, last
+    obj,
+    plan,
+    order,
+    depth,
+    few,
+    band,
+    scattered,
+    complete,
+    noisy,
+    state,
+    scores,
+    grad,
+    hess,
+    first,
+    last,
 ):
     """Gradients and hessians of queries `first` to `last`; `order` keeps each query's last ranking."""
     longest = 0
@@ -331,17 +387,24 @@ def fill(
             own = prepare(obj.weight, ranked, cut(worth[0], start - offset, start - offset + n))
             mine = cut(worth[1], start - offset, start - offset + n)
             m = select(obj.pairs, ranked, n, mine, places, own_state)
-            if complete is not None:
-                follow(places, m, n, indices[2])
-            a, b, c = split(obj.labels, label, n, m, obj.pairs, places, work[6], work[7], indices)
-            moved, d = lay(obj.labels, (label, score, u, rank, own), places)
-            docs = Doc(d[0], d[1], d[2], d[3], d[4], work[5], work[6], work[7])
-            anchors = None
-            if scattered is not None:
-                _put(docs.place, places, m, n)
-                anchors = places
-            total += _pairs(obj, docs, moved, wide, few, anchors, 0, a, push, curve)
-            total += _pairs(obj, docs, moved, wide, few, anchors, b, c, push, curve)
+            if band is not None:
+                moved = False
+                docs = (label, score, rank, own)
+                total += _band(obj, docs, m, n, work[6], work[7], push, curve)
+            else:
+                if complete is not None:
+                    follow(places, m, n, indices[2])
+                a, b, c = split(
+                    obj.labels, label, n, m, obj.pairs, places, work[6], work[7], indices
+                )
+                moved, d = lay(obj.labels, (label, score, u, rank, own), places)
+                docs = Doc(d[0], d[1], d[2], d[3], d[4], work[5], work[6], work[7])
+                anchors = None
+                if scattered is not None:
+                    _put(docs.place, places, m, n)
+                    anchors = places
+                total += _pairs(obj, docs, moved, wide, few, anchors, 0, a, push, curve)
+                total += _pairs(obj, docs, moved, wide, few, anchors, b, c, push, curve)
             if noisy is not None:
                 for i in range(n):
                     slot = slots[places[i] if moved else i]

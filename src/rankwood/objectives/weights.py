@@ -1,12 +1,13 @@
 """Pair weights."""
 
 from collections import namedtuple
-from typing import Any
+from dataclasses import fields
+from typing import Any, ClassVar
 
 import numpy as np
 
 from rankwood import _check
-from rankwood._jit import ALL, Can, OneOf, like, part
+from rankwood._jit import ALL, Can, OneOf, is_part, like, part
 from rankwood.metrics.dcg import DCG, NDCG
 from rankwood.metrics.verbs import columns, delta
 from rankwood.objectives.pairs import reads
@@ -113,6 +114,7 @@ class Loss2:
 
     metric: Can("delta") = NDCG()  # type: ignore[valid-type]
     delta: OneOf("exact", "shifted") = "exact"  # type: ignore[valid-type]
+    looks_up: ClassVar[bool] = True  # `relate` does something
 
     def check(self) -> None:
         _discounted(self)
@@ -279,3 +281,9 @@ class ByDistance:
 def together(one: int, two: int) -> int:
     """Return how much of the ranking two parts read together: the same, or all of it."""
     return max(one, two) if 0 in (one, two) or one == two else ALL
+
+
+def looks_up(part: Any) -> bool:
+    """Tell whether a weight, or one inside it, looks something up for the anchors at hand."""
+    inside = (getattr(part, f.name) for f in fields(part))
+    return getattr(part, "looks_up", False) or any(looks_up(x) for x in inside if is_part(x))
