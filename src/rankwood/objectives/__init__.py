@@ -3,10 +3,21 @@
 `Lambda(weight=Swap(NDCG(ideal=10)), pairs=Top(10))` is LambdaRank; `rankwood.objective` has the names.
 """
 
-from rankwood.objectives.labels import Binary, Graded
+from rankwood.objectives.labels import Binary, Graded, Marked
 from rankwood.objectives.losses import Logistic
 from rankwood.objectives.missed import TopMissed
-from rankwood.objectives.pairs import Across, All, Apart, Beyond, Either, Exactly, Ordered, Top
+from rankwood.objectives.noise import GaussianNoise, LogisticNoise, Still
+from rankwood.objectives.pairs import (
+    Across,
+    All,
+    Apart,
+    Beyond,
+    Either,
+    Exactly,
+    Near,
+    Ordered,
+    Top,
+)
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.scales import Log2Sum, NoScale
 from rankwood.objectives.weights import (
@@ -34,17 +45,22 @@ __all__ = [
     "Either",
     "Exactly",
     "Gap",
+    "GaussianNoise",
     "Graded",
     "LabelGap",
     "LabelOf",
     "Lambda",
     "Log2Sum",
     "Logistic",
+    "LogisticNoise",
     "Loss1",
     "Loss2",
+    "Marked",
+    "Near",
     "NoScale",
     "One",
     "Ordered",
+    "Still",
     "Sum",
     "Swap",
     "Times",

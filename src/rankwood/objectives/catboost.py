@@ -17,6 +17,7 @@ Reciprocal = namedtuple("Reciprocal", "inverse relevant above first second")
 
 
 def reciprocal(self, q, worth):
+    """Record `Reciprocal` of a ranking: `prepare` of the weights that read it."""
     n = q.slot.size
     columns = np.empty((3, n), q.table.dtype)
     total = first = second = like(q.table[0], 0.0)

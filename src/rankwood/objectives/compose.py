@@ -78,9 +78,9 @@ def by_variant(variant: str, exact: Any, catboost: Any, k: int | None = None) ->
     return catboost
 
 
-def disturb(objective: Lambda, noise: str, noise_scale: float, permutations: int) -> Lambda:
+def disturb(objective: Lambda, noise: str | None, noise_scale: float, permutations: int) -> Lambda:
     """Return an objective that ranks by noisy scores, `permutations` times."""
-    kind = NOISES[_check.one_of(noise, NOISES, "noise")]
+    kind = NOISES["none" if noise is None else _check.one_of(noise, NOISES, "noise")]
     scale = _check.positive(noise_scale, "noise_scale")
     draws = _check.at_least(permutations, 1, "permutations")
     if kind is Still:
