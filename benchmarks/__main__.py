@@ -13,6 +13,7 @@ from typing import Any
 
 NAMES = [
     *("start", "objective", "objectives", "training", "letor", "evaluate", "metrics", "compare"),
+    "yeti",
 ]
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 INTRO = """# Benchmarks
@@ -56,7 +57,7 @@ def main() -> None:
             flush=True,
         )
     packages = ", ".join(
-        f"{p} {version(p)}" for p in ("lightgbm", "numba", "numpy", "scikit-learn")
+        f"{p} {version(p)}" for p in ("lightgbm", "catboost", "numba", "numpy", "scikit-learn")
     )
     stamp = (
         f"{date.today()}, {platform.machine()}, Python {platform.python_version()}, {packages}.\n\n"

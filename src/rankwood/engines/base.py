@@ -1,16 +1,30 @@
-"""What the rest of the package knows of an engine: it turns gradients into trees, round by round."""
+"""What the rest of the package knows of an engine: it grows trees for an objective, round by round."""
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from rankwood import _check
+from rankwood.data.groups import Groups
 from rankwood.data.lists import RankingData
 
 #: The driver's half of a round: scores in, gradients and hessians out.
 Gradients = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+class Task(NamedTuple):
+    """What there is to learn; an engine that takes gradients needs no more than the data."""
+
+    train: RankingData
+    #: Rows of the training data by query, in the order that equal scores have.
+    groups: Groups
+    valid: RankingData | None
+    objective: Any
+    rounds: int
+    #: Whether someone looks at the gradients of each round, even if the engine has its own.
+    recorded: bool = False
 
 
 class Model(Protocol):
@@ -30,6 +44,8 @@ class Engine(Protocol):
 
     #: False if later rounds change earlier trees, so that the best round can't be kept.
     keeps_rounds: bool
+    #: False if the engine runs a loss of its own, and our gradients are for the record only.
+    takes_gradients: bool
 
     def update(self, gradients: Gradients) -> bool:
         """Grow a tree; False if there is nothing left to split."""
@@ -41,19 +57,25 @@ class Engine(Protocol):
         """Return the ensemble of the first `rounds` trees."""
 
 
-_ENGINES = {"lightgbm": "rankwood.engines.lightgbm"}
+#: Engines, and the package that each needs.
+ENGINES = {"lightgbm": "lightgbm", "xgboost": "xgboost", "catboost": "catboost"}
 
 
 def find(name: Any) -> Any:
-    """Return the module of an engine: `start(params, train, valid)` and `load(text)`."""
-    if not isinstance(name, str) or name not in _ENGINES:
-        raise _check.InputError(f"unknown engine {name!r}{_check.nearest(str(name), _ENGINES)}")
-    return import_module(_ENGINES[name])
+    """Return the module of an engine: `start(params, task)` and `load(text)`."""
+    if not isinstance(name, str) or name not in ENGINES:
+        raise _check.InputError(f"unknown engine {name!r}{_check.nearest(str(name), ENGINES)}")
+    try:
+        return import_module(f"rankwood.engines.{name}")
+    except ModuleNotFoundError as error:
+        if error.name != ENGINES[name]:
+            raise
+        raise _check.InputError(
+            f"engine={name!r} needs the package {ENGINES[name]}: pip install 'rankwood[{name}]'."
+        ) from None
 
 
-def start(
-    name: str, params: dict[str, Any], train: RankingData, valid: RankingData | None
-) -> Engine:
+def start(name: str, params: dict[str, Any], task: Task) -> Engine:
     """Begin a training run."""
-    engine: Engine = find(name).start(params, train, valid)
+    engine: Engine = find(name).start(params, task)
     return engine

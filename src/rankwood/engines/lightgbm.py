@@ -1,27 +1,19 @@
 """Stock LightGBM, with our gradients."""
 
-import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-# Between two of its loops LightGBM's threads wait actively, unless OpenMP is told otherwise when it is
-# loaded: they would take the cores our gradients need, and on a busy machine training can take fifty
-# times as long. A choice the user made stays.
-_policy = os.environ.get("OMP_WAIT_POLICY")
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-try:
-    import lightgbm as lgb
-finally:
-    if _policy is None:
-        del os.environ["OMP_WAIT_POLICY"]
+from rankwood import _check, _run
+from rankwood.data.lists import RankingData
+from rankwood.engines import _params, langevin
+from rankwood.engines.base import Gradients, Task
 
-from rankwood import _check, _run  # noqa: E402
-from rankwood.data.lists import RankingData  # noqa: E402
-from rankwood.engines.base import Gradients  # noqa: E402
+with _params.passive_threads():
+    import lightgbm as lgb
 
 #: Names that engines share, and what LightGBM calls them.
 _SHARED = {
@@ -63,6 +55,7 @@ class LightGBMEngine:
     """One training run of LightGBM."""
 
     keeps_rounds: bool
+    takes_gradients = True
 
     def __init__(
         self, params: dict[str, Any], train: RankingData, valid: RankingData | None
@@ -71,13 +64,14 @@ class LightGBMEngine:
         # LightGBM refuses some characters in names; the model file's header keeps the real ones.
         plain = names is not None and all(re.fullmatch(r"[\w.+/-]+", n) for n in names)
         params = dict(params)
+        columns = _params.categorical(params.pop("categorical_feature", None), train)
         self.keeps_rounds = params.get("boosting") != "dart"
         with _plain_errors():
             data = lgb.Dataset(
                 train.X,
                 train.y,
                 feature_name=names if plain else "auto",
-                categorical_feature=_categorical(params.pop("categorical_feature", None)),
+                categorical_feature=columns or "auto",
                 params=dict(params),
             )
             self._booster = lgb.Booster(dict(params), data)
@@ -106,6 +100,45 @@ class LightGBMEngine:
         return LightGBMModel(self._booster.model_to_string(num_iteration=rounds))
 
 
+class LangevinEngine(LightGBMEngine):
+    """LightGBM with Langevin noise on the gradients and a model that shrinks before each round.
+
+    The booster's trees stay as they were grown; the scores seen outside, and the model at the end, are
+    those of the shrunken trees.
+    """
+
+    def __init__(self, how: langevin.Langevin, params: dict[str, Any], task: Task) -> None:
+        super().__init__(params, task.train, task.valid)
+        self._how = how
+        self._round = -1
+        self._train = langevin.Shrunken()
+        self._valid = langevin.Shrunken() if how.rate and task.valid is not None else None
+
+    def update(self, gradients: Gradients) -> bool:
+        """Shrink the model and grow a tree; False if there is nothing left to split."""
+        how, last, round = self._how, self._round, self._round + 1
+
+        def noisy(sum: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            scores = self._train.add(sum, how.factor(last)) if how.rate else sum
+            grad, hess = gradients(how.factor(round) * scores)
+            return grad + how.noise(round, grad.size) if how.sd else grad, hess
+
+        more = super().update(noisy)
+        self._round = round
+        if self._valid is not None:
+            self._valid.add(super().valid_scores(), how.factor(round))
+        return more
+
+    def valid_scores(self) -> np.ndarray:
+        """Scores of the validation data after the last round."""
+        return super().valid_scores() if self._valid is None else self._valid.scores
+
+    def model(self, rounds: int) -> "LightGBMModel":
+        """Return the ensemble of the first `rounds` trees, with leaves as they were after that round."""
+        text = super().model(rounds).text
+        return LightGBMModel(langevin.scaled(text, self._how.left(rounds)))
+
+
 class LightGBMModel:
     """A trained LightGBM ensemble; its text is its whole state."""
 
@@ -130,9 +163,15 @@ class LightGBMModel:
         return self._booster
 
 
-def start(params: dict[str, Any], train: RankingData, valid: RankingData | None) -> LightGBMEngine:
+def start(params: dict[str, Any], task: Task) -> LightGBMEngine:
     """Begin a training run with parameters by the shared names or LightGBM's own."""
-    return LightGBMEngine(translate(params), train, valid)
+    ours, params = langevin.split(params)
+    real = translate(params)
+    how = langevin.asked(ours, real.get("learning_rate", 0.1), real.get("seed"))
+    if how is None:
+        return LightGBMEngine(real, task.train, task.valid)
+    _check_langevin(how, real)
+    return LangevinEngine(how, real, task)
 
 
 def load(text: str) -> LightGBMModel:
@@ -153,14 +192,9 @@ def translate(params: dict[str, Any]) -> dict[str, Any]:
             continue
         real = next((key for key, others in aliases.items() if name == key or name in others), None)
         if aliases and real is None:
-            known = {*_SHARED, *aliases, *(a for others in aliases.values() for a in others)}
-            raise _check.InputError(
-                f"neither Ranker nor LightGBM has a parameter {name!r}{_check.nearest(name, known)}"
-            )
-        if real in _OURS:
-            raise _check.InputError(f"{name} is set by Ranker itself: use {_OURS[real]}=.")
-        if real in _FOREIGN:
-            raise _check.InputError(f"{name} means nothing to a ranker; leave it out.")
+            known = {*_SHARED, *langevin.NAMES, *aliases, *(a for o in aliases.values() for a in o)}
+            raise _params.unknown("LightGBM", name, known)
+        _params.refuse(name, real, _OURS, _FOREIGN)
         if real == "bagging_by_query" and value:
             raise _check.InputError(
                 f"{name} learns nothing in LightGBM when gradients come from outside; leave it out."
@@ -183,6 +217,21 @@ def translate(params: dict[str, Any]) -> dict[str, Any]:
     return {**out, "objective": "none", "metric": "None", "verbosity": -1}
 
 
+def _check_langevin(how: langevin.Langevin, params: dict[str, Any]) -> None:
+    """Refuse what can't be shrunk, or what noise would break."""
+    boosting = str(params.get("boosting", "gbdt"))
+    if boosting in ("dart", "rf", "random_forest"):
+        raise _check.InputError(
+            f"boosting={boosting!r} weighs its trees itself, so that Langevin boosting and shrinkage of the "
+            "model can't be combined with it; use boosting='gbdt'."
+        )
+    if how.sd and not params.get("min_sum_hessian_in_leaf", 1e-3) and not params.get("lambda_l2"):
+        raise _check.InputError(
+            "Langevin noise would be divided by 0 in leaves without a hessian; give min_child_weight or "
+            "reg_lambda above 0."
+        )
+
+
 @contextmanager
 def _plain_errors() -> Iterator[None]:
     """Turn an error of LightGBM into one of ours, without the place in its sources."""
@@ -195,15 +244,6 @@ def _plain_errors() -> Iterator[None]:
         if "num_features" in reason:
             reason = "no feature can split the data; lower min_child_samples or give more documents"
         raise _check.InputError(f"LightGBM can't train: {reason.rstrip('.')}.") from None
-
-
-def _categorical(columns: Any) -> Any:
-    """Return categorical features as LightGBM's Dataset takes them: a list, or "auto"."""
-    if columns is None:
-        return "auto"
-    if isinstance(columns, str):
-        columns = [int(c) if c.strip().isdigit() else c.strip() for c in columns.split(",")]
-    return list(columns) if isinstance(columns, Iterable) else [columns]
 
 
 def _aliases() -> dict[str, list[str]]:
