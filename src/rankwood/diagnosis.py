@@ -6,7 +6,7 @@ Numbers only; `rankwood.report.plots` draws them.
 import csv
 import inspect
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,11 @@ from rankwood._jit import is_part
 from rankwood.data.groups import Groups
 from rankwood.data.lists import grouped
 from rankwood.objectives.count import Coherency, Used, drive, effective, weighing
-from rankwood.objectives.labels import Binary
+from rankwood.objectives.labels import read as read_labels
 from rankwood.objectives.named import OBJECTIVES
 from rankwood.objectives.named import objective as to_objective
+from rankwood.objectives.noise import Still
+from rankwood.objectives.pairwise import Lambda
 
 _TOLERANCE = 1e-9  # relative to the largest push of a query: rounding is no incoherency
 _BLOCK = 4_000_000  # pairs that are looked at together
@@ -48,7 +50,8 @@ def diagnose(
 
     A pair is *incoherent* if the document with the higher label is ranked below the other and is pushed up
     less, or down more [lambdaex2023, Definition 3.1]. The push of a document is its gradient times -1.
-    Labels are taken as the objective reads them, so a binary one has two.
+    Labels are taken as the objective reads them, so a binary one has two. An objective without pairs of its own
+    (``"softmax"``) is looked at in the same way; it only has no number of pairs used.
 
     Parameters
     ----------
@@ -93,8 +96,9 @@ def diagnose(
     _check.one_of(missed, ("code", "text"), "missed")
     options = {"n_jobs": n_jobs, "seed": seed}
     push = -drive(objective, y, groups, **options)(scores, round)[0]
-    used = Used(objective, y, groups, drive, **options)(scores, round)
-    read = objective.labels.read(y)
+    paired = isinstance(objective, Lambda)
+    used = Used(objective, y, groups, drive, **options)(scores, round) if paired else None
+    read = read_labels(objective, y)
     coherency = Coherency(read, groups, k, missed, _TOLERANCE, n_jobs)
     found = coherency(scores, -push)
     rows = groups.rows[coherency.order + np.repeat(groups.ptr[:-1], groups.sizes)]
@@ -112,12 +116,13 @@ class Diagnosis:
         Cutoff of false and missed documents.
     per_query : structured array
         By query: `qid`, number of `documents`, `pairs` the objective uses, that number as the `effective` share
-        of all pairs, number of `incoherent_pairs`, whether a `false_over_missed` pair is among them (a false
-        document of the top k is pushed more than a missed one below), and the `gradient_norm`.
+        of all pairs (neither if the objective is not made of pairs), number of `incoherent_pairs`, whether a
+        `false_over_missed` pair is among them (a false document of the top k is pushed more than a missed one
+        below), and the `gradient_norm`.
     push : array
         What each document is pushed up (or, if negative, down), in the caller's order.
-    effective_pairs : float
-        Mean effective share over all queries.
+    effective_pairs : float or None
+        Mean effective share over all queries; None if the objective is not made of pairs.
     incoherent : float
         Share of the queries with an incoherent pair.
     false_over_missed : float
@@ -132,17 +137,19 @@ class Diagnosis:
         rows: np.ndarray,
         label: np.ndarray,
         push: np.ndarray,
-        used: np.ndarray,
+        used: np.ndarray | None,
         found: np.ndarray,
     ) -> None:
         self.objective, self.k, self.push = objective, k, push
         self._ptr, self._rows, self._label = groups.ptr, rows, label
         self._at = {qid: q for q, qid in enumerate(groups.ids.tolist())}
+        pairs = {}
+        if used is not None:
+            pairs = {"pairs": used, "effective": effective(used, groups.sizes)}
         columns = {
             "qid": groups.ids,
             "documents": groups.sizes,
-            "pairs": used,
-            "effective": effective(used, groups.sizes),
+            **pairs,
             "incoherent_pairs": np.zeros(groups.ids.size, np.int64),
             "false_over_missed": found[:, 1],
             "gradient_norm": np.sqrt(np.add.reduceat(push[rows] ** 2, groups.ptr[:-1])),
@@ -153,7 +160,7 @@ class Diagnosis:
         self.per_query = np.empty(groups.ids.size, dtype=kinds)
         for name, column in columns.items():
             self.per_query[name] = column
-        self.effective_pairs = float(self.per_query["effective"].mean())
+        self.effective_pairs = float(pairs["effective"].mean()) if pairs else None
         self.incoherent = float((self.per_query["incoherent_pairs"] > 0).mean())
         self.false_over_missed = float(found[:, 1].mean())
 
@@ -207,10 +214,12 @@ class Diagnosis:
 
     def __repr__(self) -> str:
         documents = int(self.per_query["documents"].sum())
+        used = self.effective_pairs
         lines = [
             f"{self.objective!r}",
             f"{_counted(self._ptr.size - 1, 'query', 'queries')}, {_counted(documents, 'document')}",
-            f"effective pairs: {self.effective_pairs:.1%} of all",
+            "effective pairs: "
+            + ("none, not made of pairs" if used is None else f"{used:.1%} of all"),
             f"queries with an incoherent pair: {self.incoherent:.1%}",
         ]
         if self.k is not None:
@@ -221,6 +230,8 @@ class Diagnosis:
 
 def cutoff(objective: Any) -> int | None:
     """Return the cutoff k of an objective: that of its weight, else that of its pair set, else None."""
+    if not isinstance(objective, Lambda):
+        return _cutoff(objective)
     return _cutoff(objective.weight) or _cutoff(objective.pairs)
 
 
@@ -261,9 +272,10 @@ def heat(objective: Any, n: int = 10) -> np.ndarray:
            [1., 0., 0., 0.],
            [0., 1., 0., 0.]])
     """
-    objective = weighing(to_objective(objective))
+    # Positions are those of the ranking, not of rankings that noise might make of it.
+    objective = replace(weighing(to_objective(objective)), noise=Still(), draws=1)
     n = _check.at_least(n, 1, "n")
-    relevant = objective.labels.rel if isinstance(objective.labels, Binary) else 1.0
+    relevant = getattr(objective.labels, "rel", 1.0)
     y, groups = grouped((relevant * np.eye(n)).ravel(), None, np.full(n, n))
     scores = np.tile(np.arange(n, 0.0, -1.0), n)
     weights = drive(objective, y, groups)(scores)[1].reshape(n, n)

@@ -12,6 +12,8 @@ from rankwood.engines import base
 from rankwood.metrics.evaluate import Evaluator, named_metrics
 from rankwood.objectives.count import Coherency, Used
 from rankwood.objectives.drive import Drive
+from rankwood.objectives.labels import read
+from rankwood.objectives.labels import read
 
 #: What `Ranker(record=...)` takes, and the curves it makes of it.
 RECORDS = {
@@ -89,7 +91,7 @@ class Recorder:
             self._used = Used(objective, y, groups, **options)
             self._used.follow(drive)
         if "coherency" in names:
-            k, label = cutoff(objective), objective.labels.read(y)
+            k, label = cutoff(objective), read(objective, y)
             self._coherency = Coherency(label, groups, k, tolerance=_ROUNDING, n_jobs=n_jobs)
             self._coherency.follow(drive)
             if k is None:  # nothing is false or missed

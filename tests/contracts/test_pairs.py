@@ -183,7 +183,7 @@ def row_of(pairs, n, a, y):
 
     s = -np.arange(n, dtype=float)
     middle = (s[0] + s[-1]) / 2
-    objective = Lambda(Visited(), Ordered(pairs), Near(s[a] - middle), NoScale(), Graded())
+    objective = Lambda(Visited(), Ordered(pairs), Around(s[a] - middle), NoScale(), Graded())
     with interpreted():
         hess = rw.gradients(objective, y, s, n_jobs=1)[1] / 2
     hess[a] = 0.0
@@ -191,7 +191,7 @@ def row_of(pairs, n, a, y):
 
 
 @part
-class Near:
+class Around:
     """A loss whose curvature counts the pairs of the document with this score."""
 
     at: float = 0.0

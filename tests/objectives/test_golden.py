@@ -8,7 +8,11 @@ import pytest
 
 import rankwood as rw
 from objectives.oracle import interpreted
-from rankwood.objectives.missed import _anchors, _count_need
+from rankwood._jit import lower
+from rankwood.metrics.query import Query
+from rankwood.metrics.verbs import worth
+from rankwood.objectives import TopMissed
+from rankwood.objectives.verbs import select
 
 GAPS = ("s", "x", "s+", "x+", "s++", "x++")
 NAMES = {
@@ -142,30 +146,24 @@ def test_lambda_ex_equals_golden_values(golden, monkeypatch, case, how, missed):
 
 
 def chosen(given, how, missed):
-    """Documents that are anchors, found by their curvature under weight 1 with a document of every label."""
-    import rankwood._jit as jit
-    from rankwood.metrics.query import Query
-    from rankwood.objectives import TopMissed
-    from rankwood.objectives.verbs import select
-
+    """Documents that are anchors, in the order they are found."""
     y, s = np.array(given["y"], float), np.array(given["s"], float)
     slot = np.argsort(-s, kind="stable")
-    order = np.arange(y.size + 7)
-    part = TopMissed(given["k"], how, missed)
-    kinds = np.array([np.sum(np.unique(y) < label) for label in y], float)
-    m = select(jit.lower(part), Query(y[slot], s[slot], slot, None), y.size, kinds, order, 0)
+    order, codes = np.arange(y.size + 7), np.empty(y.size)
+    part = lower(TopMissed(given["k"], how, missed))
+    worth(part, y, None, codes)
+    m = select(part, Query(y[slot], s[slot], slot, None), y.size, codes, order, 0)
     assert len(set(order[:m])) == m
     return [int(slot[r]) for r in order[:m]]
 
 
 def test_the_two_definitions_of_missed():
-    # y in rank order 1 2 3 2 0, k = 2: the ideal top is {3, 2}; one 2 is there already.
-    kind = np.array([1, 2, 3, 2, 0])
-    ideal, need = np.array([1, 1, 2, 1, 0]), np.empty(5, np.int64)
-    assert _count_need(kind, 2, 5, 3, 1, ideal, need, False) == 1
-    assert ideal[:4].tolist() == [0, 0, 1, 1]
-    order = np.arange(5)
-    assert _anchors(kind.copy(), 2, need.copy(), 5, False, np.arange(5), order) == 3
-    assert order[:3].tolist() == [0, 1, 2]
-    assert _count_need(kind, 2, 5, 3, 1, ideal, need, True) == 1
-    assert _anchors(kind.copy(), 2, need.copy(), 5, False, np.arange(5), order) == 4
+    # In rank order 1 2 3 2 0, k = 2: the ideal top is {3, 2}; one 2 is there already.
+    given = {"y": [1, 2, 3, 2, 0], "s": [5, 4, 3, 2, 1], "k": 2}
+    assert chosen(given, "all", "code") == [0, 1, 2]
+    assert chosen(given, "all", "text") == [0, 1, 2, 3]
+    assert chosen(given, "static", "text") == [
+        0,
+        1,
+        2,
+    ]  # one document of the top has a label too low

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from rankwood import _check
 from rankwood._jit import Can, inner, like, part
+from rankwood.metrics.moves import first_moves, hit_moves, sum_moves
 from rankwood.metrics.shares import Places, Reachable
 from rankwood.metrics.sums import Gains, by_rank, sum_delta
 from rankwood.metrics.verbs import per
@@ -33,6 +34,10 @@ def share(out, by):
     unit = 1.0 / by if by > 0.0 else 0.0
     for i in range(out.size):
         out[i] *= unit
+
+
+def _relevant(self, label):
+    return like(label, label >= self.rel)
 
 
 def _hit_or_not(self, q, worth):
@@ -72,6 +77,7 @@ class Precision:
         share(out, per(self.per, self.k, label.size, relevant))
 
     columns, value, delta = _hit_or_not, _sum_of_first, sum_delta
+    move, grade = sum_moves, _relevant
 
 
 @part
@@ -91,6 +97,7 @@ class Recall:
         share(out, mark(label, self.rel, out))
 
     columns, value, delta = _hit_or_not, _sum_of_first, sum_delta
+    move, grade = sum_moves, _relevant
 
 
 @inner
@@ -175,6 +182,11 @@ class AP:
         by_own = apart * (a.inverse - b.inverse)
         return apart * (a.lead - b.lead) - min(by_own, like(by_own, 0.0))
 
+    def move(self, q, worth):
+        return hit_moves(q, worth, self.k)
+
+    grade = _relevant
+
     def tied(self, q, worth):
         return tied_hits(q, worth, self.k)
 
@@ -256,6 +268,11 @@ class RR:
     def delta(self, x, y, a, b):
         change = max(a.other, b.other) - a.value
         return change if a.gain != b.gain else like(change, 0.0)
+
+    def move(self, q, worth):
+        return first_moves(q, worth, self.k)
+
+    grade = _relevant
 
     def tied(self, q, worth):
         return tied_first(q, worth, self.k)

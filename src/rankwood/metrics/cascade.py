@@ -11,9 +11,9 @@ import numpy as np
 
 from rankwood._jit import Can, inner, like, part
 from rankwood.metrics.gains import ExpChance, LinearChance, all_gains
-from rankwood.metrics.sums import by_rank, check_fraction
-
-_SURE = 1e-14  # keeps 1 - r above 0, as it is divided by: moves no value by more
+from rankwood.metrics.moves import SURE, chance_moves
+from rankwood.metrics.sums import by_rank, check_fraction, inverse_places
+from rankwood.metrics.verbs import gain
 
 #: Record by rank: the chance r, the discount d, and what a swap needs: for a above b it changes the metric
 #: by (r_b - r_a) (head_a + rate_a tail_b).
@@ -31,7 +31,7 @@ def cascade(table, n):
     one = like(table[0, 0], 1.0)
     reach = one
     for i in range(n):
-        missed = max(one - table[0, i], like(one, _SURE))
+        missed = max(one - table[0, i], like(one, SURE))
         table[2, i] = reach
         table[3, i] = one / missed
         reach *= missed
@@ -79,18 +79,15 @@ def _worth(self, label, table, out):
     all_gains(self.gain, label, out)
 
 
+def _grade(self, label):
+    return like(label, gain(self.gain, label))
+
+
 def _delta(self, x, y, a, b):
     if_above, if_below = a.head + a.rate * b.tail, b.head + b.rate * a.tail
     change = (b.chance - a.chance) * if_above
     other = (a.chance - b.chance) * if_below
     return change if a.discount > b.discount else other
-
-
-@inner
-def inverse_places(out, k):
-    """Fill `out` with 1 over the place, and 0 beyond k."""
-    for i in range(out.size):
-        out[i] = 1.0 / (i + 1) if i < k else 0.0
 
 
 @inner
@@ -134,12 +131,17 @@ class ERR:
         inverse_places(table[1], self.k)
         return cascade(table, min(q.slot.size, worth.size))
 
+    def move(self, q, worth):
+        table = by_rank(q, worth, 4)
+        inverse_places(table[1], self.k)
+        return chance_moves(table)
+
     def tied(self, q, worth):
         discount = np.empty(q.slot.size)
         inverse_places(discount, self.k)
         return tied_cascade(q, worth, discount)
 
-    worth, value, delta = _worth, _err, _delta
+    worth, value, delta, grade = _worth, _err, _delta, _grade
 
 
 @part
@@ -164,9 +166,14 @@ class PFound:
         decays(table[1], self.decay, self.k)
         return cascade(table, min(q.slot.size, worth.size))
 
+    def move(self, q, worth):
+        table = by_rank(q, worth, 4)
+        decays(table[1], self.decay, self.k)
+        return chance_moves(table)
+
     def tied(self, q, worth):
         discount = np.empty(q.slot.size)
         decays(discount, self.decay, self.k)
         return tied_cascade(q, worth, discount)
 
-    worth, value, delta = _worth, _pfound, _delta
+    worth, value, delta, grade = _worth, _pfound, _delta, _grade

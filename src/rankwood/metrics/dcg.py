@@ -6,6 +6,7 @@ import numpy as np
 
 from rankwood._jit import Can, inner, like, part
 from rankwood.metrics.gains import GAINS, Exp, Linear, all_gains
+from rankwood.metrics.moves import sum_moves
 from rankwood.metrics.query import resort
 from rankwood.metrics.sums import Gains, by_rank, sum_delta
 from rankwood.metrics.verbs import gain
@@ -74,7 +75,7 @@ class DCG:
     def worth(self, label, table, out):
         all_gains(self.gain, label, out)
 
-    columns, value, delta = _columns, _value, sum_delta
+    columns, value, delta, move = _columns, _value, sum_delta, sum_moves
 
 
 @part
@@ -98,4 +99,4 @@ class NDCG:
         for i in range(label.size):
             out[i] = out[i] / ideal if ideal > 0.0 else 0.0
 
-    columns, value, delta = _columns, _value, sum_delta
+    columns, value, delta, move = _columns, _value, sum_delta, sum_moves

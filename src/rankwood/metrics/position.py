@@ -5,6 +5,7 @@ from typing import ClassVar
 from rankwood import _check
 from rankwood._jit import Can, inner, like, part
 from rankwood.metrics.gains import AtLeast, Linear
+from rankwood.metrics.moves import sum_moves
 from rankwood.metrics.shares import Undivided
 from rankwood.metrics.sums import Gains, by_rank, check_fraction, sum_delta
 from rankwood.metrics.verbs import gain, per
@@ -128,7 +129,7 @@ class ExpDCG:
     def value(self, q, worth):
         return power_sum(q, worth, self.base, self.k)
 
-    delta = sum_delta
+    delta, move = sum_delta, sum_moves
 
 
 @part
@@ -158,4 +159,4 @@ class RBP:
     def value(self, q, worth):
         return power_sum(q, worth, self.p, self.k)
 
-    delta = sum_delta
+    delta, move = sum_delta, sum_moves

@@ -21,6 +21,13 @@ def by_rank(q, worth, rows):
     return table
 
 
+@inner
+def inverse_places(out, k):
+    """Fill `out` with 1 over the place, and 0 beyond k."""
+    for i in range(out.size):
+        out[i] = 1.0 / (i + 1) if i < k else 0.0
+
+
 def sum_delta(self, x, y, a, b):
     """Change by a swap of a metric with the record `Gains`."""
     return (b.gain - a.gain) * (a.discount - b.discount)

@@ -35,6 +35,22 @@ def delta(m, x, y, a, b):
     """Change of the metric when documents x and y swap ranks; a and b are their parts of the record."""
 
 
+@verb
+def move(m, q, worth):
+    """Record by rank of what documents win by moving up one place, see `moves`; `worth` is by slot."""
+
+
+def _as_it_is(m, label):
+    return label
+
+
+def grade(m, label):
+    """Label as the metric reads it: 0 or 1, a chance, or by default as it is."""
+
+
+grade = verb(grade, default=_as_it_is)
+
+
 def _mean_worth(m, q, worth):
     """Value at the mean worth of tied documents: right for a sum of worth times discount."""
     n = q.slot.size

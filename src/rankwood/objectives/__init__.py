@@ -3,6 +3,7 @@
 `Lambda(weight=Swap(NDCG(ideal=10)), pairs=Top(10))` is LambdaRank; `rankwood.objective` has the names.
 """
 
+from rankwood.objectives.approx import ApproxNDCG
 from rankwood.objectives.labels import Binary, Graded, Marked
 from rankwood.objectives.losses import Logistic
 from rankwood.objectives.missed import TopMissed
@@ -19,7 +20,10 @@ from rankwood.objectives.pairs import (
     Top,
 )
 from rankwood.objectives.pairwise import Lambda
+from rankwood.objectives.pointwise import QueryRMSE
 from rankwood.objectives.scales import Log2Sum, NoScale
+from rankwood.objectives.softmax import XENDCG, ListNet, Softmax
+from rankwood.objectives.stochastic import StochasticRank
 from rankwood.objectives.weights import (
     ByDistance,
     Cross,
@@ -35,9 +39,11 @@ from rankwood.objectives.weights import (
 )
 
 __all__ = [
+    "XENDCG",
     "Across",
     "All",
     "Apart",
+    "ApproxNDCG",
     "Beyond",
     "Binary",
     "ByDistance",
@@ -50,6 +56,7 @@ __all__ = [
     "LabelGap",
     "LabelOf",
     "Lambda",
+    "ListNet",
     "Log2Sum",
     "Logistic",
     "LogisticNoise",
@@ -60,7 +67,10 @@ __all__ = [
     "NoScale",
     "One",
     "Ordered",
+    "QueryRMSE",
+    "Softmax",
     "Still",
+    "StochasticRank",
     "Sum",
     "Swap",
     "Times",

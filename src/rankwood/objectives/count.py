@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwood import _run
+from rankwood import _check, _run
 from rankwood._jit import Can, jit, like, part
 from rankwood.data.groups import Groups
 from rankwood.metrics.dcg import DCG, NDCG
@@ -83,13 +83,18 @@ class Unit:
         return 0.5 * d * d
 
 
-def weighing(objective: Lambda) -> Lambda:
+def weighing(objective: Any) -> Lambda:
     """Return the objective whose hessians are sums of the pair weights; normalisations are left out."""
+    if not isinstance(objective, Lambda):
+        raise _check.InputError(
+            f"{objective!r} has no pairs: pair weights and effective pairs are for objectives made of pairs, "
+            "Lambda(...)."
+        )
     weight = objective.weight.base if isinstance(objective.weight, ByDistance) else objective.weight
     return replace(objective, weight=weight, loss=Unit(), scale=NoScale())
 
 
-def counting(objective: Lambda) -> Lambda:
+def counting(objective: Any) -> Lambda:
     """Return the objective whose hessians are, document by document, numbers of pairs with a weight."""
     bare = weighing(objective)
     # What always has a weight need not be asked, and its ranking need not be known: that is much faster.
@@ -137,11 +142,12 @@ class Used:
     """
 
     def __init__(
-        self, objective: Lambda, y: np.ndarray, groups: Groups, make: Any = Drive, **options: Any
+        self, objective: Any, y: np.ndarray, groups: Groups, make: Any = Drive, **options: Any
     ) -> None:
         counted = counting(objective)
         self._drive = make(counted, y, groups, **options)
         self._groups = groups
+        self._draws = counted.draws
         self._depends = counted.ranks() > 0
         self._share: float | None = None
         all_ends = groups.sizes * np.maximum(groups.sizes - 1, 1) * groups.ids.size
@@ -153,9 +159,11 @@ class Used:
             self._drive.order = drive.order
 
     def __call__(self, scores: np.ndarray, round: int = 0) -> np.ndarray:
-        """Return the number of each query at these scores."""
+        """Return the number of each query at these scores; with several noisy draws the mean over them."""
         ends = self._drive(scores, round)[1][self._groups.rows]  # every pair has two
         sums = np.add.reduceat(ends, self._groups.ptr[:-1], dtype=np.float64)
+        if self._draws > 1:
+            return np.rint(sums / 2 * self._draws) / self._draws
         return np.rint(sums / 2).astype(np.int64)
 
     def share(self, scores: np.ndarray, round: int = 0) -> float:

@@ -6,6 +6,10 @@ from rankwood._jit import cut, jit, like
 from rankwood._rng import mix
 from rankwood.objectives.verbs import derive
 
+# Numbers between two arrays of a query. Compiled loops look at run time whether arrays are close to each other, and
+# round differently if they are: bits would depend on the longest list that a thread has.
+_APART = 256
+
 
 @jit
 def each(obj, plan, order, state, scores, grad, hess, first, last):
@@ -18,7 +22,7 @@ def each(obj, plan, order, state, scores, grad, hess, first, last):
     for q in range(first, last):
         n = plan.ptr[q + 1] - plan.ptr[q]
         longest = n if n > longest else longest
-    work = np.empty((4, longest), plan.table.dtype)
+    work = np.empty((4, longest + _APART), plan.table.dtype)
     zero, table = like(plan.table[0], 0.0), plan.table.copy()
     for q in range(first, last):
         start, n = plan.ptr[q], plan.ptr[q + 1] - plan.ptr[q]

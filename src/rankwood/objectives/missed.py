@@ -4,11 +4,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankwood import _check
 from rankwood._jit import OneOf, inline, part
 from rankwood._rng import shuffle
 from rankwood.metrics.query import arrange
 from rankwood.objectives import verbs  # noqa: F401  (the verbs must exist before the parts)
 
+_ROOM = 4096  # two numbers below it fit into one of float32
+_TEXT = 1
 STRATEGIES = ("static", "random", "all", "all-static", "all-random")
 _STATIC, _RANDOM, _ALL, _ALL_STATIC, _ALL_RANDOM = range(5)
 
@@ -32,95 +35,80 @@ class TopMissed:
     missed: OneOf("code", "text") = "code"  # type: ignore[valid-type]
     scattered: ClassVar[bool] = True
 
+    def check(self) -> None:
+        if self.k is not None and self.k >= _ROOM:
+            raise _check.InputError(f"TopMissed.k must be less than {_ROOM}, got {self.k}.")
+
     def worth(self, label, table, out):
-        # Documents by class: how many different labels of the query are lower.
+        # Labels of the ideal top k are numbered from 1. A document has that number, and how often its label is in
+        # the ideal top k, in one number that float32 holds exactly; 0 if its label isn't in it.
         n = label.size
         key, slot = np.empty(n), np.empty(n, np.int64)
         for i in range(n):
-            key[i] = -label[i]
-            slot[i] = i
+            key[i], slot[i] = label[i], i
         arrange(key, slot)
-        rank = 0
-        for i in range(n):
-            if i > 0 and key[i] != key[i - 1]:
-                rank += 1
-            out[slot[i]] = rank
+        k = self.k if self.k < n else n  # type: ignore[operator]
+        i, kind = 0, 0
+        while i < n:
+            end = i
+            while end < n and key[end] == key[i]:
+                end += 1
+            kind += 1
+            often = (end if end < k else k) - i
+            for j in range(i, end):
+                out[slot[j]] = kind * _ROOM + often if often > 0 and k < n else 0
+            i = end
 
     def select(self, q, n, worth, order, state):
-        k = int(self.k) if self.k < n else n  # type: ignore[arg-type, operator]
+        k = np.int64(self.k) if self.k < n else n  # type: ignore[arg-type, operator]
         if k == n:
             return n
-        spare = np.empty((4, n), np.int64)
-        kind, ideal, need, scan = spare[0], spare[1], spare[2], spare[3]
-        for r in range(n):
-            ideal[r] = 0
-        top = np.int64(0)
-        relevant = 0
-        for r in range(n):
-            c = np.int64(worth[q.slot[r]])
-            kind[r] = c
-            ideal[c] += 1
-            top = c if c > top else top
-            relevant = 1 if c == 0 and q.label[r] <= 0 else relevant
-        wanted = _count_need(kind, k, n, top, relevant, ideal, need, self.missed == 1)
+        now = np.empty(
+            k + 1, np.int64
+        )  # how often a label of the ideal top k is in the current one
+        for kind in range(k + 1):
+            now[kind] = 0
+        wanted = np.int64(k)
+        for r in range(k):
+            code = np.int64(worth[q.slot[r]])
+            kind, often = code // _ROOM, code % _ROOM
+            if self.missed == _TEXT:
+                wanted -= 1 if kind > 0 else 0
+            else:
+                wanted -= 1 if now[kind] < often else 0
+                now[kind] += 1
         how = self.how
         if how >= _ALL_STATIC:
-            rolls = _lowest_is_ideal(q.label, kind, n, ideal)
-            how = (how - _ALL_STATIC) if rolls else _ALL
+            how = (how - _ALL_STATIC) if _lowest_is_ideal(q.label, q.slot, n, worth) else _ALL
+        counted = how != _ALL and self.missed != _TEXT
+        wanted = n if how == _ALL else wanted
+        scan = np.empty(n if how == _RANDOM else 0, np.int64)
         if how == _RANDOM:
             # By slot before the shuffle: what is drawn doesn't depend on the ranking.
             for r in range(n):
                 scan[q.slot[r]] = r
             shuffle(scan, state)
-        else:
-            for r in range(k, n):
-                scan[r - k] = r
-        size = n if how == _RANDOM else n - k
-        wanted = n if how == _ALL else wanted
-        return _anchors(kind, k, need, wanted, how != _ALL, scan[:size], order)
+        m = k
+        for i in range(0 if how == _RANDOM else k, n):
+            if m - k >= wanted:
+                break
+            r = scan[i] if how == _RANDOM else i
+            code = np.int64(worth[q.slot[r]])
+            if code == 0 or r < k:
+                continue
+            kind, often = code // _ROOM, code % _ROOM
+            if q.label[r] > 0 if self.missed == _TEXT else now[kind] < often:
+                order[m] = r
+                m += 1
+                now[kind] += 1 if counted else 0
+        return m
 
 
 @inline
-def _count_need(kind, k, n, top, relevant, ideal, need, text):
-    """Cut the numbers of classes in `ideal` to the ideal top k, and fill `need` with how often each is missed.
-
-    Return how often all are: how many documents make up for it. Classes from `relevant` on have labels above 0.
-    """
-    left, wanted = k, 0
-    for c in range(top, -1, -1):
-        ideal[c] = ideal[c] if ideal[c] < left else left
-        left -= ideal[c]
-        need[c] = (n if ideal[c] > 0 and c >= relevant else 0) if text else ideal[c]
-    for r in range(k):
-        if text:
-            wanted += 1 if ideal[kind[r]] == 0 else 0
-        else:
-            need[kind[r]] -= 1
-    if not text:
-        for c in range(top + 1):
-            wanted += need[c] if need[c] > 0 else 0
-    return wanted
-
-
-@inline
-def _lowest_is_ideal(label, kind, n, ideal):
-    """Tell whether the lowest label above 0 is one of the ideal top k."""
-    lowest = n
+def _lowest_is_ideal(label, slot, n, worth):
+    """Tell whether the lowest label above 0, and so all of them, are in the ideal top k."""
+    some, all_in = False, True
     for r in range(n):
-        lowest = kind[r] if label[r] > 0 and kind[r] < lowest else lowest
-    return lowest < n and ideal[lowest] > 0
-
-
-@inline
-def _anchors(kind, k, need, wanted, counted, scan, order):
-    """Put the missed documents, `wanted` at most, behind the top k in `order`; return how many both are."""
-    m = k
-    i = 0
-    while m - k < wanted and i < scan.size:
-        r = scan[i]
-        if r >= k and need[kind[r]] > 0:
-            order[m] = r
-            m += 1
-            need[kind[r]] -= 1 if counted else 0
-        i += 1
-    return m
+        some = some or label[r] > 0
+        all_in = all_in and (label[r] <= 0 or worth[slot[r]] > 0)
+    return some and all_in

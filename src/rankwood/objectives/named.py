@@ -4,7 +4,17 @@ from collections.abc import Callable
 from typing import Any
 
 from rankwood import _check, spec
-from rankwood.objectives import lambdaex, lambdagap, lambdaloss, lambdarank, yeti
+from rankwood.objectives import (
+    approx,
+    lambdaex,
+    lambdagap,
+    lambdaloss,
+    lambdarank,
+    pointwise,
+    softmax,
+    stochastic,
+    yeti,
+)
 from rankwood.objectives.compose import with_options
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.verbs import derive
@@ -16,6 +26,10 @@ OBJECTIVES: dict[str, Callable[..., Any]] = {
         for name, make in family.NAMES.items()
     },
     **yeti.NAMES,
+    **stochastic.NAMES,
+    **pointwise.NAMES,
+    **softmax.NAMES,
+    **approx.NAMES,
 }
 
 

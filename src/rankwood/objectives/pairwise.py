@@ -40,6 +40,7 @@ from rankwood.objectives.verbs import (
 )
 from rankwood.objectives.weights import Swap, looks_up, together
 
+_APART = 256
 _LANES = 8  # float32 numbers in a vector of 256 bits
 
 #: What the pair loop sees of one document: `u` is what the loss made of its score, `rank` its rank, `own` its
@@ -230,10 +231,11 @@ def _anchor(obj, docs, i, counts):
 
 
 @inner
-def _pairs(obj, docs, moved, wide, few, anchors, start, end, push, curve):
+def _pairs(obj, docs, moved, wide, few, anchors, lead, start, end, push, curve):
     """Pairs of the anchors from `start` to `end`, four by four; return the sum of what they push.
 
-    They are the documents at these places, or, where `anchors` is given, those it lists there.
+    They are the documents at these places, or, where `anchors` is given, those it lists there; then the first
+    `lead` of them are at their places.
     One call for all of them: each array that is handed to a function costs a count of its owners.
     """
     total = like(push[0], 0.0)
@@ -252,8 +254,8 @@ def _pairs(obj, docs, moved, wide, few, anchors, start, end, push, curve):
         low, high = (x1.first if x1.first < low else low), (x1.end if x1.end > high else high)
         low, high = (x2.first if x2.first < low else low), (x2.end if x2.end > high else high)
         low, high = (x3.first if x3.first < low else low), (x3.end if x3.end > high else high)
-        if anchors is not None:  # partners may be anywhere
-            low = like(low, 0.0)
+        if anchors is not None:  # partners may be anywhere behind the anchors that are in front
+            low = like(low, t + 1 if t < lead else lead)
         tiles = (np.int64(high - low) + _LANES - 1) // _LANES if high > low else 0
         a, z = np.uint64(low), np.uint64(np.int64(low) + tiles * _LANES)
         ranks = (x0.rank, x1.rank, x2.rank, x3.rank)
@@ -346,10 +348,12 @@ def fill(
         longest = n if n > longest else longest
     room = longest + _LANES - 1
     keys, indices = np.empty((2, room)), np.empty((4, room), np.int64)
-    work = np.empty((9, room), plan.table.dtype)
-    calm = np.empty((6 if noisy is not None else 0, room), plan.table.dtype)
+    # Rows far apart: loops check whether arrays are near each other and go another way if so, and the bits of
+    # a query must not depend on the other queries of the batch.
+    work = np.empty((9, room + _APART), plan.table.dtype)
+    calm = np.empty((6 if noisy is not None else 0, room + _APART), plan.table.dtype)
     u, push, curve, rank = work[2], work[3], work[4], work[8]
-    for i in range(room):
+    for i in range(rank.size):
         work[5, i] = rank[i] = i
     by_push, by_curve = units(obj.loss)
     # Functions count the owners of the arrays they are handed, and threads that count the owners of one
@@ -399,12 +403,12 @@ def fill(
                 )
                 moved, d = lay(obj.labels, (label, score, u, rank, own), places)
                 docs = Doc(d[0], d[1], d[2], d[3], d[4], work[5], work[6], work[7])
-                anchors = None
+                anchors, lead = None, 0
                 if scattered is not None:
-                    _put(docs.place, places, m, n)
+                    lead = _put(docs.place, places, m, n)
                     anchors = places
-                total += _pairs(obj, docs, moved, wide, few, anchors, 0, a, push, curve)
-                total += _pairs(obj, docs, moved, wide, few, anchors, b, c, push, curve)
+                total += _pairs(obj, docs, moved, wide, few, anchors, lead, 0, a, push, curve)
+                total += _pairs(obj, docs, moved, wide, few, anchors, lead, b, c, push, curve)
             if noisy is not None:
                 for i in range(n):
                     slot = slots[places[i] if moved else i]
@@ -423,10 +427,14 @@ def fill(
 
 @inner
 def _put(place, anchors, m, n):
-    """Fill in the places where m anchors are scattered over n documents."""
+    """Fill in the places where m anchors are scattered over n documents; return how many are at theirs, in front."""
+    lead = 0
+    while lead < m and anchors[lead] == lead:
+        lead += 1
     for i in range(n):  # behind the anchors
         place[i] = n - 1
     for i in range(n, place.size):  # what only fills up: behind everyone's partners
         place[i] = n
     for i in range(m):
         place[anchors[i]] = i
+    return lead

@@ -157,7 +157,7 @@ def yetiloss_p(
     rel: float = 1,
     sigma: float = 1.0,
 ) -> Lambda:
-    """YetiLoss for precision at k: neighbours on both sides of the cut in noisy rankings."""
+    """YetiLoss for precision at k: neighbours on both sides of the cut in noisy rankings [whichtricks2023]."""
     k = cutoff("yetiloss-p", k)
     labels = Marked(_check.positive(rel, "rel"))
     weight = Swap(Precision(k))
@@ -170,7 +170,10 @@ def yetiloss_arpk(
     rel: float = 1,
     sigma: float = 1.0,
 ) -> Lambda:
-    """YetiLoss for the average relevance position beyond k: neighbours of which one is behind the first k."""
+    """YetiLoss for the average relevance position beyond k [whichtricks2023, lambdagap2025].
+
+    Neighbours of which at least one is behind the first k in noisy rankings.
+    """
     labels = Marked(_check.positive(rel, "rel"))
     weight = Swap(ARPK(cutoff("yetiloss-arpk", k)))
     return _yeti(weight, None, neighbours, sigma, labels)

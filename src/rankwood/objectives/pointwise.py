@@ -1,0 +1,33 @@
+"""QueryRMSE: regression on labels, up to a constant in each query."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rankwood._jit import like, part
+from rankwood.objectives import verbs  # noqa: F401  (the verbs must exist before the parts)
+
+
+@part
+class QueryRMSE:
+    r"""Half the squared error after the query's mean error is taken off [whichtricks2023].
+
+    :math:`\frac12 \sum_i (e_i - \bar e)^2` with :math:`e_i = s_i - y_i`. The hessian is 1, as in CatBoost; exactly
+    it is 1 - 1/n, as the mean moves along.
+    """
+
+    def derive(self, label, score, worth, table, state, grad, hess):
+        total = like(score[0], 0.0)
+        for i in range(score.size):  # sums have loops of their own, see `softmax`
+            total += score[i] - label[i]
+        mean = total / like(total, score.size)
+        for i in range(score.size):
+            grad[i] = score[i] - label[i] - mean
+            hess[i] = like(mean, 1.0)
+
+
+def queryrmse() -> QueryRMSE:
+    """QueryRMSE: squared error of the scores as labels, up to a constant in each query [whichtricks2023]."""
+    return QueryRMSE()
+
+
+NAMES: dict[str, Callable[..., Any]] = {"queryrmse": queryrmse}

@@ -1,0 +1,299 @@
+"""StochasticRank: the mean of a metric over noisy rankings, and its gradient from few of them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rankwood import _check
+from rankwood._jit import Can, OneOf, exp, inner, like, part
+from rankwood._rng import mix, normal
+from rankwood.metrics.binary import AP, RR
+from rankwood.metrics.cascade import ERR, PFound
+from rankwood.metrics.dcg import DCG, GAINS, NDCG
+from rankwood.metrics.gains import CHANCES
+from rankwood.metrics.query import SHORT, Query, count, resort
+from rankwood.metrics.verbs import grade, move
+from rankwood.objectives import verbs  # noqa: F401  (the verbs must exist before the parts)
+
+ESTIMATORS = ("projected", "plain")
+_PROJECTED = 0
+_FAR = -80.0  # e to this power is as good as 0, and a float32
+_PEAK = 1.0 / np.sqrt(2.0 * np.pi)  # normal density at 0
+
+
+@part
+class StochasticRank:
+    r"""Metric under normal noise, :math:`-E_\epsilon M(z - \sigma \mu r + \sigma \epsilon)` [ustimenko2020].
+
+    Here r are labels as the metric reads them: with mu > 0, relevant documents are put back a little. The noise of
+    all but document i being drawn, c their noisy scores, that of i is integrated out: the density with which it
+    passes j, times what the metric gains there,
+
+    .. math:: \frac{\partial}{\partial z_i} = \sum_{j \ne i} \frac{1}{t} \varphi\Bigl(\frac{c_j - m_i}{t}\Bigr)
+              [M(i \text{ just above } j) - M(i \text{ just below } j)].
+
+    ``"plain"`` has m = z_i - sigma mu r_i and t = sigma; ``"projected"`` adds the mean noise of the others to m and
+    has t = sigma sqrt(n / (n - 1)), which varies less: noise that all share changes no ranking.
+
+    From the mean over `samples` draws its own mean is removed and, for more than two documents, `sfa` times its
+    part along the scores, as rankings don't depend on the scale of scores; `nu` keeps that small near scores
+    of 0. Hessians are 1. Only the first k + 1 places matter: a draw costs O(n (k + 1)), besides the sort.
+    """
+
+    metric: Can("move") = NDCG()  # type: ignore[valid-type]
+    noise_scale: float = 1.0
+    mu: float = 0.0
+    samples: int = 1
+    estimator: OneOf(*ESTIMATORS) = "projected"  # type: ignore[valid-type]
+    sfa: float = 1.0
+    nu: float = 0.01
+
+    def check(self) -> None:
+        """Raise unless there is noise, and the correction takes away."""
+        _check.positive(self.noise_scale, "StochasticRank.noise_scale")
+        _check.positive(self.nu, "StochasticRank.nu")
+        if self.sfa < 0:
+            raise _check.InputError(f"StochasticRank.sfa must not be negative, got {self.sfa:g}.")
+
+    def derive(self, label, score, worth, table, state, grad, hess):
+        n = score.size
+        work, slot = np.empty((8, n), score.dtype), np.empty(n, np.int64)
+        calm = work[0]
+        for i in range(n):
+            hess[i] = like(score[i], 1.0)
+            calm[i] = score[i] - self.noise_scale * self.mu * grade(self.metric, label[i])
+        if n > 1:
+            for draw in range(self.samples):
+                own = mix(state, draw)
+                width = scatter(self.noise_scale, self.estimator, own, label, work, slot)
+                query = Query(work[5], work[4], slot, table)
+                climb(move(self.metric, query, worth[0]), width, work, slot, grad)
+            free(self.sfa, self.nu, self.samples, score, grad)
+
+
+# The rows of `work`: by slot scores, noise and noisy scores; by rank the middle of where a document may be, noisy
+# scores and labels; the rest is spare. The functions below take no parts: they are compiled once for all metrics.
+
+
+@inner
+def scatter(scale, estimator, state, label, work, slot):
+    """Rank documents with new noise; return the standard deviation of a document around its middle."""
+    n = label.size
+    calm, noise, noisy, middle, key, labels = work[0], work[1], work[2], work[3], work[4], work[5]
+    total = like(scale, 0.0)
+    for i in range(n):
+        noise[i] = scale * normal(scale, state, i)
+        noisy[i] = calm[i] + noise[i]
+        total += noise[i]
+    order(noisy, key, slot)
+    projected = estimator == _PROJECTED
+    others = like(scale, 1.0 / (n - 1) if projected else 0.0)
+    for i in range(n):
+        s = slot[i]
+        middle[i] = calm[s] + others * (total - noise[s])
+        labels[i] = label[s]
+    return scale * like(scale, np.sqrt(n / (n - 1)) if projected else 1.0)
+
+
+@inner
+def climb(found, width, work, slot, grad):
+    """Add one estimate of the metric's gradient, given what documents win by moving up."""
+    n = slot.size
+    middle, key, from_below, from_above = work[3], work[4], work[6], work[7]
+    for i in range(n):
+        from_below[i] = from_above[i] = like(width, 0.0)
+    rate, peak = like(width, 1.0) / width, like(width, _PEAK) / width
+    # Most metrics see no further than k: beyond that, both factors are 0.
+    for side in range(2):
+        factor, out = (found.below, from_below) if side == 0 else (found.above, from_above)
+        for j in range(n):
+            if factor[j] != 0.0:
+                first, end = (j + 1, n) if side == 0 else (0, j)
+                passing(found.gain, middle, j, key[j], rate, peak * factor[j], first, end, out)
+    for i in range(n):
+        grad[slot[i]] += from_below[i] + found.own[i] * from_above[i]
+
+
+@inner
+def order(noisy, key, slot):
+    """Fill `key` and `slot` with the documents by decreasing noisy score."""
+    if noisy.size <= SHORT:
+        count(noisy, key, slot)
+        return
+    for i in range(noisy.size):
+        key[i], slot[i] = noisy[i], i
+    resort(key, slot)
+
+
+@inner
+def passing(gain, middle, j, score, rate, factor, first, end, out):
+    """Add what documents of ranks `first` to `end` gain by passing the one of rank j, times the density there.
+
+    Indices are unsigned: a signed one might be negative, and every access would test for it.
+    """
+    far, half, own = like(score, _FAR), like(score, -0.5), gain[j]
+    for i in range(np.uint64(first), np.uint64(end)):
+        u = (score - middle[i]) * rate
+        x = half * u * u
+        out[i] += exp(x if x > far else far) * (gain[i] - own) * factor
+
+
+@inner
+def free(sfa, nu, samples, score, grad):
+    """Turn the sum of estimates into the gradient to descend: its mean, less what moves or stretches all scores."""
+    n = score.size
+    zero = like(sfa, 0.0)
+    size = like(zero, n)
+    middle = mean = square = along = zero
+    for i in range(n):
+        middle += score[i] / size
+        mean += grad[i] / size
+    for i in range(n):
+        z = score[i] - middle
+        square += z * z
+        along += z * (grad[i] - mean)
+    stretch = sfa * along / (np.sqrt(square) + nu) ** 2 if n > 2 else zero
+    scale = like(zero, -1.0) / like(zero, samples)
+    for i in range(n):
+        grad[i] = scale * (grad[i] - mean - stretch * (score[i] - middle))
+
+
+def stochasticrank_ndcg(
+    k: int | None = None,
+    gain: str = "exp",
+    noise_scale: float = 1.0,
+    mu: float = 0.0,
+    samples: int = 1,
+    estimator: str = "projected",
+    sfa: float = 1.0,
+    nu: float = 0.01,
+) -> StochasticRank:
+    """StochasticRank for NDCG [ustimenko2020, whichtricks2023]."""
+    metric = NDCG(_cut(k), GAINS[_check.one_of(gain, GAINS, "gain")])
+    return _named(metric, noise_scale, mu, samples, estimator, sfa, nu)
+
+
+def stochasticrank_dcg(
+    k: int | None = None,
+    gain: str = "exp",
+    noise_scale: float = 1.0,
+    mu: float = 0.0,
+    samples: int = 1,
+    estimator: str = "projected",
+    sfa: float = 1.0,
+    nu: float = 0.01,
+) -> StochasticRank:
+    """StochasticRank for DCG: queries with more relevant documents count more [ustimenko2020]."""
+    metric = DCG(_cut(k), GAINS[_check.one_of(gain, GAINS, "gain")])
+    return _named(metric, noise_scale, mu, samples, estimator, sfa, nu)
+
+
+def stochasticrank_mrr(
+    k: int | None = None,
+    rel: float = 1,
+    noise_scale: float = 1.0,
+    mu: float = 0.0,
+    samples: int = 1,
+    estimator: str = "projected",
+    sfa: float = 1.0,
+    nu: float = 0.01,
+) -> StochasticRank:
+    """StochasticRank for the reciprocal rank [whichtricks2023]."""
+    metric = RR(_cut(k), _check.positive(rel, "rel"))
+    return _named(metric, noise_scale, mu, samples, estimator, sfa, nu)
+
+
+def stochasticrank_map(
+    k: int | None = None,
+    rel: float = 1,
+    noise_scale: float = 1.0,
+    mu: float = 0.0,
+    samples: int = 1,
+    estimator: str = "projected",
+    sfa: float = 1.0,
+    nu: float = 0.01,
+) -> StochasticRank:
+    """StochasticRank for average precision, which the papers leave open [ustimenko2020, whichtricks2023].
+
+    A document that passes another swaps places with a neighbour, and what that changes is known from the
+    relevant documents above the two.
+    """
+    metric = AP(_cut(k), _check.positive(rel, "rel"))
+    return _named(metric, noise_scale, mu, samples, estimator, sfa, nu)
+
+
+def stochasticrank_err(
+    k: int | None = None,
+    gain: str = "linear",
+    max_label: float = 4,
+    noise_scale: float = 1.0,
+    mu: float = 0.0,
+    samples: int = 1,
+    estimator: str = "projected",
+    sfa: float = 1.0,
+    nu: float = 0.01,
+) -> StochasticRank:
+    """StochasticRank for the expected reciprocal rank [whichtricks2023].
+
+    A document stops the user with probability y / `max_label`, or (2^y - 1) / 2^`max_label` with
+    ``gain="exp"``.
+    """
+    metric = ERR(_cut(k), _chance(gain, max_label))
+    return _named(metric, noise_scale, mu, samples, estimator, sfa, nu)
+
+
+def stochasticrank_pfound(
+    k: int | None = None,
+    gain: str = "linear",
+    max_label: float = 4,
+    noise_scale: float = 1.0,
+    mu: float = 0.0,
+    samples: int = 1,
+    estimator: str = "projected",
+    sfa: float = 1.0,
+    nu: float = 0.01,
+) -> StochasticRank:
+    """StochasticRank for PFound, of a user who gives up after each document with probability 0.15 [ustimenko2020].
+
+    A document satisfies with probability y / `max_label`, or (2^y - 1) / 2^`max_label` with ``gain="exp"``.
+    """
+    metric = PFound(_cut(k), _chance(gain, max_label))
+    return _named(metric, noise_scale, mu, samples, estimator, sfa, nu)
+
+
+def _cut(k: int | None) -> int | None:
+    return k if k is None else _check.at_least(k, 1, "k")
+
+
+def _chance(gain: str, max_label: float) -> Any:
+    chance = CHANCES[_check.one_of(gain, CHANCES, "gain")]
+    return chance(_check.positive(max_label, "max_label"))
+
+
+def _named(
+    metric: Any,
+    noise_scale: float,
+    mu: float,
+    samples: int,
+    estimator: str,
+    sfa: float,
+    nu: float,
+) -> StochasticRank:
+    """Put the objective together, with its parameters checked in words of the caller."""
+    noise_scale, nu = _check.positive(noise_scale, "noise_scale"), _check.positive(nu, "nu")
+    mu, samples = _check.finite(mu, "mu"), _check.at_least(samples, 1, "samples")
+    estimator = _check.one_of(estimator, ESTIMATORS, "estimator")
+    if _check.finite(sfa, "sfa") < 0:
+        raise _check.InputError(f"sfa must not be negative, got {sfa}.")
+    return StochasticRank(metric, noise_scale, mu, samples, estimator, float(sfa), nu)
+
+
+NAMES: dict[str, Callable[..., Any]] = {
+    "stochasticrank-ndcg": stochasticrank_ndcg,
+    "stochasticrank-dcg": stochasticrank_dcg,
+    "stochasticrank-mrr": stochasticrank_mrr,
+    "stochasticrank-map": stochasticrank_map,
+    "stochasticrank-err": stochasticrank_err,
+    "stochasticrank-pfound": stochasticrank_pfound,
+}
