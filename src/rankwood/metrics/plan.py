@@ -11,6 +11,7 @@ from rankwood._jit import is_part, jit, lower
 from rankwood.metrics.query import discounts
 from rankwood.metrics.verbs import worth
 
+_QUICK = 1000  # documents
 _SPARE = 16  # the pair loop fills lists up, a little beyond the longest
 
 #: Documents grouped by query, see the vocabulary in `query`; `worth` is the record of the parts' columns.
@@ -58,7 +59,9 @@ def _record(
     if type(part).Raw in worth.table:
         out = np.empty(label.size)
         raw = lower(part)
-        _run.over(np.diff(ptr), lambda a, b: _fill(raw, label, ptr, table, out, a, b), n_jobs)
+        # Few documents are sooner done in plain Python than compiled for.
+        fill = _fill if label.size > _QUICK else getattr(_fill, "py_func", _fill)
+        _run.over(np.diff(ptr), lambda a, b: fill(raw, label, ptr, table, out, a, b), n_jobs)
         with np.errstate(over="ignore"):
             column: np.ndarray = out.astype(real, copy=False)
         if not np.isfinite(column).all():
