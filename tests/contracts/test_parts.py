@@ -10,8 +10,8 @@ import rankwood as rw
 from rankwood._jit import PARTS, VERBS, Can, at, copied, cut, like, lower, part, take, verb
 from rankwood.metrics.sums import Gains
 from rankwood.objectives import All, ByDistance, Lambda, Logistic, Top
+from rankwood.objectives.loop import Doc
 from rankwood.objectives.named import OBJECTIVES
-from rankwood.objectives.pairwise import Doc
 
 OWN = [cls for cls in PARTS.values() if cls.__module__.startswith("rankwood.")]
 LOSSES = [cls() for cls in OWN if cls.Raw in VERBS["slope"].table]

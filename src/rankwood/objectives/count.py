@@ -110,7 +110,8 @@ def _certain(weight: Any) -> bool:
         return _certain(weight.base)
     if isinstance(weight, (Swap, Loss2)):
         # Gains grow with labels, and discounts without a cutoff fall with every rank.
-        return isinstance(weight.metric, (DCG, NDCG)) and weight.metric.k is None
+        counts = isinstance(weight, Swap) or weight.mu + weight.rho > 0
+        return counts and isinstance(weight.metric, (DCG, NDCG)) and weight.metric.k is None
     return isinstance(weight, (One, LabelGap, LabelOf))
 
 

@@ -54,7 +54,7 @@ class Drive:
         self.n_jobs = n_jobs
         self.seed = seed
         y = read(objective, y)
-        made = objective.kernel() if isinstance(objective, Lambda) else (objective, each, ())
+        made: Any = objective.kernel() if isinstance(objective, Lambda) else (objective, each, ())
         bare, kernel, self._options = made
         self._kernel = getattr(kernel, "py_func", kernel) if self.interpreted else kernel
         self._raw = lower(bare, real)

@@ -8,7 +8,7 @@ from rankwood.objectives.compose import binary, compose, ndcg, truncated, weighi
 from rankwood.objectives.labels import Graded
 from rankwood.objectives.missed import STRATEGIES, TopMissed
 from rankwood.objectives.pairwise import Lambda
-from rankwood.objectives.weights import Loss2, Sum, Swap
+from rankwood.objectives.weights import Loss2, Swap
 
 _BASES = {
     "lambdamart-ex": "LambdaMART-eX: LambdaRank for NDCG",
@@ -42,9 +42,8 @@ def _extended(
     metric = ndcg(k, gain)
     weight: Any = Swap(metric)
     if base != "lambdamart-ex":
-        weight = Loss2(metric, delta)
-    if base == "lambdaloss-ex++":
-        weight = Sum(Swap(metric), weight, weighing(mu))
+        rho = 1.0 if base == "lambdaloss-ex++" else 0.0
+        weight = Loss2(metric, delta, weighing(mu), rho)
     labels = binary(rel) if two else Graded()
     return compose(weight, TopMissed(k, how, missed), sigma, norm, labels)
 

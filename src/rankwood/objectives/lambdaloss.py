@@ -7,7 +7,7 @@ from rankwood import _check
 from rankwood.objectives.compose import binary, compose, ndcg, truncated, weighing
 from rankwood.objectives.pairs import All, Ordered
 from rankwood.objectives.pairwise import Lambda
-from rankwood.objectives.weights import LabelGap, LabelOf, Loss1, Loss2, Sum, Swap
+from rankwood.objectives.weights import LabelGap, LabelOf, Loss1, Loss2
 
 
 def lambdaloss_arp1(sigma: float = 1.0, norm: bool = True, pairs: str = "ordered") -> Lambda:
@@ -64,7 +64,7 @@ def lambdaloss_ndcg_plus(
 ) -> Lambda:
     """NDCG-Loss2++: LambdaRank's weight plus mu times that of NDCG-Loss2 [wang2018]."""
     pairs, metric = truncated(k, truncation), ndcg(k, gain)
-    return compose(Sum(Swap(metric), Loss2(metric, delta), weighing(mu)), pairs, sigma, norm)
+    return compose(Loss2(metric, delta, weighing(mu), rho=1.0), pairs, sigma, norm)
 
 
 def lambdaloss_bndcg(
@@ -91,7 +91,7 @@ def lambdaloss_bndcg_plus(
 ) -> Lambda:
     """NDCG-Loss2++ on binary labels [wang2018, lambdagap2025]."""
     pairs, metric = truncated(k, truncation), ndcg(k, "exp")
-    weight = Sum(Swap(metric), Loss2(metric, delta), weighing(mu))
+    weight = Loss2(metric, delta, weighing(mu), rho=1.0)
     return compose(weight, pairs, sigma, norm, binary(rel))
 
 

@@ -54,7 +54,7 @@ class TopMissed:
             while end < n and key[end] == key[i]:
                 end += 1
             kind += 1
-            often = (end if end < k else k) - i
+            often = (end if end < k else k) - i  # type: ignore[operator]
             for j in range(i, end):
                 out[slot[j]] = kind * _ROOM + often if often > 0 and k < n else 0
             i = end
@@ -66,8 +66,8 @@ class TopMissed:
         now = np.empty(
             k + 1, np.int64
         )  # how often a label of the ideal top k is in the current one
-        for kind in range(k + 1):
-            now[kind] = 0
+        for i in range(k + 1):
+            now[i] = 0
         wanted = np.int64(k)
         for r in range(k):
             code = np.int64(worth[q.slot[r]])

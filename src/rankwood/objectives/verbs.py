@@ -25,6 +25,8 @@ def _nothing_to_look_up(w, own, ranks, rank, moved, start, end):
 def relate(w, own, ranks, rank, moved, start, end):
     """Write into the record what depends on the ranks of four anchors and of the documents from `start` to `end`.
 
+    Documents are in rank order, or, if they are `moved`, of the ranks that `rank` lists.
+
     For weights that look something up by the distance of two ranks: no vector loop can do that while it
     also stores. By default there is nothing to look up.
     """

@@ -106,23 +106,29 @@ Step = namedtuple("Step", "own step")
 
 @part
 class Loss2:
-    r"""Gain difference times :math:`\delta_m = 1/D(m) - 1/D(m + 1)` at distance m of the ranks: NDCG-Loss2 [wang2018].
+    r"""Gain difference times :math:`\rho |1/D_x - 1/D_y| + \mu \delta_m` at distance m of the ranks [wang2018].
 
-    ``delta="shifted"`` takes :math:`\delta_{m+1}`, as the programs behind two of the papers do
-    [lambdaex2023, lambdagap2025].
+    Here :math:`\delta_m = 1/D(m) - 1/D(m + 1)`. NDCG-Loss2 as it stands, NDCG-Loss2++ with rho = 1: that is
+    `Sum(Swap(metric), Loss2(metric), mu)`, but gains and discounts are read once. ``delta="shifted"`` takes
+    :math:`\delta_{m+1}`, as the programs behind two of the papers do [lambdaex2023, lambdagap2025].
     """
 
     metric: Can("delta") = NDCG()  # type: ignore[valid-type]
     delta: OneOf("exact", "shifted") = "exact"  # type: ignore[valid-type]
+    mu: float = 1.0
+    rho: float = 0.0
     looks_up: ClassVar[bool] = True  # `relate` does something
 
     def check(self) -> None:
         _discounted(self)
+        for name, value in (("mu", self.mu), ("rho", self.rho)):
+            if value < 0:
+                raise _check.InputError(f"Loss2.{name} must not be negative, got {value}.")
 
     def tables(self, table: np.ndarray) -> np.ndarray:
-        """Return the steps by the difference of ranks, 0 in the middle."""
+        """Return the steps by the difference of ranks, 0 in the middle, times mu."""
         shift = int(self.delta == "shifted")
-        steps = -np.diff(table[shift:])
+        steps = -self.mu * np.diff(table[shift:])
         return np.concatenate([[0.0], steps[::-1], [0.0], steps])[None]
 
     def prepare(self, q, worth):
@@ -146,7 +152,8 @@ class Loss2:
         return Step(b.own, like(low, 0.0) if r < 0 else (high if r > 1 else low))
 
     def weight(self, x, y, a, b):
-        return abs(a.own.gain - b.own.gain) * max(a.step, b.step)
+        swap = self.rho * abs(a.own.discount - b.own.discount)
+        return abs(a.own.gain - b.own.gain) * (max(a.step, b.step) + swap)
 
 
 @part
