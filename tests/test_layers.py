@@ -18,6 +18,7 @@ LAYERS = [
     ["diagnosis"],
     ["engines"],
     ["modelfile", "watch"],
+    ["params"],
     ["ranker"],
     ["report"],
     ["cli", "__main__"],

@@ -177,7 +177,7 @@ def test_engine_parameters_pass_through(data):
         ({"num_class": 3}, "num_class means nothing to a ranker"),
         ({"n_jobs": "2"}, "n_jobs must be an integer or None, got '2'"),
         ({"max_bin": 1}, "LightGBM can't train: .*max_bin"),
-        ({"categorical_feature": "zz"}, "LightGBM can't train: "),
+        ({"categorical_feature": "zz"}, "categorical_feature: there is no feature 'zz'"),
         ({"objective": f"lambdarank-ndcg@{10**20}"}, "k must be below 2.62"),
         (
             {"objective": "lambdarank-ndcg(sigma=1e20)"},

@@ -15,16 +15,9 @@ from rankwood.engines import base
 from rankwood.metrics.evaluate import evaluate, named_metrics
 from rankwood.objectives.drive import Drive
 from rankwood.objectives.named import objective as to_objective
+from rankwood.params import check_shared
 from rankwood.progress import bar
-from rankwood.watch import Recorder, Watch, named_records
-
-_LOWEST = {
-    "n_estimators": 1,
-    "num_leaves": 2,
-    "max_depth": -1,
-    "min_child_samples": 0,
-    "random_state": 0,
-}
+from rankwood.watch import Recorder, Watch
 
 
 class Ranker(BaseEstimator):
@@ -35,12 +28,14 @@ class Ranker(BaseEstimator):
     objective : str or part
         A name such as ``"lambdarank-ndcg@10"`` or a composition of parts.
     engine : str
-        What grows the trees: ``"lightgbm"``.
+        What grows the trees: ``"lightgbm"`` and ``"xgboost"`` train every objective; ``"catboost"`` only those
+        that are losses of its own (YetiRank, StochasticRank, LambdaMart, QueryRMSE, QuerySoftMax, PairLogit).
     n_estimators : int
         Number of trees, at most.
     learning_rate, num_leaves, max_depth, min_child_samples, min_child_weight, reg_alpha, reg_lambda,
     subsample, colsample_bytree
-        What every engine has, under scikit-learn's usual names.
+        Scikit-learn's usual names on every engine; one that an engine lacks is ignored at its default, and
+        any other value is an error. docs/engines.md has the table.
     eval_metric : str, part, or list of them
         Metrics on the validation data after each round; the first decides when to stop.
     early_stopping_rounds : int or None
@@ -166,14 +161,16 @@ class Ranker(BaseEstimator):
         """
         train = training_data(X, y, qid, group, weight, "fit")
         valid = None if valid is None else validation_data(valid, train)
-        rounds = self._check_params()
+        rounds = check_shared(self)
         objective = to_objective(self.objective)
+        base.check(self.engine, objective)
         groups = train.groups.shuffled(self.random_state) if self.shuffle else train.groups
         jobs, seed = self.n_jobs, self.random_state
         drive = Drive(objective, train.y, groups, train.weight, np.float32, jobs, seed)
         recorder = Recorder(self.record, drive, train.y, groups)
         watch = Watch(self.eval_metric, self.early_stopping_rounds, valid, jobs)
-        engine = base.start(self.engine, self._engine_params(), train, valid)
+        task = base.Task(train, groups, valid, objective, rounds, bool(recorder.curves))
+        engine = base.start(self.engine, self._engine_params(), task)
         if valid is not None and watch.patience is not None and not engine.keeps_rounds:
             raise _check.InputError(
                 "later rounds of this kind of boosting change earlier trees, so the best round can't be "
@@ -185,23 +182,6 @@ class Ranker(BaseEstimator):
             fitted["feature_names_in_"] = np.array(train.feature_names, dtype=object)
         self._train(engine, drive, watch, recorder, rounds, fitted)
         return self
-
-    def _check_params(self) -> int:
-        """Check what engines share, in words of our own; return the number of rounds."""
-        for name, low in _LOWEST.items():
-            _check.at_least(getattr(self, name), low, name)
-        if self.early_stopping_rounds is not None:
-            _check.at_least(self.early_stopping_rounds, 1, "early_stopping_rounds")
-        _check.one_of(self.shuffle, (True, False), "shuffle")
-        named_records(self.record)
-        _check.positive(self.learning_rate, "learning_rate")
-        for name in ("min_child_weight", "reg_alpha", "reg_lambda"):
-            if _check.finite(getattr(self, name), name) < 0:
-                raise _check.InputError(f"{name} must not be negative, got {getattr(self, name)}.")
-        for name in ("subsample", "colsample_bytree"):
-            if _check.positive(getattr(self, name), name) > 1:
-                raise _check.InputError(f"{name} must be at most 1, got {getattr(self, name)}.")
-        return self.n_estimators
 
     def _engine_params(self) -> dict[str, Any]:
         ours = {
@@ -230,7 +210,8 @@ class Ranker(BaseEstimator):
         def gradients(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             start = perf_counter()
             grad, hess = drive(scores, done)
-            spent["gradients"] = perf_counter() - start
+            if engine.takes_gradients:
+                spent["gradients"] = perf_counter() - start
             recorder.look(scores, grad, done)
             spent["diagnostics"] = perf_counter() - start - spent["gradients"]
             return grad, hess

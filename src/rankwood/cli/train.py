@@ -14,12 +14,14 @@ from rankwood._check import InputError
 from rankwood._write import replacing
 from rankwood.cli import _args, _files, _show
 from rankwood.data.lists import RankingData
+from rankwood.engines import base
 from rankwood.metrics.plan import check_labels
 from rankwood.watch import RECORDS, named_records
 
 _EXAMPLE = """
 rankwood train train.txt --valid vali.txt --objective lambdarank-ndcg@10 --model m.json
 rankwood train train.txt --model m.json --n-estimators 500 --param reg_lambda=1
+rankwood train train.txt --model m.json --objective yetirank --engine catboost
 rankwood train train.txt --model m.json --record effective_pairs --record-file rounds.csv
 """
 #: Parameters of Ranker with an option of their own: type, default and what the option does.
@@ -32,6 +34,7 @@ TUNING: dict[str, tuple[Any, Any, str]] = {
 # Set through other options, so `--param` leaves them alone.
 _ELSEWHERE = {
     "objective": "--objective",
+    "engine": "--engine",
     "eval_metric": "--eval-metric",
     "early_stopping_rounds": "--early-stopping-rounds",
     "random_state": "--seed",
@@ -57,6 +60,12 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
         metavar="NAME",
         help="see rankwood objectives (default: lambdarank-ndcg@10)",
     )
+    group.add_argument(
+        "--engine",
+        default="lightgbm",
+        metavar="NAME",
+        help="what grows the trees: lightgbm, xgboost or catboost (default: lightgbm)",
+    )
     for name, (kind, default, text) in TUNING.items():
         option = "--" + name.replace("_", "-")
         text = f"{text} (default: {default})"
@@ -71,7 +80,7 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="any other parameter of Ranker or LightGBM; may be repeated",
+        help="any other parameter of Ranker or the engine; may be repeated",
     )
     _add_recording(parser)
     reading = _args.add_reading(parser)
@@ -140,6 +149,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     metrics = args.eval_metric or ["ndcg@10"]
     # Everything that can be wrong with the request comes before the long part.
     parts = [objective(args.objective)]
+    base.check(args.engine, parts[0])
     measures = [metric(name) for name in metrics]
     named_records(args.record)
     inputs = [args.train] if args.valid is None else [args.train, args.valid]
@@ -148,10 +158,11 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         _files.check_output(args.record_file, [*inputs, args.model])
         if os.path.abspath(args.record_file) == os.path.abspath(args.model):
             raise InputError(f"{args.model} is to be the model and the record: give two names.")
+    began = perf_counter()
     train, valid = _read(args)
     _check_labels(args.train, train, parts)
     _check_labels(args.valid, valid, measures)
-    reading = perf_counter() - start
+    reading = perf_counter() - began
     ranker = _ranker(args, metrics)
     ranker.letor_ = _files.reading(
         args
@@ -167,6 +178,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         **_outcome(ranker),
         "model": args.model,
         "objective": args.objective,
+        "engine": args.engine,
         "composition": repr(ranker.objective_),
         "train": _files.described(args.train, train),
         "valid": None if valid is None else _files.described(args.valid, valid),
@@ -201,6 +213,7 @@ def _ranker(args: argparse.Namespace, metrics: list[str]) -> Any:
 
     return Ranker(
         args.objective,
+        args.engine,
         **{name: getattr(args, name) for name in TUNING},
         eval_metric=metrics,
         early_stopping_rounds=args.early_stopping_rounds,
@@ -276,7 +289,7 @@ def show(result: dict[str, Any], out: Console) -> None:
     rows = [("Training", _size(result["train"]))]
     if result["valid"]:
         rows.append(("Validation", _size(result["valid"])))
-    rows.append(("Objective", result["objective"]))
+    rows += [("Objective", result["objective"]), ("Engine", result["engine"])]
     rounds_text = f"{rounds} of {result['n_estimators']}"
     rows.append(("Rounds", rounds_text + (f", best {best}" if result["valid"] else "")))
     rows += [(name, f"{mean:.4f} on validation") for name, mean in result["valid_metrics"].items()]

@@ -75,6 +75,13 @@ def find(name: Any) -> Any:
         ) from None
 
 
+def check(name: Any, objective: Any) -> None:
+    """Raise unless an engine is there and can train an objective."""
+    module = find(name)
+    if hasattr(module, "native"):  # it takes no gradients
+        module.native(objective)
+
+
 def start(name: str, params: dict[str, Any], task: Task) -> Engine:
     """Begin a training run."""
     engine: Engine = find(name).start(params, task)

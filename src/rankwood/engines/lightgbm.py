@@ -64,7 +64,7 @@ class LightGBMEngine:
         # LightGBM refuses some characters in names; the model file's header keeps the real ones.
         plain = names is not None and all(re.fullmatch(r"[\w.+/-]+", n) for n in names)
         params = dict(params)
-        columns = _params.categorical(params.pop("categorical_feature", None), train)
+        columns = _params.whole(params.pop("categorical_feature", None), train)
         self.keeps_rounds = params.get("boosting") != "dart"
         with _plain_errors():
             data = lgb.Dataset(

@@ -8,6 +8,7 @@ from typing import Any
 
 from rankwood import _check
 from rankwood.metrics.dcg import GAINS, NDCG
+from rankwood.metrics.gains import CHANCES
 from rankwood.objectives.labels import Binary, Graded
 from rankwood.objectives.losses import Logistic
 from rankwood.objectives.noise import GaussianNoise, LogisticNoise, Still
@@ -88,19 +89,34 @@ def disturb(objective: Lambda, noise: str | None, noise_scale: float, permutatio
     return replace(objective, noise=kind(scale), draws=draws)
 
 
-def with_options(make: Callable[..., Lambda], noise: str = "none") -> Callable[..., Lambda]:
-    """Let a name take what every pairwise objective can: noise on the ranking, and a factor on the hessian."""
-    added = {"noise": noise, "noise_scale": 1.0, "permutations": 10, "hessian": 1.0}
+def chance(gain: str, max_label: float) -> Any:
+    """Return the chance that a document satisfies, by its label."""
+    return CHANCES[_check.one_of(gain, CHANCES, "gain")](_check.positive(max_label, "max_label"))
+
+
+def extended(
+    make: Callable[..., Any], added: dict[str, Any], finish: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Let a name take parameters that a family shares: `finish` gets what `make` makes, and these."""
 
     @wraps(make)
-    def made(**params: Any) -> Lambda:
+    def made(**params: Any) -> Any:
         given = {name: params.pop(name, default) for name, default in added.items()}
-        factor = _check.positive(given.pop("hessian"), "hessian")
-        objective = disturb(make(**params), **given)
-        return replace(objective, loss=replace(objective.loss, hessian=factor))
+        return finish(make(**params), **given)
 
     signature, kind = inspect.signature(make), inspect.Parameter.KEYWORD_ONLY
     new = [inspect.Parameter(name, kind, default=default) for name, default in added.items()]
     parameters = [*signature.parameters.values(), *new]
     made.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return made
+
+
+def with_options(make: Callable[..., Lambda], noise: str = "none") -> Callable[..., Lambda]:
+    """Let a name take what every pairwise objective can: noise on the ranking, and a factor on the hessian."""
+    added = {"noise": noise, "noise_scale": 1.0, "permutations": 10, "hessian": 1.0}
+    return extended(make, added, _with_options)
+
+
+def _with_options(objective: Lambda, hessian: float, **noise: Any) -> Lambda:
+    loss = replace(objective.loss, hessian=_check.positive(hessian, "hessian"))
+    return disturb(replace(objective, loss=loss), **noise)

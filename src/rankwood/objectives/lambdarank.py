@@ -7,10 +7,9 @@ from rankwood import _check
 from rankwood.metrics.binary import AP, RR
 from rankwood.metrics.cascade import ERR
 from rankwood.metrics.dcg import GAINS, NDCG
-from rankwood.metrics.gains import CHANCES
 from rankwood.metrics.position import ARPK
 from rankwood.objectives.catboost import CatBoostAP, CatBoostERR, CatBoostRR
-from rankwood.objectives.compose import binary, by_variant, compose, cutoff, ndcg, truncated
+from rankwood.objectives.compose import binary, by_variant, chance, compose, cutoff, ndcg, truncated
 from rankwood.objectives.pairs import Across, All, Beyond
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.weights import One, Swap
@@ -133,13 +132,11 @@ def lambdarank_err(
     ``gain="exp"``. ``variant="catboost"`` takes the weights of CatBoost's LambdaMart, which are not the
     change of the metric.
     """
-    _check.one_of(gain, CHANCES, "gain")
+    stops = chance(gain, max_label)
     if variant == "catboost" and gain != "linear":
         raise _check.InputError("variant='catboost' of lambdarank-err has gain='linear' only.")
-    pairs, max_label = truncated(k, truncation), _check.positive(max_label, "max_label")
-    exact = Swap(ERR(k, CHANCES[gain](max_label)))
-    weight = by_variant(variant, exact, CatBoostERR(max_label), k)
-    return compose(weight, pairs, sigma, norm)
+    weight = by_variant(variant, Swap(ERR(k, stops)), CatBoostERR(float(max_label)), k)
+    return compose(weight, truncated(k, truncation), sigma, norm)
 
 
 NAMES: dict[str, Callable[..., Any]] = {

@@ -11,10 +11,9 @@ from rankwood._rng import mix, normal
 from rankwood.metrics.binary import AP, RR
 from rankwood.metrics.cascade import ERR, PFound
 from rankwood.metrics.dcg import DCG, GAINS, NDCG
-from rankwood.metrics.gains import CHANCES
 from rankwood.metrics.query import SHORT, Query, count, resort
 from rankwood.metrics.verbs import grade, move
-from rankwood.objectives import verbs  # noqa: F401  (the verbs must exist before the parts)
+from rankwood.objectives.compose import chance, extended
 
 ESTIMATORS = ("projected", "plain")
 _PROJECTED = 0
@@ -162,113 +161,66 @@ def free(sfa, nu, samples, score, grad):
 def stochasticrank_ndcg(
     k: int | None = None,
     gain: str = "exp",
-    noise_scale: float = 1.0,
-    mu: float = 0.0,
-    samples: int = 1,
-    estimator: str = "projected",
-    sfa: float = 1.0,
-    nu: float = 0.01,
-) -> StochasticRank:
+) -> Any:
     """StochasticRank for NDCG [ustimenko2020, whichtricks2023]."""
-    metric = NDCG(_cut(k), GAINS[_check.one_of(gain, GAINS, "gain")])
-    return _named(metric, noise_scale, mu, samples, estimator, sfa, nu)
+    return NDCG(_cut(k), GAINS[_check.one_of(gain, GAINS, "gain")])
 
 
 def stochasticrank_dcg(
     k: int | None = None,
     gain: str = "exp",
-    noise_scale: float = 1.0,
-    mu: float = 0.0,
-    samples: int = 1,
-    estimator: str = "projected",
-    sfa: float = 1.0,
-    nu: float = 0.01,
-) -> StochasticRank:
+) -> Any:
     """StochasticRank for DCG: queries with more relevant documents count more [ustimenko2020]."""
-    metric = DCG(_cut(k), GAINS[_check.one_of(gain, GAINS, "gain")])
-    return _named(metric, noise_scale, mu, samples, estimator, sfa, nu)
+    return DCG(_cut(k), GAINS[_check.one_of(gain, GAINS, "gain")])
 
 
 def stochasticrank_mrr(
     k: int | None = None,
     rel: float = 1,
-    noise_scale: float = 1.0,
-    mu: float = 0.0,
-    samples: int = 1,
-    estimator: str = "projected",
-    sfa: float = 1.0,
-    nu: float = 0.01,
-) -> StochasticRank:
+) -> Any:
     """StochasticRank for the reciprocal rank [whichtricks2023]."""
-    metric = RR(_cut(k), _check.positive(rel, "rel"))
-    return _named(metric, noise_scale, mu, samples, estimator, sfa, nu)
+    return RR(_cut(k), _check.positive(rel, "rel"))
 
 
 def stochasticrank_map(
     k: int | None = None,
     rel: float = 1,
-    noise_scale: float = 1.0,
-    mu: float = 0.0,
-    samples: int = 1,
-    estimator: str = "projected",
-    sfa: float = 1.0,
-    nu: float = 0.01,
-) -> StochasticRank:
+) -> Any:
     """StochasticRank for average precision, which the papers leave open [ustimenko2020, whichtricks2023].
 
     A document that passes another swaps places with a neighbour, and what that changes is known from the
     relevant documents above the two.
     """
-    metric = AP(_cut(k), _check.positive(rel, "rel"))
-    return _named(metric, noise_scale, mu, samples, estimator, sfa, nu)
+    return AP(_cut(k), _check.positive(rel, "rel"))
 
 
 def stochasticrank_err(
     k: int | None = None,
     gain: str = "linear",
     max_label: float = 4,
-    noise_scale: float = 1.0,
-    mu: float = 0.0,
-    samples: int = 1,
-    estimator: str = "projected",
-    sfa: float = 1.0,
-    nu: float = 0.01,
-) -> StochasticRank:
+) -> Any:
     """StochasticRank for the expected reciprocal rank [whichtricks2023].
 
     A document stops the user with probability y / `max_label`, or (2^y - 1) / 2^`max_label` with
     ``gain="exp"``.
     """
-    metric = ERR(_cut(k), _chance(gain, max_label))
-    return _named(metric, noise_scale, mu, samples, estimator, sfa, nu)
+    return ERR(_cut(k), chance(gain, max_label))
 
 
 def stochasticrank_pfound(
     k: int | None = None,
     gain: str = "linear",
     max_label: float = 4,
-    noise_scale: float = 1.0,
-    mu: float = 0.0,
-    samples: int = 1,
-    estimator: str = "projected",
-    sfa: float = 1.0,
-    nu: float = 0.01,
-) -> StochasticRank:
+) -> Any:
     """StochasticRank for PFound, of a user who gives up after each document with probability 0.15 [ustimenko2020].
 
     A document satisfies with probability y / `max_label`, or (2^y - 1) / 2^`max_label` with ``gain="exp"``.
     """
-    metric = PFound(_cut(k), _chance(gain, max_label))
-    return _named(metric, noise_scale, mu, samples, estimator, sfa, nu)
+    return PFound(_cut(k), chance(gain, max_label))
 
 
 def _cut(k: int | None) -> int | None:
     return k if k is None else _check.at_least(k, 1, "k")
-
-
-def _chance(gain: str, max_label: float) -> Any:
-    chance = CHANCES[_check.one_of(gain, CHANCES, "gain")]
-    return chance(_check.positive(max_label, "max_label"))
 
 
 def _named(
@@ -289,11 +241,23 @@ def _named(
     return StochasticRank(metric, noise_scale, mu, samples, estimator, float(sfa), nu)
 
 
+_SHARED = {
+    "noise_scale": 1.0,
+    "mu": 0.0,
+    "samples": 1,
+    "estimator": "projected",
+    "sfa": 1.0,
+    "nu": 0.01,
+}
+# The functions above make the metric.
 NAMES: dict[str, Callable[..., Any]] = {
-    "stochasticrank-ndcg": stochasticrank_ndcg,
-    "stochasticrank-dcg": stochasticrank_dcg,
-    "stochasticrank-mrr": stochasticrank_mrr,
-    "stochasticrank-map": stochasticrank_map,
-    "stochasticrank-err": stochasticrank_err,
-    "stochasticrank-pfound": stochasticrank_pfound,
+    name: extended(make, _SHARED, _named)
+    for name, make in {
+        "stochasticrank-ndcg": stochasticrank_ndcg,
+        "stochasticrank-dcg": stochasticrank_dcg,
+        "stochasticrank-mrr": stochasticrank_mrr,
+        "stochasticrank-map": stochasticrank_map,
+        "stochasticrank-err": stochasticrank_err,
+        "stochasticrank-pfound": stochasticrank_pfound,
+    }.items()
 }

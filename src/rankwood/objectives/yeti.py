@@ -1,6 +1,7 @@
 """YetiRank and YetiLoss by name, and the weights in which CatBoost's YetiLoss isn't the change of its metric."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from rankwood import _check
@@ -8,11 +9,10 @@ from rankwood._jit import like, part
 from rankwood.metrics.binary import AP, RR, Precision
 from rankwood.metrics.cascade import ERR
 from rankwood.metrics.dcg import DCG, GAINS, NDCG
-from rankwood.metrics.gains import CHANCES
 from rankwood.metrics.position import ARPK, ExpDCG
 from rankwood.metrics.sums import check_fraction
 from rankwood.objectives.catboost import reciprocal
-from rankwood.objectives.compose import by_variant, cutoff, with_options
+from rankwood.objectives.compose import by_variant, chance, cutoff, extended, with_options
 from rankwood.objectives.labels import Binary, Graded, Marked
 from rankwood.objectives.losses import Logistic
 from rankwood.objectives.pairs import All, Near, Top
@@ -46,10 +46,14 @@ class YetiAP:
         return up + between if a.relevant != b.relevant else like(up, 0.0)
 
 
-def _yeti(weight: Any, k: int | None, neighbours: int | str, sigma: float, labels: Any) -> Lambda:
-    """Put an objective together that looks at neighbours; `NAMES` adds the noise."""
-    if k is not None:
-        _check.at_least(k, 1, "k")
+def _near(weight: Any, k: int | None, labels: Any) -> Lambda:
+    """Put an objective together that looks at direct neighbours; `NAMES` lets it look further, and adds the noise."""
+    return Lambda(weight, Near(1, k), labels=labels)
+
+
+def _neighbours(objective: Lambda, neighbours: int | str, sigma: float) -> Lambda:
+    """Let an objective of direct neighbours look further."""
+    k, labels = objective.pairs.k, objective.labels
     pairs: Any = All() if k is None else Top(k)
     if neighbours != "all":
         if isinstance(neighbours, str):
@@ -59,14 +63,12 @@ def _yeti(weight: Any, k: int | None, neighbours: int | str, sigma: float, label
     if neighbours == "all" and isinstance(labels, Marked):
         labels = Binary(labels.rel)
     loss = Logistic(_check.positive(sigma, "sigma"))
-    return Lambda(weight, pairs, loss, labels=labels)
+    return replace(objective, pairs=pairs, loss=loss, labels=labels)
 
 
 def yetirank(
     k: int | None = None,
     decay: float = 0.85,
-    neighbours: int | str = 1,
-    sigma: float = 1.0,
 ) -> Lambda:
     """YetiRank: neighbours in noisy rankings, weighted by the change of a DCG that decays by position [gulin2011].
 
@@ -74,40 +76,34 @@ def yetirank(
     """
     check_fraction(_check.finite(decay, "decay"), "decay")
     weight = Swap(ExpDCG(base=decay))
-    return _yeti(weight, k, neighbours, sigma, Graded())
+    return _near(weight, k, Graded())
 
 
 def yetiloss_ndcg(
     k: int | None = None,
-    neighbours: int | str = 1,
     gain: str = "exp",
-    sigma: float = 1.0,
 ) -> Lambda:
     """YetiLoss for NDCG: its change when neighbours in noisy rankings swap [whichtricks2023].
 
     `neighbours` is the largest distance of ranks, or "all". With k discounts end at k.
     """
     weight = Swap(NDCG(k, GAINS[_check.one_of(gain, GAINS, "gain")]))
-    return _yeti(weight, k, neighbours, sigma, Graded())
+    return _near(weight, k, Graded())
 
 
 def yetiloss_dcg(
     k: int | None = None,
-    neighbours: int | str = 1,
     gain: str = "exp",
-    sigma: float = 1.0,
 ) -> Lambda:
     """YetiLoss for DCG [whichtricks2023]."""
     weight = Swap(DCG(k, GAINS[_check.one_of(gain, GAINS, "gain")]))
-    return _yeti(weight, k, neighbours, sigma, Graded())
+    return _near(weight, k, Graded())
 
 
 def yetiloss_mrr(
     k: int | None = None,
-    neighbours: int | str = 1,
     variant: str = "exact",
     rel: float = 1,
-    sigma: float = 1.0,
 ) -> Lambda:
     """YetiLoss for the reciprocal rank [whichtricks2023].
 
@@ -115,15 +111,13 @@ def yetiloss_mrr(
     """
     weight = by_variant(variant, Swap(RR(k)), YetiRR())
     labels = Marked(_check.positive(rel, "rel"))
-    return _yeti(weight, k, neighbours, sigma, labels)
+    return _near(weight, k, labels)
 
 
 def yetiloss_map(
     k: int | None = None,
-    neighbours: int | str = 1,
     variant: str = "exact",
     rel: float = 1,
-    sigma: float = 1.0,
 ) -> Lambda:
     """YetiLoss for average precision [whichtricks2023].
 
@@ -132,43 +126,36 @@ def yetiloss_map(
     """
     weight = by_variant(variant, Swap(AP(k)), YetiAP())
     labels = Marked(_check.positive(rel, "rel"))
-    return _yeti(weight, k, neighbours, sigma, labels)
+    return _near(weight, k, labels)
 
 
 def yetiloss_err(
     k: int | None = None,
-    neighbours: int | str = 1,
     gain: str = "linear",
     max_label: float = 4,
-    sigma: float = 1.0,
 ) -> Lambda:
     """YetiLoss for the expected reciprocal rank [whichtricks2023].
 
     A document stops the user with probability y / `max_label`, or (2^y - 1) / 2^`max_label` with ``gain="exp"``.
     """
-    chance = CHANCES[_check.one_of(gain, CHANCES, "gain")](_check.positive(max_label, "max_label"))
-    weight = Swap(ERR(k, chance))
-    return _yeti(weight, k, neighbours, sigma, Graded())
+    weight = Swap(ERR(k, chance(gain, max_label)))
+    return _near(weight, k, Graded())
 
 
 def yetiloss_p(
     k: int | None = None,
-    neighbours: int | str = 1,
     rel: float = 1,
-    sigma: float = 1.0,
 ) -> Lambda:
     """YetiLoss for precision at k: neighbours on both sides of the cut in noisy rankings [whichtricks2023]."""
     k = cutoff("yetiloss-p", k)
     labels = Marked(_check.positive(rel, "rel"))
     weight = Swap(Precision(k))
-    return _yeti(weight, k, neighbours, sigma, labels)
+    return _near(weight, k, labels)
 
 
 def yetiloss_arpk(
     k: int | None = None,
-    neighbours: int | str = 1,
     rel: float = 1,
-    sigma: float = 1.0,
 ) -> Lambda:
     """YetiLoss for the average relevance position beyond k [whichtricks2023, lambdagap2025].
 
@@ -176,16 +163,21 @@ def yetiloss_arpk(
     """
     labels = Marked(_check.positive(rel, "rel"))
     weight = Swap(ARPK(cutoff("yetiloss-arpk", k)))
-    return _yeti(weight, None, neighbours, sigma, labels)
+    return _near(weight, None, labels)
 
 
 NAMES: dict[str, Callable[..., Any]] = {
-    "yetirank": with_options(yetirank, noise="logistic"),
-    "yetiloss-ndcg": with_options(yetiloss_ndcg, noise="logistic"),
-    "yetiloss-dcg": with_options(yetiloss_dcg, noise="logistic"),
-    "yetiloss-mrr": with_options(yetiloss_mrr, noise="logistic"),
-    "yetiloss-map": with_options(yetiloss_map, noise="logistic"),
-    "yetiloss-err": with_options(yetiloss_err, noise="logistic"),
-    "yetiloss-p": with_options(yetiloss_p, noise="logistic"),
-    "yetiloss-arpk": with_options(yetiloss_arpk, noise="logistic"),
+    name: with_options(
+        extended(make, {"neighbours": 1, "sigma": 1.0}, _neighbours), noise="logistic"
+    )
+    for name, make in {
+        "yetirank": yetirank,
+        "yetiloss-ndcg": yetiloss_ndcg,
+        "yetiloss-dcg": yetiloss_dcg,
+        "yetiloss-mrr": yetiloss_mrr,
+        "yetiloss-map": yetiloss_map,
+        "yetiloss-err": yetiloss_err,
+        "yetiloss-p": yetiloss_p,
+        "yetiloss-arpk": yetiloss_arpk,
+    }.items()
 }

@@ -1,0 +1,32 @@
+"""Checks of the parameters that every engine has, in words of our own."""
+
+from typing import Any
+
+from rankwood import _check
+from rankwood.watch import named_records
+
+_LOWEST = {
+    "n_estimators": 1,
+    "num_leaves": 2,
+    "max_depth": -1,
+    "min_child_samples": 0,
+    "random_state": 0,
+}
+
+
+def check_shared(ranker: Any) -> int:
+    """Raise unless a ranker's parameters make sense; return the number of rounds."""
+    for name, low in _LOWEST.items():
+        _check.at_least(getattr(ranker, name), low, name)
+    if ranker.early_stopping_rounds is not None:
+        _check.at_least(ranker.early_stopping_rounds, 1, "early_stopping_rounds")
+    _check.one_of(ranker.shuffle, (True, False), "shuffle")
+    named_records(ranker.record)
+    _check.positive(ranker.learning_rate, "learning_rate")
+    for name in ("min_child_weight", "reg_alpha", "reg_lambda"):
+        if _check.finite(getattr(ranker, name), name) < 0:
+            raise _check.InputError(f"{name} must not be negative, got {getattr(ranker, name)}.")
+    for name in ("subsample", "colsample_bytree"):
+        if _check.positive(getattr(ranker, name), name) > 1:
+            raise _check.InputError(f"{name} must be at most 1, got {getattr(ranker, name)}.")
+    return int(ranker.n_estimators)
