@@ -305,6 +305,18 @@ def _like(x: Any, value: Any) -> Any:
     return lambda x, value: float(value)
 
 
+def either(absent: Any, first: Any, second: Any) -> Any:
+    """Return `first` if `absent` is None, else `second`; compiled code chooses by type, so theirs may differ."""
+    return first if absent is None else second
+
+
+@overload(either, jit_options=INNER, strict=False)
+def _either(absent: Any, first: Any, second: Any) -> Any:
+    if isinstance(absent, types.NoneType):
+        return lambda absent, first, second: first
+    return lambda absent, first, second: second
+
+
 def exp(x: Any) -> Any:
     """Return e to the power x; in float32 a polynomial, right to 3e-7, that vectorises."""
     return np.exp(x)

@@ -13,7 +13,6 @@ from rankwood.metrics.evaluate import Evaluator, named_metrics
 from rankwood.objectives.count import Coherency, Used
 from rankwood.objectives.drive import Drive
 from rankwood.objectives.labels import read
-from rankwood.objectives.labels import read
 
 #: What `Ranker(record=...)` takes, and the curves it makes of it.
 RECORDS = {
@@ -40,7 +39,9 @@ class Watch:
         self._evaluator: Evaluator | None = None
         if valid is not None:
             try:
-                self._evaluator = Evaluator(metrics, valid.y, valid.groups, n_jobs=n_jobs)
+                self._evaluator = Evaluator(
+                    metrics, valid.y, valid.groups, n_jobs=n_jobs, beyond=valid.beyond
+                )
             except _check.InputError as error:
                 raise _check.InputError(f"eval_metric on the validation data: {error}") from None
 
@@ -88,6 +89,7 @@ class Recorder:
         self._coherency: Coherency | None = None
         if "effective_pairs" in names:
             options = {"real": drive.real, "n_jobs": n_jobs, "seed": drive.seed}
+            options["beyond"] = drive.beyond
             self._used = Used(objective, y, groups, **options)
             self._used.follow(drive)
         if "coherency" in names:

@@ -1,7 +1,7 @@
 """ApproxNDCG: NDCG of ranks that are made smooth."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +26,7 @@ class ApproxNDCG:
 
     temperature: float = 1.0
     gain: Can("gain") = Exp()  # type: ignore[valid-type]
+    ideal_of_all: ClassVar[bool] = True  # documents that were cut away included
 
     def check(self) -> None:
         """Raise unless the temperature is positive."""

@@ -7,6 +7,7 @@ import numpy as np
 from rankwood import _check, _run
 from rankwood._jit import lower
 from rankwood._rng import mix
+from rankwood.data.beyond import Beyond
 from rankwood.data.groups import Groups
 from rankwood.data.lists import grouped
 from rankwood.metrics.plan import plan
@@ -35,6 +36,8 @@ class Drive:
         Threads; None means every core. The result doesn't depend on it, bit for bit.
     seed : int
         Seed of objectives that draw at random.
+    beyond : Beyond, optional
+        Labels of documents that belong to the queries and are not here; ideals of metrics count them.
     """
 
     interpreted = False  # run the kernel as plain Python
@@ -48,17 +51,21 @@ class Drive:
         real: type = np.float64,
         n_jobs: int | None = None,
         seed: int = 0,
+        beyond: Beyond | None = None,
     ) -> None:
         self.objective = objective
         self.real = real
         self.n_jobs = n_jobs
         self.seed = seed
+        self.beyond = beyond
         y = read(objective, y)
+        if beyond is not None:
+            beyond = beyond._replace(y=read(objective, beyond.y))
         made: Any = objective.kernel() if isinstance(objective, Lambda) else (objective, each, ())
         bare, kernel, self._options = made
         self._kernel = getattr(kernel, "py_func", kernel) if self.interpreted else kernel
         self._raw = lower(bare, real)
-        self._plan = plan(bare, y, groups.ptr, groups.rows, real, n_jobs)
+        self._plan = plan(bare, y, groups.ptr, groups.rows, real, n_jobs, beyond)
         # The ranking of the round before; slots count from 0 in each query.
         self.order = np.arange(y.size) - np.repeat(groups.ptr[:-1], groups.sizes)
         self._work = groups.sizes.astype(np.float64) ** 2
@@ -69,8 +76,14 @@ class Drive:
         """How far documents are ranked: None means all of them; objectives without pairs rank none."""
         return self._options[0] if self._options else 0
 
-    def __call__(self, scores: np.ndarray, round: int = 0) -> tuple[np.ndarray, np.ndarray]:
-        """Return gradients and hessians at these scores, in the caller's order."""
+    def __call__(
+        self, scores: np.ndarray, round: int = 0, cross: tuple[np.ndarray, np.ndarray] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return gradients and hessians at these scores, in the caller's order.
+
+        `cross` asks for the rest of the hessian too: where each query's matrix begins in an array of zeros, and the
+        array.
+        """
         grad: np.ndarray = np.empty(scores.size, self.real)
         hess = np.empty_like(grad)
 
@@ -78,7 +91,7 @@ class Drive:
 
         def run(first: int, last: int) -> None:
             made = (self._raw, self._plan, self.order, *self._options)
-            self._kernel(*made, state, scores, grad, hess, first, last)
+            self._kernel(*made, cross, state, scores, grad, hess, first, last)
 
         _run.over(self._work, run, self.n_jobs)
         if self._weight is not None:
@@ -132,7 +145,9 @@ def gradients(
     >>> g.round(6).tolist()  # half the weight 1 - 1/log2(3), as both scores are equal
     [-0.184535, 0.184535]
     """
+    beyond = getattr(y, "beyond", None)
     y, groups = grouped(y, qid, group)
     scores = _check.vector(scores, "scores", y.size)
     seed, round = _check.at_least(seed, 0, "seed"), _check.at_least(round, 0, "round")
-    return Drive(to_objective(objective), y, groups, n_jobs=n_jobs, seed=seed)(scores, round)
+    drive = Drive(to_objective(objective), y, groups, n_jobs=n_jobs, seed=seed, beyond=beyond)
+    return drive(scores, round)

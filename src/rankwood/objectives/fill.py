@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rankwood._jit import copied, cut, inline, inner, jit, like
+from rankwood._jit import copied, cut, either, inline, inner, jit, like
 from rankwood._rng import mix
 from rankwood.metrics.query import SHORT, Query, arrange, choose, count, resort
 from rankwood.objectives.labels import follow
@@ -82,12 +82,13 @@ def _visit(
     state,
     work,
     indices,
+    curve,
 ):
-    """Visit the pairs of one ranking: pushes and curvatures go into rows 3 and 4 of `work`.
+    """Visit the pairs of one ranking: pushes go into row 3 of `work`, curvatures into `curve`.
 
     Return the sum of what is pushed, and whether documents have moved: then `places` says from which rank.
     """
-    push, curve, rank = work[3], work[4], work[8]
+    push, rank = work[3], work[8]
     m = select(obj.pairs, ranked, n, mine, places, state)
     if banded is not None:
         four = (ranked.label, ranked.score, rank, own)
@@ -117,6 +118,7 @@ def fill(
     scattered,
     complete,
     noisy,
+    cross,
     state,
     scores,
     grad,
@@ -124,7 +126,11 @@ def fill(
     first,
     last,
 ):
-    """Gradients and hessians of queries `first` to `last`; `order` keeps each query's last ranking."""
+    """Gradients and hessians of queries `first` to `last`; `order` keeps each query's last ranking.
+
+    `cross` is None, or where the matrix of each query begins in an array of zeros that gets the curvature of each
+    pair of slots, and the array.
+    """
     longest = 0
     for q in range(first, last):
         n = plan.ptr[q + 1] - plan.ptr[q]
@@ -133,7 +139,10 @@ def fill(
     keys, indices = np.empty((2, room)), np.empty((4, room), np.int64)
     work = np.empty((9, room + _APART), plan.table.dtype)
     calm = np.empty((6 if noisy is not None else 0, room + _APART), plan.table.dtype)
-    u, push, curve, rank = work[2], work[3], work[4], work[8]
+    u, push, rank = work[2], work[3], work[8]
+    # Where curvatures go: by document, or by pair if these are asked for.
+    side = 0 if cross is None else room
+    curve = either(cross, work[4], np.empty((side, side), plan.table.dtype))
     for i in range(rank.size):
         work[5, i] = rank[i] = i
     by_push, by_curve = units(obj.loss)
@@ -163,9 +172,10 @@ def fill(
                 own_state = mix(own_state, draw)
                 _shuffle(obj, depth, n, draw, own_state, calm, calm[4], calm[5], slots, score, u)
             for i in range(f):
-                push[i] = curve[i] = 0.0
+                push[i] = 0.0
                 label[i] = np.nan
                 places[i] = i
+                _clear(curve, i, f)
             for i in range(n):
                 label[i] = labels[start + slots[i]]
             ranked = Query(label, score, slots, table)
@@ -187,19 +197,61 @@ def fill(
                 own_state,
                 work,
                 indices,
+                curve,
             )
             total += pushed
+            if cross is not None:
+                _by_slot(curve, slots, places, moved, n, cross[1][cross[0][q] : cross[0][q + 1]])
             if noisy is not None:
                 for i in range(n):
                     slot = slots[places[i] if moved else i]
                     calm[2, slot] += push[i]
-                    calm[3, slot] += curve[i]
-        if noisy is not None:
-            for i in range(n):
-                push[i], curve[i], slots[i], places[i] = calm[2, i], calm[3, i], i, i
+                    calm[3, slot] += _own(curve, i)
         share = like(total, 1.0) / like(total, draws)
         factor = share * scale(obj.scale, share * by_push * (total + total))
         for i in range(n):
-            row = rows[start + slots[places[i] if moved else i]]
-            grad[row] = -factor * by_push * push[i]
-            hess[row] = factor * by_curve * curve[i]
+            slot = i if noisy is not None else slots[places[i] if moved else i]
+            row = rows[start + slot]
+            grad[row] = -factor * by_push * (calm[2, i] if noisy is not None else push[i])
+            bent = calm[3, i] if noisy is not None else _own(curve, i)
+            hess[row] = factor * by_curve * bent
+            if cross is not None:
+                hess[row] = _scaled(cross[1], cross[0][q] + slot * n, n, factor * by_curve)
+
+
+@inner
+def _own(curve, i):
+    """Curvature of a document; of pairs there is none to return."""
+    if curve.ndim == 1:  # a question of types
+        return curve[i]
+    return curve[0, 0]
+
+
+@inner
+def _clear(curve, i, n):
+    if curve.ndim == 1:
+        curve[i] = 0.0
+    else:
+        for j in range(n):
+            curve[i, j] = 0.0
+
+
+@inner
+def _by_slot(curve, slots, places, moved, n, out):
+    """Add the curvatures of pairs, by anchor and partner, to the matrix by slots `out`, row after row."""
+    for i in range(n):
+        a = slots[places[i] if moved else i]
+        for j in range(n):
+            b = slots[places[j] if moved else j]
+            out[a * n + b] += curve[i, j]
+            out[b * n + a] += curve[i, j]
+
+
+@inner
+def _scaled(cross, start, n, factor):
+    """Multiply a row of a matrix by a factor and return its sum."""
+    total = like(factor, 0.0)
+    for i in range(start, start + n):
+        cross[i] *= factor
+        total += cross[i]
+    return total

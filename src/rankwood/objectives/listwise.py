@@ -4,7 +4,7 @@ import numpy as np
 
 from rankwood._jit import cut, jit, like
 from rankwood._rng import mix
-from rankwood.objectives.verbs import derive
+from rankwood.objectives.verbs import bend, derive
 
 # Numbers between two arrays of a query. Compiled loops look at run time whether arrays are close to each other, and
 # round differently if they are: bits would depend on the longest list that a thread has.
@@ -12,11 +12,11 @@ _APART = 256
 
 
 @jit
-def each(obj, plan, order, state, scores, grad, hess, first, last):
+def each(obj, plan, order, cross, state, scores, grad, hess, first, last):
     """Gradients and hessians of queries `first` to `last`, each in the order of its slots.
 
     Scores are handed over relative to the middle of their range: differences are all that matters, and in
-    float32 they keep their digits.
+    float32 they keep their digits. `cross` is as in `fill`.
     """
     longest = 0
     for q in range(first, last):
@@ -38,6 +38,8 @@ def each(obj, plan, order, state, scores, grad, hess, first, last):
             g[i] = h[i] = zero
         worth = cut(plan.worth, start, start + n)
         derive(obj, label, score, worth, table, mix(state, q), g, h)
+        if cross is not None:
+            bend(obj, label, score, worth, cross[1][cross[0][q] : cross[0][q + 1]])
         for i in range(n):
             row = plan.rows[start + i]
             grad[row], hess[row] = g[i], h[i]

@@ -5,6 +5,9 @@ documents together: the loads, and the loads and stores of the partners' sums, a
 vectorises. The list is filled up with documents that are nobody's partners: loops are as long as vectors
 are wide, and there is no remainder to do one by one. Where partners are as far away from every anchor, vectors
 are made of anchors instead.
+
+`push` and `curve` are filled with sums by place. If `curve` is a matrix, it gets the curvature of each pair instead, in
+the row of its anchor: what models that score pairs ask for.
 """
 
 from collections import namedtuple
@@ -32,7 +35,7 @@ def _lambda(obj, r, x, y):
 
 
 @inline
-def _four(obj, x0, x1, x2, x3, docs, start, end, push, curve):
+def _four(obj, x0, x1, x2, x3, here, docs, start, end, push, curve):
     """Pairs of four anchors with documents `start` to `end`: the loop that must vectorise.
 
     The bounds are unsigned: a signed index might be negative, and every access would test for it.
@@ -54,7 +57,13 @@ def _four(obj, x0, x1, x2, x3, docs, start, end, push, curve):
         c3 += d3
         total += (t0 + t1) + (t2 + t3)
         push[j] -= (q0 + q1) + (q2 + q3)
-        curve[j] += (d0 + d1) + (d2 + d3)
+        if curve.ndim == 1:  # a question of types
+            curve[j] += (d0 + d1) + (d2 + d3)
+        else:
+            curve[here[0], j] += d0
+            curve[here[1], j] += d1
+            curve[here[2], j] += d2
+            curve[here[3], j] += d3
     return (p0, p1, p2, p3), (c0, c1, c2, c3), total
 
 
@@ -111,11 +120,12 @@ def pairs(obj, docs, order, moved, wide, few, anchors, lead, start, end, push, c
         if few is not None and anchors is None and tiles == 1 and count == 4:
             total += _few(obj, (x0, x1, x2, x3), docs, push, curve)
             continue
-        p, c, s = _four(obj, x0, x1, x2, x3, docs, a, z, push, curve)
         here = (i0, i1, i2, i3)
+        p, c, s = _four(obj, x0, x1, x2, x3, here, docs, a, z, push, curve)
         for r in range(count):
             push[here[r]] += p[r]
-            curve[here[r]] += c[r]
+            if curve.ndim == 1:
+                curve[here[r]] += c[r]
         total += s
     return total
 
@@ -130,9 +140,12 @@ def _few(obj, anchors, docs, push, curve):
         for j in range(np.uint64(x.first), np.uint64(x.end)):
             p, t, c = _lambda(obj, r, x, at(docs, j))
             push[i] += p
-            curve[i] += c
             push[j] -= p
-            curve[j] += c
+            if curve.ndim == 1:
+                curve[i] += c
+                curve[j] += c
+            else:
+                curve[i, j] += c
             total += t
     return total
 
@@ -163,10 +176,14 @@ def band(obj, docs, m, n, pushed, bent, push, curve):
             total += t
         for i in range(end):
             push[i] += pushed[i]
-            curve[i] += bent[i]
+            if curve.ndim == 1:
+                curve[i] += bent[i]
+            else:
+                curve[i, i + distance] += bent[i]
         for i in range(end):
             push[i + distance] -= pushed[i]
-            curve[i + distance] += bent[i]
+            if curve.ndim == 1:
+                curve[i + distance] += bent[i]
     return total
 
 

@@ -37,6 +37,17 @@ def softmax(score, chance, miss):
     return best
 
 
+@inner
+def together(score, total, out):
+    """Fill the matrix `out` with the products of chances times `total`, 0 in its diagonal."""
+    n = score.size
+    chance, miss = np.empty(n, score.dtype), np.empty(n, score.dtype)
+    softmax(score, chance, miss)
+    for i in range(n):
+        for j in range(n):
+            out[i * n + j] = total * chance[i] * chance[j] if i != j else like(total, 0.0)
+
+
 @part
 class Softmax:
     r"""Softmax loss :math:`-\sum_i y_i \log p_i`, p being the softmax of the scores [bruch2019].
@@ -54,6 +65,12 @@ class Softmax:
             share = total * grad[i]
             grad[i], hess[i] = share - label[i], share * hess[i]
 
+    def bend(self, label, score, worth, out):
+        total = like(score[0], 0.0)
+        for i in range(score.size):
+            total += label[i]
+        together(score, total, out)
+
 
 @part
 class ListNet:
@@ -70,6 +87,9 @@ class ListNet:
         for i in range(score.size):
             chance = grad[i]
             grad[i], hess[i] = chance - worth[i], chance * hess[i]
+
+    def bend(self, label, score, worth, out):
+        together(score, like(score[0], 1.0), out)
 
 
 @part

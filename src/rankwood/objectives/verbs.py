@@ -153,3 +153,17 @@ def derive(obj, label, score, worth, table, state, grad, hess):
 
     `worth` is what the parts inside made of the labels, `table` the discounts by rank.
     """
+
+
+def _diagonal(obj, label, score, worth, out):
+    return 0
+
+
+def bend(obj, label, score, worth, out):
+    """Fill the matrix `out`, row after row, with minus the second derivatives by two different scores of one query.
+
+    For models that score pairs. By default they count as 0.
+    """
+
+
+bend = verb(bend, default=_diagonal)

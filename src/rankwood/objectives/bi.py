@@ -1,0 +1,28 @@
+"""The part that lifts an objective to ordered pairs of documents; `bivariate` has the kernel."""
+
+from typing import Any
+
+from rankwood import _check
+from rankwood._jit import part
+from rankwood.objectives.pairwise import Lambda
+from rankwood.objectives.verbs import derive
+
+
+@part
+class Bi:
+    r"""An objective on the scores of ordered pairs.
+
+    The pair (i, j) has the gradient :math:`(g_i - g_j) / (n - 1)` and the hessian
+    :math:`(H_{ii} - 2 H_{ij} + H_{jj}) / (n - 1)^2`, from those of `base` [bivariate2024].
+    """
+
+    base: Any = Lambda()
+
+    def check(self) -> None:
+        if (
+            not isinstance(self.base, Lambda)
+            and getattr(type(self.base), "Raw", None) not in derive.table
+        ):
+            raise _check.InputError(
+                f"Bi.base must be an objective, Lambda(...) or a part that can 'derive', got {self.base!r}."
+            )

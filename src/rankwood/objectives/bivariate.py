@@ -1,0 +1,114 @@
+r"""The bivariate lifting: objectives of documents become objectives of ordered pairs of them [bivariate2024].
+
+A model scores pairs, :math:`s_i = \frac{1}{n-1} \sum_{j \ne i} (s_{ij} - s_{ji})`; the objective itself is unchanged.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from rankwood import _check, _run
+from rankwood._jit import jit
+from rankwood.data.groups import Groups
+from rankwood.data.lists import grouped
+from rankwood.objectives.bi import Bi
+from rankwood.objectives.drive import Drive
+from rankwood.objectives.named import objective as to_objective
+
+
+class BiDrive(Drive):
+    """A drive of the lifted objective: scores of documents in, gradients of ordered pairs out.
+
+    Pairs of query q begin at ``pairs[q]``, in the order (0, 1), (0, 2), ..., (1, 0), (1, 2), ... of the slots.
+    """
+
+    def __init__(self, objective: Bi, y: np.ndarray, groups: Groups, *args: Any, **options: Any):
+        super().__init__(objective.base, y, groups, *args, **options)
+        self.groups = groups
+        sizes = groups.sizes.astype(np.int64)
+        self.pairs = np.concatenate([[0], np.cumsum(sizes * (sizes - 1))])
+        self._blocks = np.concatenate([[0], np.cumsum(sizes**2)])
+
+    def __call__(self, scores: np.ndarray, round: int = 0, cross: None = None) -> Any:
+        """Return gradients and hessians of all ordered pairs at these scores of documents."""
+        bent = np.zeros(self._blocks[-1], self.real)
+        grad, hess = super().__call__(scores, round, (self._blocks, bent))
+        grads: np.ndarray = np.empty(self.pairs[-1], self.real)
+        hesses = np.empty_like(grads)
+        ptr, rows = self.groups.ptr, self.groups.rows
+        # The weight of a query is in the sums of `hess` already, not in `bent`.
+        factor = np.ones(ptr.size - 1, self.real)
+        if self._weight is not None:
+            factor = self._weight[rows[ptr[:-1]]]
+
+        def run(first: int, last: int) -> None:
+            where = (ptr, rows, self._blocks, self.pairs, factor)
+            lift(*where, grad, hess, bent, grads, hesses, first, last)
+
+        _run.over(self._work, run, self.n_jobs)
+        return grads, hesses
+
+
+@jit
+def lift(ptr, rows, blocks, pairs, factor, grad, hess, bent, grads, hesses, first, last):
+    """Fill gradients and hessians of the ordered pairs of queries `first` to `last`."""
+    for q in range(first, last):
+        start, n = ptr[q], ptr[q + 1] - ptr[q]
+        p = pairs[q]
+        for i in range(n):
+            a = rows[start + i]
+            for j in range(n):
+                if i == j:
+                    continue
+                b = rows[start + j]
+                grads[p] = (grad[a] - grad[b]) / (n - 1)
+                both = factor[q] * (bent[blocks[q] + i * n + j] + bent[blocks[q] + j * n + i])
+                hesses[p] = (hess[a] + both + hess[b]) / (n - 1) ** 2
+                p += 1
+
+
+def item_scores(pair_scores: np.ndarray) -> np.ndarray:
+    """Return the scores of documents from a matrix of pair scores; its diagonal isn't read."""
+    n = pair_scores.shape[0]
+    off = pair_scores * (1.0 - np.eye(n))
+    return (off.sum(axis=1) - off.sum(axis=0)) / max(n - 1, 1)
+
+
+def bivariate_gradients(
+    objective: Any, y: Any, S: Any, *, seed: int = 0, round: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return gradients and hessians of the pair scores of one query, as two matrices.
+
+    Parameters
+    ----------
+    objective : str or part
+        A name such as ``"lambdarank-ndcg@5"``, with or without ``bi-``, or a composition.
+    y : array
+        Labels of the n documents.
+    S : array of n rows and n columns
+        Scores of the ordered pairs; the diagonal isn't read.
+    seed, round : int
+        What objectives that draw at random draw from.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> g, h = rw.bivariate_gradients("ranknet(norm=False)", [1, 0], [[0, 0], [0, 0]])
+    >>> g.tolist(), h.tolist()
+    ([[0.0, -1.0], [1.0, 0.0]], [[0.0, 1.0], [1.0, 0.0]])
+    """
+    y, groups = grouped(y, None, None)
+    S = np.asarray(S, np.float64)
+    if S.shape != (y.size, y.size) or not np.isfinite(S).all():
+        raise _check.InputError(
+            f"S must be a matrix of {y.size} × {y.size} finite pair scores, got shape {S.shape}."
+        )
+    seed, round = _check.at_least(seed, 0, "seed"), _check.at_least(round, 0, "round")
+    made = to_objective(objective)
+    lifted = made if isinstance(made, Bi) else Bi(made)
+    found = BiDrive(lifted, y, groups, n_jobs=1, seed=seed)(item_scores(S), round)
+    off = ~np.eye(y.size, dtype=bool)
+    matrices = np.zeros((2, y.size, y.size))
+    for matrix, values in zip(matrices, found, strict=True):
+        matrix[off] = values
+    return matrices[0], matrices[1]
