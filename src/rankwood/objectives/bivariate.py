@@ -19,7 +19,8 @@ from rankwood.objectives.named import objective as to_objective
 class BiDrive(Drive):
     """A drive of the lifted objective: scores of documents in, gradients of ordered pairs out.
 
-    Pairs of query q begin at ``pairs[q]``, in the order (0, 1), (0, 2), ..., (1, 0), (1, 2), ... of the slots.
+    Pairs of query q begin at ``pairs[q]``, in the order (0, 1), (1, 0), (0, 2), (2, 0), ..., (1, 2), (2, 1), ... of the
+    slots.
     """
 
     def __init__(self, objective: Bi, y: np.ndarray, groups: Groups, *args: Any, **options: Any):
@@ -49,6 +50,11 @@ class BiDrive(Drive):
         return grads, hesses
 
 
+def driven(objective: Any) -> type[Drive]:
+    """Return the class that drives an objective, of documents or of pairs."""
+    return BiDrive if isinstance(objective, Bi) else Drive
+
+
 @jit
 def lift(ptr, rows, blocks, pairs, factor, grad, hess, bent, grads, hesses, first, last):
     """Fill gradients and hessians of the ordered pairs of queries `first` to `last`."""
@@ -57,14 +63,14 @@ def lift(ptr, rows, blocks, pairs, factor, grad, hess, bent, grads, hesses, firs
         p = pairs[q]
         for i in range(n):
             a = rows[start + i]
-            for j in range(n):
-                if i == j:
-                    continue
+            for j in range(i + 1, n):
                 b = rows[start + j]
-                grads[p] = (grad[a] - grad[b]) / (n - 1)
+                push = (grad[a] - grad[b]) / (n - 1)
                 both = factor[q] * (bent[blocks[q] + i * n + j] + bent[blocks[q] + j * n + i])
-                hesses[p] = (hess[a] + both + hess[b]) / (n - 1) ** 2
-                p += 1
+                curve = (hess[a] + both + hess[b]) / (n - 1) ** 2
+                grads[p], grads[p + 1] = push, -push
+                hesses[p] = hesses[p + 1] = curve
+                p += 2
 
 
 def item_scores(pair_scores: np.ndarray) -> np.ndarray:
@@ -107,8 +113,9 @@ def bivariate_gradients(
     made = to_objective(objective)
     lifted = made if isinstance(made, Bi) else Bi(made)
     found = BiDrive(lifted, y, groups, n_jobs=1, seed=seed)(item_scores(S), round)
-    off = ~np.eye(y.size, dtype=bool)
     matrices = np.zeros((2, y.size, y.size))
+    upper = np.triu_indices(y.size, 1)
     for matrix, values in zip(matrices, found, strict=True):
-        matrix[off] = values
+        matrix[upper] = values[::2]
+        matrix.T[upper] = values[1::2]
     return matrices[0], matrices[1]
