@@ -7,15 +7,13 @@ finished run is a line of the results file; start the same command again, and on
 """
 
 import argparse
-import json
-import platform
 import sys
 import time
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 from folds import fold, load
+from runs import finished, keep, versions
 
 import rankwood as rw
 from rankwood.metrics.evaluation import Evaluation
@@ -68,30 +66,6 @@ def names(args, top):
     chosen = [name for family in args.family or FAMILIES for name in FAMILIES[family]]
     chosen = dict.fromkeys([BASELINE, *chosen])
     return [name.format(k=args.k, top=top) for name in chosen]
-
-
-def finished(path, setting):
-    """Return the runs of this setting in a results file, by objective and fold."""
-    runs = {}
-    if Path(path).exists():
-        for line in Path(path).read_text(encoding="utf-8").splitlines():
-            try:
-                run = json.loads(line)
-            except json.JSONDecodeError:  # the process ended while it wrote
-                continue
-            if run["setting"] == setting:
-                runs[run["objective"], run["fold"]] = run
-    return runs
-
-
-def keep(path, run):
-    """Add a line to the results file; a line that an interrupt cut short is ended first."""
-    with open(path, "a+b") as file:
-        size = file.seek(0, 2)
-        file.seek(max(size - 1, 0))
-        whole = file.read() in (b"", b"\n")
-        file.write(b"" if whole else b"\n")
-        file.write(json.dumps(run).encode() + b"\n")
 
 
 def train(name, number, parts, args, setting):
@@ -160,12 +134,6 @@ def summary(runs, objectives):
     return "\n".join(lines)
 
 
-def versions():
-    """Return a line that says what was used."""
-    used = [f"{name} {version(name)}" for name in ("rankwood", "lightgbm", "numpy", "numba")]
-    return f"Python {platform.python_version()}, {', '.join(used)}."
-
-
 def main(argv=None):
     """Train what is missing, then compare."""
     args = arguments(argv)
@@ -177,7 +145,7 @@ def main(argv=None):
     setting |= {"data": Path(args.data).resolve().name, "rankwood": rw.__version__}
     setting |= {"rows": sum(map(len, parts)), "metrics": METRICS}
     objectives = names(args, int(max(part.y.max() for part in parts)))
-    runs = finished(args.results, setting)
+    runs = finished(args.results, setting, "objective", "fold")
     wanted = [(name, number) for name in objectives for number in range(1, 6)]
     missing = [run for run in wanted if run not in runs]
     print(f"{len(wanted)} runs, {len(wanted) - len(missing)} of them in {args.results} already")
@@ -197,7 +165,7 @@ def main(argv=None):
     text = f"{table.to_markdown().strip()}\n\n{summary(runs, objectives)}\n"
     print(f"\n{text}")
     if args.output:
-        head = f"# Families of objectives on {setting['data']}\n\n{versions()}\n\n"
+        head = f"# Families of objectives on {setting['data']}\n\n{versions('lightgbm')}\n\n"
         Path(args.output).write_text(head + text, encoding="utf-8")
     return 0
 

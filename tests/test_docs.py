@@ -11,6 +11,7 @@ from types import ModuleType
 import pytest
 
 import rankwood
+import rankwood.ranker  # parts that are imported late must be there before the first page begins
 from rankwood._jit import PARTS, VERBS
 from rankwood.metrics.evaluate import METRICS
 from rankwood.objectives.named import OBJECTIVES

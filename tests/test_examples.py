@@ -1,6 +1,7 @@
 """The examples: each runs from a shell on small data, skips politely without data, and goes on where it stopped."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +11,11 @@ import pytest
 
 import rankwood as rw
 from conftest import random_lists
+from rankwood.engines import base
+from rankwood.metrics.evaluation import Evaluation
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-SCRIPTS = sorted(path.name for path in EXAMPLES.glob("*.py") if path.name != "folds.py")
+SCRIPTS = sorted({path.name for path in EXAMPLES.glob("*.py")} - {"folds.py", "runs.py"})
 # What makes each of them quick.
 SMALL = {
     "families.py": ["--family", "RankNet", "--trees", "3", "--k", "3"],
@@ -23,22 +26,26 @@ SMALL = {
 @pytest.fixture
 def folder(tmp_path, rng):
     """A folder with S1 to S5, the last one compressed."""
-    made = tmp_path / "tiny"
+    names = [f"S{part}.txt{'.gz' if part == 5 else ''}" for part in range(1, 6)]
+    return written(tmp_path / "tiny", names, rng, queries=8)
+
+
+def written(made, names, rng, queries):
+    """A folder with files of these names, whose query ids tell the file."""
     made.mkdir()
-    for part in range(1, 6):
-        X, y, sizes = random_lists(rng, queries=8, longest=15, features=5, grades=3)
+    for part, name in enumerate(names, 1):
+        X, y, sizes = random_lists(rng, queries=queries, longest=15, features=5, grades=3)
         qid = np.repeat(np.arange(part * 100, part * 100 + sizes.size), sizes)
-        path = made / f"S{part}.txt{'.gz' if part == 5 else ''}"
-        rw.save_letor(rw.RankingData(X.astype(np.float32), y, qid=qid), path)
+        rw.save_letor(rw.RankingData(X.astype(np.float32), y, qid=qid), made / name)
     return made
 
 
-def run(script, *args, cwd):
+def run(script, *args, cwd, **env):
     line = [sys.executable, str(EXAMPLES / script), *map(str, args)]
-    return subprocess.run(line, capture_output=True, text=True, cwd=cwd)
+    return subprocess.run(line, capture_output=True, text=True, cwd=cwd, env={**os.environ, **env})
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize("script", [script for script in SCRIPTS if script != "ablations.py"])
 def test_runs(script, folder, tmp_path):
     done = run(script, "--data", folder, *SMALL.get(script, []), cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
@@ -103,3 +110,80 @@ def test_folds_follow_the_rule(folder, monkeypatch):
     assert set(valid.qid // 100) == {2}
     assert set(test.qid // 100) == {3}
     assert len(train) == len(parts[3]) + len(parts[4]) + len(parts[0])
+
+
+def test_ablations_run_and_go_on_where_they_stopped(tmp_path, rng):
+    folder = written(tmp_path / "split", ["train.txt", "vali.txt.gz", "test.txt"], rng, queries=6)
+    args = ["--data", folder, "--data", tmp_path / "none", "--metric", "MRR", "--rounds", "2"]
+    # Nine compositions: to compile them would take longer than to do without.
+    quick = {"cwd": tmp_path, "NUMBA_DISABLE_JIT": "1"}
+    first = run("ablations.py", *args, "--output", "t.md", **quick)
+    assert (first.returncode, first.stderr) == (0, "")
+    assert "Skipped: " in first.stdout and "9 runs, 0 of them" in first.stdout
+    text = (tmp_path / "t.md").read_text(encoding="utf-8")
+    for number, rows in ((8, "123a"), (14, "LGN"), (20, "LGN")):
+        table = text.split(f"**Table {number}. ")[1].split("\n\n")[1].splitlines()
+        assert table[0] == "| | split |"
+        assert "".join(line[2] for line in table[2:]) == rows
+        assert sum("**" in line for line in table) == 1
+    lines = (tmp_path / "ablations.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 9
+    # Logistic noise and one neighbour are the same run in both tables of YetiLoss.
+    values = {run["objective"]: run["values"] for run in map(json.loads, lines)}
+    name = "yetiloss-mrr(variant='catboost', noise='logistic', neighbours=1)"
+    mean = f"{100 * np.mean(values[name]):.2f}"
+    for number, row in ((8, "| 1 |"), (20, "| Logistic |")):
+        table = text.split(f"**Table {number}. ")[1]
+        assert mean in table.split(row)[1].splitlines()[0]
+    second = run("ablations.py", *args, "--output", "again.md", **quick)
+    assert "9 runs, 9 of them" in second.stdout
+    assert (tmp_path / "again.md").read_text(encoding="utf-8") == text
+
+
+def test_ablations_are_those_of_the_paper(monkeypatch):
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    import ablations
+
+    args = ablations.arguments(["--data", "x"])
+    made = list(ablations.variants(args))
+    assert len(made) == 6 * (
+        4 + 3 + 2
+    )  # each target: neighbours, YetiRank, and noise that wasn't there yet
+    for _, name, options in made:
+        objective = rw.objective(ablations.spell(name, options, top=4, variant="catboost"))
+        base.check("catboost", objective)  # all of them are losses of the paper's program
+
+
+def test_marks_of_ablations(monkeypatch):
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    import ablations
+
+    values = {"1": [0.2, 0.4, 0.6, 0.8], "2": [0.19, 0.4, 0.62, 0.8], "3": [0.1, 0.3, 0.5, 0.6]}
+
+    class Study:
+        def pooled(self, target, name, options):
+            ids = np.arange(4)
+            column = {"metric": np.array(values[options["neighbours"]])}
+            return Evaluation(ids, column, {"ties": "worst", "empty": 0})
+
+    varied = {key: {"neighbours": key} for key in values}
+    # Differences of the third from the best: 0.09, 0.1, 0.12, 0.2, so t = 5.1; of the first: t = 0.4.
+    expected = {"1": "50.00", "2": "**50.25**", "3": "37.50†"}
+    assert ablations.cells(Study(), "MRR", "yetiloss", varied) == expected
+
+
+def test_splits_of_a_folder(folder, tmp_path, rng, monkeypatch):
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    import folds
+
+    assert folds.splits(tmp_path / "none") is None
+    five = folds.splits(folder)
+    assert [sorted(set(test.qid // 100)) for _, _, test in five] == [[5], [1], [2], [3], [4]]
+    whole = folds.splits(written(tmp_path / "whole", ["all.txt"], rng, queries=7))
+    assert [len(set(test.qid)) for _, _, test in whole] == [1, 2, 2, 1, 1]
+    for train, valid, test in whole:
+        parts = [set(data.qid) for data in (train, valid, test)]
+        assert sorted(qid for part in parts for qid in part) == list(range(100, 107))
+    split = written(tmp_path / "split", ["train.txt", "vali.txt", "test.txt"], rng, queries=3)
+    ((train, valid, test),) = folds.splits(split)
+    assert [set(data.qid // 100) for data in (train, valid, test)] == [{1}, {2}, {3}]
