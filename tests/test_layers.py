@@ -20,6 +20,7 @@ LAYERS = [
     ["modelfile", "watch"],
     ["params"],
     ["ranker"],
+    ["crossfit", "twostage"],
     ["report"],
     ["cli", "__main__"],
 ]

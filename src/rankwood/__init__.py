@@ -11,6 +11,7 @@ from rankwood._check import InputError
 from rankwood._version import __version__
 from rankwood.data.letor import load_letor, save_letor
 from rankwood.data.lists import RankingData
+from rankwood.data.listwise import listwise_features
 from rankwood.data.trec import Qrels, Run, load_qrels, load_run, save_qrels, save_run
 from rankwood.metrics.evaluate import evaluate
 from rankwood.metrics.evaluation import Evaluation
@@ -23,11 +24,13 @@ if TYPE_CHECKING:
     from rankwood.ranker import Ranker
     from rankwood.report.compare import compare
     from rankwood.report.comparison import Comparison
+    from rankwood.twostage import TwoStage
 
 # What takes a while to import (scikit-learn, SciPy), and most of the package does without.
 _LATER = {
     "Comparison": "rankwood.report",
     "Ranker": "rankwood.ranker",
+    "TwoStage": "rankwood.twostage",
     "compare": "rankwood.report",
     "diagnose": "rankwood.diagnosis",
 }
@@ -40,11 +43,13 @@ __all__ = [
     "Ranker",
     "RankingData",
     "Run",
+    "TwoStage",
     "__version__",
     "compare",
     "diagnose",
     "evaluate",
     "gradients",
+    "listwise_features",
     "load_letor",
     "load_qrels",
     "load_run",

@@ -15,12 +15,23 @@ _TURN = 2.0 * float(np.pi)
 @inner
 def mix(state, word):
     """Return a new word of 32 bits from two: Murmur3's finalizer over their combination."""
-    h = (state * 0x9E3779B1 + word + 0x7F4A7C15) & _MASK
+    # Combined by exclusive or: sums would make the numbers of two states parts of one sequence.
+    h = state ^ ((word * 0x9E3779B1 + 0x7F4A7C15) & _MASK)
     h ^= h >> 16
     h = (h * 0x85EBCA6B) & _MASK
     h ^= h >> 13
     h = (h * 0xC2B2AE35) & _MASK
     return h ^ (h >> 16)
+
+
+def begin(seed: int, round: int) -> int:
+    """Return the state of a round: all bits of seed and round count."""
+    state = 0
+    for number in (int(seed), int(round)):
+        state = mix(state, number & _MASK)
+        if number > _MASK:
+            state = mix(state, number >> 32)
+    return state
 
 
 @inner

@@ -23,9 +23,9 @@ def threads(n_jobs: int | None) -> int:
     )
     if n_jobs is None or n_jobs == 0:
         return cores
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int):
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)):
         raise _check.InputError(f"n_jobs must be an integer or None, got {n_jobs!r}.")
-    return max(1, cores + 1 + n_jobs) if n_jobs < 0 else n_jobs
+    return max(1, cores + 1 + int(n_jobs)) if n_jobs < 0 else int(n_jobs)
 
 
 def over(

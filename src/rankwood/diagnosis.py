@@ -89,12 +89,13 @@ def diagnose(
     [1]
     """
     objective = to_objective(objective)
+    beyond = getattr(y, "beyond", None)
     y, groups = grouped(y, qid, group)
     scores = _check.vector(scores, "scores", y.size)
     seed, round = _check.at_least(seed, 0, "seed"), _check.at_least(round, 0, "round")
     k = cutoff(objective) if k is None else _check.at_least(k, 1, "k")
     _check.one_of(missed, ("code", "text"), "missed")
-    options = {"n_jobs": n_jobs, "seed": seed}
+    options = {"n_jobs": n_jobs, "seed": seed, "beyond": beyond}
     push = -drive(objective, y, groups, **options)(scores, round)[0]
     paired = isinstance(objective, Lambda)
     used = Used(objective, y, groups, drive, **options)(scores, round) if paired else None

@@ -1,7 +1,12 @@
-"""Models on disk: one JSON object, a header and the engine's own text. No pickle anywhere."""
+"""Models on disk: one JSON object, a header and the engine's own text. No pickle anywhere.
+
+What `content_of` makes of a ranker has no header, so that it can be a part of a larger file.
+"""
 
 import hashlib
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +25,17 @@ _VERSION = 1
 
 def write(ranker: Any, path: str | Path) -> None:
     """Write a fitted ranker; an existing file stays whole until the new one is."""
-    text = ranker.model_.text
-    content = {
-        "format": _FORMAT,
-        "format_version": _VERSION,
-        "rankwood": __version__,
+    write_content(content_of(ranker), path)
+
+
+def read(ranker: Any, path: str | Path) -> None:
+    """Fill a new ranker from a file."""
+    fill(ranker, read_content(path, "Ranker"), path)
+
+
+def content_of(ranker: Any) -> dict[str, Any]:
+    """Return a fitted ranker as an object for JSON."""
+    return {
         "engine": ranker.engine,
         "objective": repr(ranker.objective_),
         "n_features": ranker.n_features_in_,
@@ -34,23 +45,19 @@ def write(ranker: Any, path: str | Path) -> None:
         "seconds": ranker.seconds_,
         "record": getattr(ranker, "record_", {}),
         "letor": getattr(ranker, "letor_", None),
-        "params": {k: _plain(v) for k, v in ranker.get_params(deep=False).items()},
-        "model": text,
+        "params": params_of(ranker),
+        "model": ranker.model_.text,
     }
-    content["sha256"] = _checksum(content)
-    try:
-        with replacing(path) as file:
-            file.write(json.dumps(content, indent=1).encode())
-    except OSError as error:
-        raise _check.InputError(f"{path} can't be written: {error.strerror}.") from None
 
 
-def read(ranker: Any, path: str | Path) -> None:
-    """Fill a new ranker from a file."""
-    content = _parse(path)
-    if content.get("sha256") != _checksum(content):
-        raise _check.InputError(f"{path} is damaged: its content doesn't match its checksum.")
-    try:
+def params_of(estimator: Any) -> dict[str, Any]:
+    """Return parameters as an object for JSON."""
+    return {k: _plain(v) for k, v in estimator.get_params(deep=False).items()}
+
+
+def fill(ranker: Any, content: dict[str, Any], path: str | Path) -> None:
+    """Fill a new ranker from the object that `content_of` made."""
+    with sound(path):
         engine, text = content["engine"], content["model"]
         model = base.find(engine).load(text)
         ranker.set_params(**content["params"])
@@ -64,12 +71,47 @@ def read(ranker: Any, path: str | Path) -> None:
         ranker.history_, ranker.seconds_ = content["history"], content["seconds"]
         ranker.record_ = content.get("record", {})  # older files have none
         ranker.model_ = model
+
+
+@contextmanager
+def sound(path: str | Path) -> Iterator[None]:
+    """Say that a file is damaged if what is in it can't be used."""
+    try:
+        yield
     except KeyError as error:
         raise _check.InputError(f"{path} is damaged: {error} is missing.") from None
     except _check.InputError:
         raise
     except (TypeError, ValueError, AttributeError):
         raise _check.InputError(f"{path} is damaged: a value in it is of the wrong kind.") from None
+
+
+def write_content(content: dict[str, Any], path: str | Path, kind: str = "Ranker") -> None:
+    """Write an object with a header and a checksum; `kind` is the class that reads it."""
+    head: dict[str, Any] = {
+        "format": _FORMAT,
+        "format_version": _VERSION,
+        "rankwood": __version__,
+        "kind": kind,
+    }
+    whole = {**head, **content}
+    whole["sha256"] = _checksum(whole)
+    try:
+        with replacing(path) as file:
+            file.write(json.dumps(whole, indent=1).encode())
+    except OSError as error:
+        raise _check.InputError(f"{path} can't be written: {error.strerror}.") from None
+
+
+def read_content(path: str | Path, kind: str) -> dict[str, Any]:
+    """Return the object of a file that `write_content` wrote for this class."""
+    content = _parse(path)
+    if content.get("sha256") != _checksum(content):
+        raise _check.InputError(f"{path} is damaged: its content doesn't match its checksum.")
+    got = content.get("kind", "Ranker")  # older files are all of rankers
+    if got != kind:
+        raise _check.InputError(f"{path} holds a {got}, not a {kind}: read it with {got}.load.")
+    return content
 
 
 def _objective(text: str, path: str | Path) -> Any:

@@ -10,9 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankwood import _check, modelfile
 from rankwood.data.frames import column_names, is_frame, matrix
+from rankwood.data.groups import group_rows
 from rankwood.data.lists import RankingData, lacking, training_data, validation_data
 from rankwood.engines import base
 from rankwood.metrics.evaluate import evaluate, named_metrics
+from rankwood.objectives.bivariate import driven
 from rankwood.objectives.drive import Drive
 from rankwood.objectives.named import objective as to_objective
 from rankwood.params import check_shared
@@ -76,6 +78,7 @@ class Ranker(BaseEstimator):
 
     # scikit-learn's metadata routing hands these on, once it is switched on.
     __metadata_request__fit: ClassVar = {"qid": True, "group": True, "weight": True, "valid": True}
+    __metadata_request__predict: ClassVar = {"qid": True, "group": True}
     __metadata_request__score: ClassVar = {"qid": True, "group": True}
 
     def __init__(
@@ -163,10 +166,12 @@ class Ranker(BaseEstimator):
         valid = None if valid is None else validation_data(valid, train)
         rounds = check_shared(self)
         objective = to_objective(self.objective)
-        base.check(self.engine, objective)
+        base.check(self.engine, objective, train.beyond is not None)
         groups = train.groups.shuffled(self.random_state) if self.shuffle else train.groups
         jobs, seed = self.n_jobs, self.random_state
-        drive = Drive(objective, train.y, groups, train.weight, np.float32, jobs, seed)
+        drive = driven(objective)(
+            objective, train.y, groups, train.weight, np.float32, jobs, seed, train.beyond
+        )
         recorder = Recorder(self.record, drive, train.y, groups)
         watch = Watch(self.eval_metric, self.early_stopping_rounds, valid, jobs)
         task = base.Task(train, groups, valid, objective, rounds, bool(recorder.curves))
@@ -189,7 +194,9 @@ class Ranker(BaseEstimator):
             *("shuffle", "verbose", "record"),
         }
         own = {k: getattr(self, k) for k in self._get_param_names() if k not in ours}
-        return {**own, **self.engine_params}
+        given = {**own, **self.engine_params}
+        # Numbers of NumPy are as good as any, but not to every engine.
+        return {k: v.item() if isinstance(v, np.generic) else v for k, v in given.items()}
 
     def _train(
         self,
@@ -241,9 +248,14 @@ class Ranker(BaseEstimator):
                 self.__dict__.pop("feature_names_in_", None)
                 self.__dict__.update(fitted)
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return one score per row of a matrix or a RankingData, in the caller's order."""
+    def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> np.ndarray:
+        """Return one score per row of a matrix or a RankingData, in the caller's order.
+
+        Models of pairs (objectives `bi-...`) compare the documents of a query: with a matrix they need `qid` or
+        `group`.
+        """
         check_is_fitted(self, "model_")
+        groups = X.groups if isinstance(X, RankingData) else None
         X = self._features(X)
         if X.shape[1] != self.n_features_in_:
             raise _check.InputError(
@@ -252,7 +264,14 @@ class Ranker(BaseEstimator):
             )
         if X.shape[0] == 0:
             return np.zeros(0)
-        return self.model_.predict(X, self.n_jobs)
+        if not getattr(self.model_, "needs_lists", False):
+            return self.model_.predict(X, self.n_jobs)
+        if groups is None and qid is None and group is None:
+            raise _check.InputError(
+                "this model scores a document by comparing it with the others of its query: give predict a "
+                "RankingData, qid= or group=."
+            )
+        return self.model_.predict(X, self.n_jobs, groups or group_rows(X.shape[0], qid, group))
 
     @property
     def feature_importances_(self) -> np.ndarray:

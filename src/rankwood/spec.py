@@ -57,6 +57,8 @@ def build(
     for key in given:
         if key == "k" and key not in known:
             raise _check.InputError(f"{kind} {name!r} has no cutoff; leave out @{given[key]}.")
+        if not known:
+            raise _check.InputError(f"{kind} {name!r} has no parameters; leave out {key}=.")
         if key not in known:
             raise _check.InputError(
                 f"{kind} {name!r} has no parameter {key!r}{_check.nearest(key, known)}"

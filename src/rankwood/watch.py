@@ -10,6 +10,7 @@ from rankwood.data.lists import RankingData
 from rankwood.diagnosis import cutoff
 from rankwood.engines import base
 from rankwood.metrics.evaluate import Evaluator, named_metrics
+from rankwood.objectives.bivariate import BiDrive
 from rankwood.objectives.count import Coherency, Used
 from rankwood.objectives.drive import Drive
 from rankwood.objectives.labels import read
@@ -89,9 +90,12 @@ class Recorder:
         self._coherency: Coherency | None = None
         if "effective_pairs" in names:
             options = {"real": drive.real, "n_jobs": n_jobs, "seed": drive.seed}
-            options["beyond"] = drive.beyond
-            self._used = Used(objective, y, groups, **options)
+            self._used = Used(objective, y, groups, beyond=drive.beyond, **options)
             self._used.follow(drive)
+        if "coherency" in names and isinstance(drive, BiDrive):
+            raise _check.InputError(
+                "record: 'coherency' is of documents, and this objective pushes pairs."
+            )
         if "coherency" in names:
             k, label = cutoff(objective), read(objective, y)
             self._coherency = Coherency(label, groups, k, tolerance=_ROUNDING, n_jobs=n_jobs)

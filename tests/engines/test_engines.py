@@ -226,3 +226,32 @@ def test_unknown_engines_suggest_near_names(data):
     for name, near in (("xgbost", "'xgboost'"), ("cat", "'catboost'"), ("LightGBM", "'lightgbm'")):
         with pytest.raises(rw.InputError, match=f"unknown engine {name!r}; did you mean {near}"):
             small(name).fit(data)
+
+
+@pytest.mark.parametrize(
+    ("engine", "objective", "params", "text"),
+    [
+        ("catboost", "lambdarank-ndcg", {"leaf_estimation_method": "Gradient"}, "wrong sign"),
+        ("catboost", "yetirank", {"diffusion_temperature": 0}, "must be positive, got 0"),
+        ("catboost", "yetirank", {"model_shrink_rate": 1.5}, r"must be in \[0, 1\), got 1.5"),
+        ("xgboost", "softmax", {"langevin": True}, "XGBoost doesn't have; take engine='lightgbm'"),
+        ("lightgbm", "softmax", {"diffusion_temperature": 1e-300}, "nothing but noise"),
+    ],
+)
+def test_what_an_engine_would_do_wrongly_is_refused(engine, objective, params, text):
+    with pytest.raises(rw.InputError, match=text):
+        rw.Ranker(objective, engine, n_estimators=1, **params).fit(np.eye(3), [0, 1, 2], group=[3])
+
+
+def test_weights_are_refused_where_catboost_divides_by_them():
+    ranker = rw.Ranker("stochasticrank-ndcg", "catboost", n_estimators=1)
+    with pytest.raises(rw.InputError, match="divides by the weights of queries"):
+        ranker.fit(np.eye(3), [0, 1, 2], group=[3], weight=[2.0])
+
+
+def test_numbers_of_numpy_are_numbers(lists):
+    X, y, sizes = lists
+    params = {"random_state": np.int64(2**40), "n_jobs": np.int64(1), "max_bin": np.int64(31)}
+    for engine in ("lightgbm", "xgboost"):
+        ranker = rw.Ranker("queryrmse", engine, n_estimators=1, **params).fit(X, y, group=sizes)
+        assert ranker.best_iteration_ == 1

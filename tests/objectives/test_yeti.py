@@ -18,6 +18,7 @@ import rankwood as rw
 from objectives.oracle import ORACLE, interpreted
 from rankwood import InputError
 from rankwood._jit import part
+from rankwood._rng import begin, mix
 from rankwood.data.groups import group_rows
 from rankwood.metrics import NDCG
 from rankwood.objectives import Binary, Graded, Lambda, Loss2, Marked, Near, Still, Swap
@@ -284,3 +285,21 @@ def test_names_print_and_read_back():
     assert rw.objective("yetirank(noise=none)").noise == Still()
     assert rw.objective("yetiloss-mrr(variant=catboost)").weight == YetiRR()
     assert rw.objective("yetiloss-map(variant=catboost)").weight == YetiAP()
+
+
+@pytest.mark.parametrize(
+    "text", ["Lambda(weight=Swap(ERR(gain=Linear())))", "StochasticRank(PFound(gain=Exp()))"]
+)
+def test_labels_that_are_no_chances_need_a_mapping(text):
+    with pytest.raises(
+        InputError, match=r"needs chances from 0 to 1, .* use LinearChance\(max_label=3\)"
+    ):
+        rw.gradients(text, [2, 0, 3], [0.0, 1.0, 2.0])
+
+
+def test_all_bits_of_a_seed_count():
+    assert len({begin(s, r) for s in (7, 7 + 2**32, 7 + 2**61) for r in (0, 1, 2**40)}) == 9
+    assert begin(np.int64(7), 1) == begin(7, 1)
+    # The numbers of two states are not parts of one sequence.
+    one, two = ({mix(state, i) for i in range(2000)} for state in (5, 6))
+    assert len(one) == 2000 and len(one & two) < 5

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from rankwood import _check
+from rankwood.data.beyond import Beyond, beyond_lists, beyond_rows
 from rankwood.data.comments import Comments
 from rankwood.data.frames import column, is_frame, matrix
 from rankwood.data.groups import Groups, group_rows
@@ -31,11 +32,17 @@ class RankingData:
         Taken from the columns of a table if not given.
     comments : sequence of str, optional
         A remark on each row, as the comments of a LETOR file.
+    beyond : sequence of arrays, optional
+        For each query, in order of first appearance, the labels of documents that belong to it and are not
+        here, as after a cut. They are never ranked, but what is relevant is counted with them: the ideal of
+        NDCG, in `evaluate` and in training, is that of the full list.
 
     Attributes
     ----------
     X, y, weight, feature_names, comments
         As given.
+    beyond : Beyond or None
+        Labels beyond the lists: `y`, and `ptr` as in `groups`.
     groups : Groups
         Rows by query: `ptr`, `rows`, `ids`.
 
@@ -59,6 +66,7 @@ class RankingData:
         weight: Any = None,
         feature_names: Any = None,
         comments: Any = None,
+        beyond: Any = None,
     ) -> None:
         named = tuple(c for c in (y, qid) if isinstance(c, str))
         if named and not is_frame(X):
@@ -82,6 +90,9 @@ class RankingData:
                 f"comments has {len(comments)} values, but there are {rows} rows."
             )
         self.comments: Comments | None = comments
+        self.beyond: Beyond | None = (
+            None if beyond is None else beyond_lists(beyond, self.groups.ids.size)
+        )
 
     def __repr__(self) -> str:
         rows, features = self.X.shape
@@ -133,7 +144,37 @@ class RankingData:
             weight=None if self.weight is None else self.weight[keep],
             feature_names=self.feature_names,
             comments=None if self.comments is None else self.comments.take(rows),
+            beyond=None if self.beyond is None else self.beyond.select(np.flatnonzero(keep)),
         )
+
+    def keep(self, rows: Any) -> "RankingData":
+        """Return the rows where a mask is true; labels of the others go to `beyond`.
+
+        Queries of which no row is left are gone, with their labels.
+        """
+        mask = np.asarray(rows)
+        if mask.dtype != bool or mask.shape != (len(self),):
+            raise _check.InputError(f"rows must be a mask of {len(self)} values, true or false.")
+        query = self.groups.per_row(np.arange(self.groups.ids.size))
+        kept = np.flatnonzero(mask)
+        other = RankingData(
+            self.X[kept],
+            self.y[kept],
+            qid=query[kept],
+            feature_names=self.feature_names,
+            comments=None if self.comments is None else self.comments.take(kept),
+        )
+        # Without their first rows, queries may appear in another order.
+        at = other.groups.ids
+        other.groups = other.groups._replace(ids=self.groups.ids[at])
+        other.weight = None if self.weight is None else self.weight[at]
+        gone, query = self.y[~mask], query[~mask]
+        if self.beyond is not None:
+            before = np.repeat(np.arange(self.beyond.sizes.size), self.beyond.sizes)
+            gone, query = np.append(self.beyond.y, gone), np.append(before, query)
+        if gone.size:
+            other.beyond = beyond_rows(gone, query, self.groups.ids.size).select(at)
+        return other
 
 
 def lacking(name: str, known: list[str]) -> _check.InputError:

@@ -9,6 +9,8 @@ import numpy as np
 from rankwood import _check
 from rankwood.data.groups import Groups
 from rankwood.data.lists import RankingData
+from rankwood.metrics.plan import has_ideal
+from rankwood.objectives.bi import Bi
 
 #: The driver's half of a round: scores in, gradients and hessians out.
 Gradients = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -58,7 +60,14 @@ class Engine(Protocol):
 
 
 #: Engines, and the package that each needs.
-ENGINES = {"lightgbm": "lightgbm", "xgboost": "xgboost", "catboost": "catboost"}
+ENGINES = {
+    "lightgbm": "lightgbm",
+    "xgboost": "xgboost",
+    "catboost": "catboost",
+    "pairtree": "",
+}
+#: Engines that can train objectives of pairs, `bi-...`.
+ON_PAIRS = ("pairtree", "lightgbm")
 
 
 def find(name: Any) -> Any:
@@ -66,7 +75,7 @@ def find(name: Any) -> Any:
     if not isinstance(name, str) or name not in ENGINES:
         raise _check.InputError(f"unknown engine {name!r}{_check.nearest(str(name), ENGINES)}")
     try:
-        return import_module(f"rankwood.engines.{name}")
+        return import_module(f"rankwood.engines.{name}{'' if ENGINES[name] else '.engine'}")
     except ModuleNotFoundError as error:
         if error.name != ENGINES[name]:
             raise
@@ -75,11 +84,25 @@ def find(name: Any) -> Any:
         ) from None
 
 
-def check(name: Any, objective: Any) -> None:
-    """Raise unless an engine is there and can train an objective."""
+def check(name: Any, objective: Any, beyond: bool = False) -> None:
+    """Raise unless an engine is there and can train an objective, with documents beyond the lists if there are."""
     module = find(name)
+    if isinstance(objective, Bi) and name not in ON_PAIRS:
+        raise _check.InputError(
+            f"engine={name!r} can't train objectives of pairs (bi-...). Engines that can: {', '.join(ON_PAIRS)}."
+        )
+    if not isinstance(objective, Bi) and name == "pairtree":
+        raise _check.InputError(
+            "engine='pairtree' trains objectives of pairs only: write bi- before the name of an objective, as in "
+            "'bi-lambdarank-ndcg@5', or take another engine."
+        )
     if hasattr(module, "native"):  # it takes no gradients
         module.native(objective)
+        if beyond and has_ideal(objective):
+            raise _check.InputError(
+                f"engine={name!r} has losses of its own, whose ideal is that of the lists alone; leave out "
+                "`beyond` (in TwoStage: ideal='list') or take another engine."
+            )
 
 
 def start(name: str, params: dict[str, Any], task: Task) -> Engine:

@@ -20,7 +20,7 @@ import numpy as np
 from rankwood import _check, _run
 from rankwood.data.groups import Groups
 from rankwood.data.lists import RankingData
-from rankwood.engines import _params
+from rankwood.engines import _params, langevin
 from rankwood.engines.base import Gradients, Task
 from rankwood.engines.catboost_losses import Native, native
 from rankwood.engines.catboost_params import translate
@@ -213,17 +213,28 @@ def start(params: dict[str, Any], task: Task) -> CatBoostEngine:
     """Begin a training run with parameters by the shared names or CatBoost's own."""
     loss = native(task.objective)
     real = translate(params)
+    langevin.asked(langevin.split(params)[0], real.get("learning_rate", 0.1), None)
+    weighted = task.train.weight is not None
     if loss.name == "LambdaMart":
         if real["l2_leaf_reg"] > 0:
-            raise _check.InputError(
-                "CatBoost's LambdaMart subtracts reg_lambda where it should add it; leave it at 0, or take "
-                "engine='lightgbm'."
+            raise _refused(
+                "LambdaMart subtracts reg_lambda where it should add it; leave it at 0, or"
             )
-        if task.train.weight is not None:
-            raise _check.InputError(
-                "CatBoost's LambdaMart ignores the weights of queries; take engine='lightgbm'."
+        if real.get("leaf_estimation_method", "Newton") != "Newton":
+            raise _refused(
+                "LambdaMart has gradients of the wrong sign; leave out leaf_estimation_method, or"
             )
+        if weighted:
+            raise _refused("LambdaMart ignores the weights of queries;")
+    if loss.name == "StochasticRank" and weighted:
+        raise _refused(
+            "StochasticRank divides by the weights of queries and doesn't multiply by them;"
+        )
     return CatBoostEngine(real, loss, task)
+
+
+def _refused(why: str) -> _check.InputError:
+    return _check.InputError(f"CatBoost's {why} take engine='lightgbm'.")
 
 
 def load(text: str) -> CatBoostModel:

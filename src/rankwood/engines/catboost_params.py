@@ -90,7 +90,7 @@ def _translate_trees(out: dict[str, Any]) -> None:
     """Give the shape of trees in CatBoost's terms: symmetric ones have a depth, and no smallest leaf."""
     policy = out.get("grow_policy", "SymmetricTree")
     leaves, smallest = out.pop("max_leaves", 31), out.pop("min_data_in_leaf", 20)
-    if out.get("depth", -1) == -1:
+    if out.get("depth", -1) <= 0:  # no limit
         by_leaves = _DEEPEST if policy == "Lossguide" else ceil(log2(leaves))
         out["depth"] = min(by_leaves, _DEEPEST)
     if policy == "Lossguide":

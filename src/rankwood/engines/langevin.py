@@ -16,6 +16,7 @@ NAMES = ("langevin", "diffusion_temperature", "model_shrink_rate", "model_shrink
 #: Modes of shrinkage, and the rate of each if langevin is on and no rate is given.
 _MODES = {"Constant": 0.001, "Decreasing": 0.01}
 _TEMPERATURE = 1e4
+_HOTTEST = 1e-20
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,11 @@ def asked(ours: dict[str, Any], learning_rate: Any, seed: int | None) -> Langevi
         raise _check.InputError(
             f"diffusion_temperature must be positive, got {temperature:g}; larger means less noise, "
             "and langevin=False means none."
+        )
+    if temperature < _HOTTEST:
+        raise _check.InputError(
+            f"diffusion_temperature must be at least {_HOTTEST:g}, got {temperature:g}: there would be "
+            "nothing but noise."
         )
     mode = ours.get("model_shrink_mode", "Constant")
     if not isinstance(mode, str) or mode not in _MODES:

@@ -11,6 +11,7 @@ from rankwood import _check, _run
 from rankwood.data.lists import RankingData
 from rankwood.engines import _params, langevin
 from rankwood.engines.base import Gradients, Task
+from rankwood.objectives.bi import Bi
 
 with _params.passive_threads():
     import lightgbm as lgb
@@ -166,16 +167,33 @@ class LightGBMModel:
 def start(params: dict[str, Any], task: Task) -> LightGBMEngine:
     """Begin a training run with parameters by the shared names or LightGBM's own."""
     ours, params = langevin.split(params)
+    differences = params.pop("differences", None)
     real = translate(params)
     how = langevin.asked(ours, real.get("learning_rate", 0.1), real.get("seed"))
+    if isinstance(task.objective, Bi):
+        from rankwood.engines.lightgbm_pairs import (
+            PairsEngine,
+        )  # it is one of ours, with pairs for rows
+
+        if how is not None:
+            raise _check.InputError("Langevin boosting is not for models of pairs; leave it out.")
+        return PairsEngine(real, "base" if differences is None else differences, task)
+    if differences is not None:
+        raise _check.InputError(
+            "differences are features of pairs: they go with an objective bi-..."
+        )
     if how is None:
         return LightGBMEngine(real, task.train, task.valid)
     _check_langevin(how, real)
     return LangevinEngine(how, real, task)
 
 
-def load(text: str) -> LightGBMModel:
+def load(text: str) -> Any:
     """Return the model that `text` holds, or raise if LightGBM can't read it."""
+    if text.startswith("{"):
+        from rankwood.engines import lightgbm_pairs
+
+        return lightgbm_pairs.load(text)
     model = LightGBMModel(text)
     with _plain_errors():
         model._booster = lgb.Booster(model_str=text)

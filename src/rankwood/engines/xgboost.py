@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rankwood import _check, _run
-from rankwood.engines import _params
+from rankwood.engines import _params, langevin
 from rankwood.engines.base import Gradients, Task
 
 with _params.passive_threads():
@@ -168,6 +168,10 @@ def translate(params: dict[str, Any]) -> dict[str, Any]:
         elif name == "min_child_samples":
             instead = "it knows no documents in a leaf, only the sum of hessians, min_child_weight"
             _params.lacks("XGBoost", name, value, 20, instead)
+        elif name in langevin.NAMES:
+            raise _check.InputError(
+                f"{name} is Langevin boosting, which XGBoost doesn't have; take engine='lightgbm' or 'catboost'."
+            )
         elif real in _OBJECTIVE:
             raise _check.InputError(
                 f"{name} belongs to XGBoost's own objective, which isn't used; write it into ours, as in "

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankwood import _check
 from rankwood._jit import Can, inner, like, part
 from rankwood.metrics.gains import ExpChance, LinearChance, all_gains
 from rankwood.metrics.moves import SURE, chance_moves
@@ -83,6 +84,19 @@ def _grade(self, label):
     return like(label, gain(self.gain, label))
 
 
+def _check_chances(self, y):
+    """Raise unless the gain makes chances of all labels: numbers from 0 to 1."""
+    if isinstance(self.gain, (ExpChance, LinearChance)):
+        return  # they look for themselves
+    for row in (int(np.argmax(y)), int(np.argmin(y))) if y.size else ():
+        chance = self.gain.gain(float(y[row]))
+        if not 0 <= chance <= 1:
+            raise _check.InputError(
+                f"{type(self).__name__} needs chances from 0 to 1, but {self.gain!r} makes {chance:g} of the label "
+                f"{y[row]:g} at row {row}; use LinearChance(max_label={y.max():g})."
+            )
+
+
 def _delta(self, x, y, a, b):
     if_above, if_below = a.head + a.rate * b.tail, b.head + b.rate * a.tail
     change = (b.chance - a.chance) * if_above
@@ -142,6 +156,7 @@ class ERR:
         return tied_cascade(q, worth, discount)
 
     worth, value, delta, grade = _worth, _err, _delta, _grade
+    check_labels = _check_chances
 
 
 @part
@@ -177,3 +192,4 @@ class PFound:
         return tied_cascade(q, worth, discount)
 
     worth, value, delta, grade = _worth, _pfound, _delta, _grade
+    check_labels = _check_chances

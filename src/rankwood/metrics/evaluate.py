@@ -8,6 +8,7 @@ import numpy as np
 
 from rankwood import _check, _run
 from rankwood._jit import inline, inner, jit, lower
+from rankwood.data.beyond import Beyond
 from rankwood.data.lists import grouped
 from rankwood.data.trec import Qrels, joined
 from rankwood.metrics import conventions
@@ -86,7 +87,7 @@ def evaluate(
     """
     known = conventions.rules(convention, ties, empty)
     built = {name: conventions.build(m, known) for name, m in _listed(metrics).items()}
-    found = None
+    found, beyond = None, getattr(y, "beyond", None)
     if isinstance(y, Qrels):
         _check_alone(qid, group)
         y, scores, groups, found = joined(y, scores, known["missing"])
@@ -97,7 +98,7 @@ def evaluate(
         scores = scores.astype(np.float32).astype(np.float64)
     parts = {name: part for name, (part, _) in built.items()}
     rule = {name: own for name, (_, own) in built.items()}
-    ev = Evaluator(parts, y, groups, known["ties"], rule, n_jobs, found)(scores)
+    ev = Evaluator(parts, y, groups, known["ties"], rule, n_jobs, found, beyond)(scores)
     if convention is not None:
         ev.conventions["convention"] = convention
     return ev
@@ -144,6 +145,8 @@ class Evaluator:
     found : array of bool, optional
         Whether a document was ranked at all. Others count in what is relevant and nowhere else; but where less is
         better they come last, by label, as nothing may be gained by leaving out a relevant one.
+    beyond : Beyond, optional
+        Labels of documents that belong to the queries and are not among the scores: none of them was ranked.
     """
 
     def __init__(
@@ -155,7 +158,11 @@ class Evaluator:
         empty: Any = 0,
         n_jobs: int | None = None,
         found: np.ndarray | None = None,
+        beyond: Beyond | None = None,
     ) -> None:
+        if beyond is not None:
+            found, groups = np.arange(y.size + beyond.y.size) < y.size, beyond.extend(groups)
+            y = np.append(y, beyond.y)
         self.metrics = metrics
         self.ties = ties
         self.empty = empty if isinstance(empty, dict) else dict.fromkeys(metrics, empty)
@@ -175,8 +182,9 @@ class Evaluator:
         """Return the value of each metric for each query."""
         groups, label = self._groups, self._label
         if self._found is not None:  # what was not ranked comes last, the most relevant at the end
-            order = np.unique(scores, return_inverse=True)[1]
-            scores = np.where(self._found, order, self._behind)
+            ranked = scores if scores.size < label.size else scores[self._found]
+            scores = self._behind.copy()
+            scores[self._found] = np.unique(ranked, return_inverse=True)[1]
         ranking = Ranking(
             groups.ptr, self._length, np.empty(scores.size, np.int64), np.empty(scores.size)
         )

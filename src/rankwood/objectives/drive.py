@@ -6,7 +6,7 @@ import numpy as np
 
 from rankwood import _check, _run
 from rankwood._jit import lower
-from rankwood._rng import mix
+from rankwood._rng import begin
 from rankwood.data.beyond import Beyond
 from rankwood.data.groups import Groups
 from rankwood.data.lists import grouped
@@ -87,7 +87,7 @@ class Drive:
         grad: np.ndarray = np.empty(scores.size, self.real)
         hess = np.empty_like(grad)
 
-        state = mix(mix(0, self.seed), round)
+        state = begin(self.seed, round)
 
         def run(first: int, last: int) -> None:
             made = (self._raw, self._plan, self.order, *self._options)
@@ -99,8 +99,8 @@ class Drive:
             hess *= self._weight
         if not np.isfinite(grad.sum() + hess.sum()):
             raise _check.InputError(
-                f"the gradients of {self.objective!r} overflow at these labels and scores; use smaller labels "
-                "or a smaller sigma."
+                f"the gradients of {self.objective!r} overflow at these labels and scores; use smaller labels, "
+                "or parameters nearer to their defaults."
             )
         return grad, hess
 

@@ -15,6 +15,7 @@ from rankwood.objectives import (
     stochastic,
     yeti,
 )
+from rankwood.objectives.bi import Bi
 from rankwood.objectives.compose import with_options
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.verbs import derive
@@ -39,7 +40,8 @@ def objective(name: Any, **params: Any) -> Any:
     Parameters
     ----------
     name : str or part
-        ``"name@k(param=value)"``, the printed form of a composition, or a composition.
+        ``"name@k(param=value)"``, with ``bi-`` before it for models that compare pairs of documents; the
+        printed form of a composition, or a composition.
     **params
         Parameters of the name, in place of those in the string.
 
@@ -51,7 +53,11 @@ def objective(name: Any, **params: Any) -> Any:
     >>> rw.objective("lambdagap-x+", k=5, mu=2.0, norm=False).pairs
     Either(first=Across(k=5), second=Apart(k=5))
     """
+    if isinstance(name, str) and name.strip().startswith("bi-"):
+        return Bi(objective(name.strip().removeprefix("bi-"), **params))
     part = spec.build(name, OBJECTIVES, "objective", params)
+    if isinstance(part, Bi):
+        return part
     if not isinstance(part, Lambda) and type(part).Raw not in derive.table:
         raise _check.InputError(
             f"objective must be a name, Lambda(...) or a part that can 'derive', got {part!r}."

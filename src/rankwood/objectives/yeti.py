@@ -12,7 +12,7 @@ from rankwood.metrics.dcg import DCG, GAINS, NDCG
 from rankwood.metrics.position import ARPK, ExpDCG
 from rankwood.metrics.sums import check_fraction
 from rankwood.objectives.catboost import reciprocal
-from rankwood.objectives.compose import by_variant, chance, cutoff, extended, with_options
+from rankwood.objectives.compose import VARIANTS, by_variant, chance, cutoff, extended, with_options
 from rankwood.objectives.labels import Binary, Graded, Marked
 from rankwood.objectives.losses import Logistic
 from rankwood.objectives.pairs import All, Near, Top
@@ -48,6 +48,7 @@ class YetiAP:
 
 def _near(weight: Any, k: int | None, labels: Any) -> Lambda:
     """Put an objective together that looks at direct neighbours; `NAMES` lets it look further, and adds the noise."""
+    k = None if k is None else _check.at_least(k, 1, "k")
     return Lambda(weight, Near(1, k), labels=labels)
 
 
@@ -79,23 +80,20 @@ def yetirank(
     return _near(weight, k, Graded())
 
 
-def yetiloss_ndcg(
-    k: int | None = None,
-    gain: str = "exp",
-) -> Lambda:
+def yetiloss_ndcg(k: int | None = None, gain: str = "exp", variant: str = "exact") -> Lambda:
     """YetiLoss for NDCG: its change when neighbours in noisy rankings swap [whichtricks2023].
 
-    `neighbours` is the largest distance of ranks, or "all". With k discounts end at k.
+    `neighbours` is the largest distance of ranks, or "all". With k discounts end at k. CatBoost's weights
+    (``variant="catboost"``) are the same here, as they are for DCG and ERR.
     """
+    _check.one_of(variant, VARIANTS, "variant")
     weight = Swap(NDCG(k, GAINS[_check.one_of(gain, GAINS, "gain")]))
     return _near(weight, k, Graded())
 
 
-def yetiloss_dcg(
-    k: int | None = None,
-    gain: str = "exp",
-) -> Lambda:
+def yetiloss_dcg(k: int | None = None, gain: str = "exp", variant: str = "exact") -> Lambda:
     """YetiLoss for DCG [whichtricks2023]."""
+    _check.one_of(variant, VARIANTS, "variant")
     weight = Swap(DCG(k, GAINS[_check.one_of(gain, GAINS, "gain")]))
     return _near(weight, k, Graded())
 
@@ -130,14 +128,13 @@ def yetiloss_map(
 
 
 def yetiloss_err(
-    k: int | None = None,
-    gain: str = "linear",
-    max_label: float = 4,
+    k: int | None = None, gain: str = "linear", max_label: float = 4, variant: str = "exact"
 ) -> Lambda:
     """YetiLoss for the expected reciprocal rank [whichtricks2023].
 
     A document stops the user with probability y / `max_label`, or (2^y - 1) / 2^`max_label` with ``gain="exp"``.
     """
+    _check.one_of(variant, VARIANTS, "variant")
     weight = Swap(ERR(k, chance(gain, max_label)))
     return _near(weight, k, Graded())
 

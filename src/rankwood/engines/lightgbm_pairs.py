@@ -1,0 +1,158 @@
+"""LightGBM on stored pairs: the recipe of the bivariate paper, kept as the reference for `pairtree` [bivariate2024]."""
+
+import json
+import os
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwood import _check
+from rankwood.engines import _params
+from rankwood.engines.base import Gradients, Task
+from rankwood.engines.lightgbm import LightGBMEngine, LightGBMModel, lgb
+from rankwood.engines.pairs import Lists, columns_of
+from rankwood.engines.pairtree.layout import Layout
+
+_CHUNK = 100_000  # pairs that are made at a time when a model predicts
+
+
+class PairRows(lgb.Sequence):  # type: ignore[misc]
+    """Features of pairs, made when they are asked for: those of the first document, of the second, differences."""
+
+    batch_size = 4096
+
+    def __init__(self, X: np.ndarray, layout: Layout, differences: list[int]) -> None:
+        self._X, self._differences = X, differences
+        self._first, self._second = layout.first, layout.second
+
+    def __len__(self) -> int:
+        return self._first.size
+
+    def __getitem__(self, where: Any) -> np.ndarray:
+        """Return one pair or several as rows."""
+        a, b = self._X[self._first[where]], self._X[self._second[where]]
+        apart = a[..., self._differences] - b[..., self._differences]
+        return np.concatenate([a, b, apart], axis=-1).astype(np.float64)
+
+
+class _Rows(NamedTuple):
+    """As much of a data set as LightGBM's engine looks at."""
+
+    X: list[PairRows]
+    y: np.ndarray
+    feature_names: None = None
+
+
+class PairsEngine(LightGBMEngine):
+    """One training run of LightGBM on the pairs of all lists."""
+
+    def __init__(self, params: dict[str, Any], differences: Any, task: Task) -> None:
+        if params.get("categorical_feature") is not None:
+            raise _check.InputError(
+                "categorical_feature means nothing to models of pairs; leave it out."
+            )
+        self._columns = columns_of(differences, task.train.feature_names, task.train.n_features)
+        self._jobs = params.get("num_threads")
+        self._train = Lists(task.train, task.groups)
+        _check_room(self._train.layout.n_pairs, 2 * task.train.n_features + len(self._columns))
+        self._valid = None if task.valid is None else Lists(task.valid, task.valid.groups)
+        super().__init__(params, self._rows(self._train), self._rows(self._valid))  # type: ignore[arg-type]
+
+    def _rows(self, lists: Lists | None) -> _Rows | None:
+        if lists is None:
+            return None
+        if lists.layout.n_pairs == 0:
+            raise _check.InputError("no query has two documents: there are no pairs.")
+        rows = PairRows(lists.X, lists.layout, self._columns)
+        return _Rows([rows], np.zeros(len(rows)))
+
+    def update(self, gradients: Gradients) -> bool:
+        """Grow a tree; False if there is nothing left to split."""
+
+        def of_pairs(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            self._train.scores = scores
+            return gradients(self._train.item_scores(self._jobs))
+
+        return super().update(of_pairs)
+
+    def valid_scores(self) -> np.ndarray:
+        """Scores of the validation data after the last round."""
+        assert self._valid is not None
+        self._valid.scores = super().valid_scores()
+        return self._valid.item_scores(self._jobs)
+
+    def model(self, rounds: int) -> "PairsModel":  # type: ignore[override]
+        """Return the ensemble of the first `rounds` trees."""
+        return PairsModel(super().model(rounds).text, self._columns, self._train.X.shape[1])
+
+
+class PairsModel:
+    """A trained ensemble on pairs."""
+
+    needs_lists = True
+
+    def __init__(self, trees: str, differences: list[int], n_features: int) -> None:
+        self._trees, self._differences, self._n_features = trees, differences, n_features
+        self._model = LightGBMModel(trees)
+
+    @property
+    def text(self) -> str:
+        """The whole state: LightGBM's text, and which features pairs have."""
+        content = {
+            "differences": self._differences,
+            "n_features": self._n_features,
+            "lightgbm": self._trees,
+        }
+        return json.dumps(content)
+
+    def predict(self, X: Any, n_jobs: int | None, groups: Any) -> np.ndarray:
+        """Return one score per row; pairs are made chunk by chunk."""
+        scores = np.empty(X.shape[0])
+        for first, last in _chunks(groups.sizes):
+            start, end = groups.ptr[first], groups.ptr[last]
+            rows = groups.rows[start:end]
+            layout = Layout(groups.ptr[first : last + 1] - start)
+            items = np.ascontiguousarray(_params.dense(X[rows]), dtype=np.float32)
+            found = np.zeros(layout.n_pairs)
+            if layout.n_pairs:
+                pairs = PairRows(items, layout, self._differences)[:]
+                found = self._model.predict(pairs, n_jobs)
+            scores[rows] = layout.item_scores(found, n_jobs)
+        return scores
+
+    def importances(self) -> np.ndarray:
+        """Return what splits on each feature gained in all: as the first document's, the second's, as a difference."""
+        gained, m = self._model.importances(), self._n_features
+        out = gained[:m] + gained[m : 2 * m]
+        np.add.at(out, self._differences, gained[2 * m :])
+        return out
+
+
+def load(text: str) -> PairsModel:
+    """Return the model that `text` holds."""
+    content = json.loads(text)
+    return PairsModel(content["lightgbm"], content["differences"], content["n_features"])
+
+
+def _chunks(sizes: np.ndarray) -> list[tuple[int, int]]:
+    """Return ranges of queries that have about `_CHUNK` pairs each."""
+    pairs = np.cumsum(sizes.astype(np.int64) * (sizes - 1))
+    ends = np.searchsorted(pairs, np.arange(_CHUNK, pairs[-1] + _CHUNK, _CHUNK)) + 1
+    edges = np.unique(np.concatenate([[0], ends.clip(max=sizes.size), [sizes.size]]))
+    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+
+
+def _check_room(pairs: int, features: int) -> None:
+    """Raise if the bins of all pairs would not fit into the memory there is."""
+    needed = pairs * (
+        features + 40
+    )  # a byte a bin; scores, gradients and LightGBM's own arrays of pairs
+    try:
+        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # no such question on this system
+        return
+    if needed > free:
+        raise _check.InputError(
+            f"LightGBM would store {pairs:,} pairs with {features:,} features each, about {needed / 1e9:.1f} GB, and "
+            f"{free / 1e9:.1f} GB are free; engine='pairtree' trains the same objective without storing pairs."
+        )

@@ -1,0 +1,59 @@
+"""What engines on pairs share: documents list by list, scores of their pairs, and which differences they look at."""
+
+from typing import Any
+
+import numpy as np
+
+from rankwood import _check
+from rankwood.data.groups import Groups
+from rankwood.data.lists import RankingData
+from rankwood.engines import _params
+from rankwood.engines.pairtree.layout import Layout
+
+#: What `listwise_features` adds to the name of a feature.
+_ADDED = (":mean", ":sd", ":rank", ":z")
+
+
+class Lists:
+    """Documents list by list (float32), and the scores of their ordered pairs so far."""
+
+    def __init__(self, data: RankingData, groups: Groups) -> None:
+        self.rows = groups.rows
+        self.X = np.ascontiguousarray(_params.dense(data.X[groups.rows]), dtype=np.float32)
+        self.layout = Layout(groups.ptr)
+        self.scores = np.zeros(self.layout.n_pairs)
+
+    def item_scores(self, n_jobs: int | None = None) -> np.ndarray:
+        """Return the scores of documents, in the caller's order."""
+        scores = np.empty(self.rows.size)
+        scores[self.rows] = self.layout.item_scores(self.scores, n_jobs)
+        return scores
+
+
+def columns_of(wanted: Any, names: list[str] | None, n_features: int) -> list[int]:
+    """Return the columns whose differences are features of a pair, by number.
+
+    "base" are those that `listwise_features` did not add, "all" are all, "none" are none; or a list of names or
+    numbers.
+    """
+    if isinstance(wanted, str):
+        _check.one_of(wanted, ("base", "all", "none"), "differences")
+        if wanted == "none":
+            return []
+        plain = [n for n in names or [] if not n.endswith(_ADDED)]
+        if wanted == "base" and plain:
+            return [names.index(n) for n in plain]  # type: ignore[union-attr]
+        return list(range(n_features))
+    found = []
+    for column in wanted:
+        if isinstance(column, str):
+            if not names or column not in names:
+                near = _check.nearest(column, names) if names else "; features have no names here."
+                raise _check.InputError(f"differences: there is no feature {column!r}{near}")
+            column = names.index(column)
+        if _check.at_least(column, 0, "differences") >= n_features:
+            raise _check.InputError(
+                f"differences must be below {n_features}, the number of features, got {column}."
+            )
+        found.append(int(column))
+    return sorted(set(found))

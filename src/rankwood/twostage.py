@@ -1,0 +1,329 @@
+"""TwoStage: a ranker that re-ranks the best documents of another, trained as in [bivariate2024]."""
+
+from copy import copy
+from pathlib import Path
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from rankwood import _check, modelfile
+from rankwood.crossfit import cross_fit, score_new
+from rankwood.data.cut import best, stacked
+from rankwood.data.lists import RankingData, training_data, validation_data
+from rankwood.data.listwise import listwise_features, with_score
+from rankwood.engines import base
+from rankwood.metrics.evaluate import evaluate, named_metrics
+from rankwood.metrics.evaluation import Evaluation
+from rankwood.objectives.named import objective as to_objective
+from rankwood.params import check_shared
+from rankwood.ranker import Ranker
+
+
+class TwoStage(BaseEstimator):
+    """Rank with one model, and rank the best documents of each list again with another.
+
+    The second model must not be trained on lists that are better than those it will see. So the queries of
+    the training data are split into folds, and fold i is ranked by a first-stage model that saw the other folds
+    only. Validation data is split too: model i is stopped by the other folds, and ranks fold i. New queries
+    are split as well, and fold i of them is ranked by model i [bivariate2024].
+
+    Parameters
+    ----------
+    first, second : Ranker, optional
+        Rankers to train; they stay as they are, clones are trained. Default: ``Ranker()``.
+    top : int
+        How many documents of each list the second stage ranks.
+    folds : int
+        First-stage models. 1 means a single one, trained on everything: fast, but its lists of the training
+        queries are better than those of new ones.
+    listwise : bool
+        Give the second stage `listwise_features`, made of the cut lists. The score of the first stage is a
+        feature in any case.
+    ideal : {"full", "list"}
+        What the second stage knows of documents below the cut: their labels, so that NDCG in training and
+        in early stopping has the ideal of the full list (as LambdaMART* in the paper), or nothing.
+    random_state : int
+        Seed of the folds; the rankers have seeds of their own.
+    verbose : bool or None
+        Show a progress bar over the folds; None means on a terminal. The second ranker shows its own.
+
+    Attributes
+    ----------
+    first_ : list of rankers
+        First-stage models by fold.
+    second_ : ranker
+        The second-stage model.
+    folds_ : array
+        Fold of each training query, in order of first appearance.
+    history_ : dict
+        Validation metrics by round: ``"first"``, by fold, and ``"second"``.
+    seconds_ : dict
+        Time spent on the first stage, on making lists, and on the second stage.
+    cross_scores_ : list of arrays
+        First-stage scores of the training data and, if given, of the validation data. Not in files.
+    n_features_in_, feature_names_in_
+        What `predict` expects.
+    """
+
+    # scikit-learn's metadata routing hands these on, once it is switched on.
+    __metadata_request__fit: ClassVar = {"qid": True, "group": True, "weight": True, "valid": True}
+    __metadata_request__predict: ClassVar = {"qid": True, "group": True}
+    __metadata_request__score: ClassVar = {"qid": True, "group": True}
+
+    def __init__(
+        self,
+        first: Any = None,
+        second: Any = None,
+        *,
+        top: int = 20,
+        folds: int = 10,
+        listwise: bool = True,
+        ideal: str = "full",
+        random_state: int = 0,
+        verbose: bool | None = None,
+    ) -> None:
+        self.first = first
+        self.second = second
+        self.top = top
+        self.folds = folds
+        self.listwise = listwise
+        self.ideal = ideal
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        qid: Any = None,
+        group: Any = None,
+        weight: Any = None,
+        valid: Any = None,
+    ) -> "TwoStage":
+        """Train both stages on a RankingData, or on what makes one; `valid` is what both stop by."""
+        train = training_data(X, y, qid, group, weight, "fit")
+        valid = _checked(valid, train)
+        self._check(train, valid)
+        # What is fitted changes only together: an interrupt in the first stage leaves all as it was.
+        fitted = self._fit_first(train, valid)
+        self._fit_second(train, valid, fitted)
+        return self
+
+    def fit_second(self, train: RankingData, *, valid: Any = None) -> "TwoStage":
+        """Train the second stage anew, on the same data and with the first stage there is.
+
+        After ``set_params(second=...)``, or with another `top`, `listwise` or `ideal`: to compare second stages
+        without training the first again.
+        """
+        check_is_fitted(self, "second_")
+        valid = _checked(valid, train)
+        scores = getattr(self, "cross_scores_", [])
+        sizes = [len(data) for data in (train, valid) if data is not None]
+        if [s.size for s in scores] != sizes or self.folds_.size != train.groups.ids.size:
+            raise _check.InputError(
+                "fit_second needs the data that fit was given, training and validation, in this session: a "
+                "file doesn't keep the scores of its rows."
+            )
+        self._check(train, valid)
+        self._fit_second(train, valid, {"cross_scores_": scores, "seconds_": self.seconds_})
+        return self
+
+    def _check(self, train: RankingData, valid: RankingData | None) -> None:
+        """Raise unless parameters and data make sense: a second stage that can't train should say so first."""
+        _check.at_least(self.top, 1, "top")
+        folds = _check.at_least(self.folds, 1, "folds")
+        _check.at_least(self.random_state, 0, "random_state")
+        _check.one_of(self.listwise, (True, False), "listwise")
+        _check.one_of(self.ideal, ("full", "list"), "ideal")
+        for name in ("first", "second"):
+            _check_ranker(getattr(self, name), name, name == "second" and self.ideal == "full")
+        queries = train.groups.ids.size
+        if queries < folds:
+            raise _check.InputError(
+                f"folds must be at most the number of training queries, {queries}, got {folds}."
+            )
+        if folds > 1 and valid is not None and valid.groups.ids.size < 2:
+            raise _check.InputError(
+                "the validation data has a single query, and the model that ranks it must not be stopped by it; "
+                "give more queries, or set folds=1."
+            )
+
+    def _fit_first(self, train: RankingData, valid: RankingData | None) -> dict[str, Any]:
+        """Train a model without each fold, and rank the fold with it."""
+        start = perf_counter()
+        sets = [train] if valid is None else [train, valid]
+        first = Ranker() if self.first is None else self.first
+        crossed = cross_fit(first, sets, self.folds, self.random_state, self.verbose)
+        fitted: dict[str, Any] = {"first_": crossed.rankers, "folds_": crossed.folds[0]}
+        fitted |= {"cross_scores_": crossed.scores, "n_features_in_": train.n_features}
+        if train.feature_names is not None:
+            fitted["feature_names_in_"] = np.array(train.feature_names, dtype=object)
+        return {**fitted, "seconds_": {"first": perf_counter() - start}}
+
+    def _fit_second(
+        self, train: RankingData, valid: RankingData | None, fitted: dict[str, Any]
+    ) -> None:
+        """Train the second stage on the cut lists; an interrupted one keeps the trees it has."""
+        start = perf_counter()
+        scores = fitted["cross_scores_"]
+        sets = [d for d in (train, valid) if d is not None]
+        lists = [self._lists(d, s) for d, s in zip(sets, scores, strict=True)]
+        made = perf_counter()
+        second = Ranker() if self.second is None else clone(self.second)
+        finished = False
+        try:
+            second.fit(lists[0], valid=lists[1] if len(lists) > 1 else None)
+            finished = True
+        finally:
+            if finished or hasattr(second, "model_"):
+                clock = {"lists": made - start, "second": perf_counter() - made}
+                fitted |= {"second_": second, "seconds_": {**fitted["seconds_"], **clock}}
+                if "first_" in fitted:
+                    self.__dict__.pop("feature_names_in_", None)
+                self.__dict__.update(fitted)
+
+    def _lists(self, data: RankingData, scores: np.ndarray) -> RankingData:
+        """Return the second-stage lists, rows in the caller's order."""
+        mask = best(scores, data.groups, self.top)
+        cut = data.keep(mask)
+        if self.ideal == "list":
+            cut.beyond = None
+        return (listwise_features if self.listwise else with_score)(cut, scores[mask])
+
+    def first_scores(self, X: Any, *, qid: Any = None, group: Any = None) -> np.ndarray:
+        """Return the first-stage score of each row: fold i of the queries is scored by model i.
+
+        Folds are random and depend on the number of queries, their order and `random_state` only.
+        """
+        return score_new(self.first_, self._data(X, qid, group), self.random_state)
+
+    def lists(self, X: Any, *, qid: Any = None, group: Any = None) -> RankingData:
+        """Return what the second stage is given: the cut lists with their features."""
+        data = self._data(X, qid, group)
+        return self._lists(data, self.first_scores(data))
+
+    def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> np.ndarray:
+        """Return one score per row, in the caller's order, that ranks each query.
+
+        The best `top` documents of the first stage have the scores of the second. The others follow in
+        first-stage order: the lowest of those scores less 1, 2, ..., one step for each different first-stage score.
+        Scores of different queries can't be compared.
+        """
+        data = self._data(X, qid, group)
+        scores = self.first_scores(data)
+        mask = best(scores, data.groups, self.top)
+        return stacked(self.second_.predict(self._lists(data, scores)), scores, mask, data.groups)
+
+    def evaluate(self, metrics: Any, data: RankingData, **rules: Any) -> Evaluation:
+        """Evaluate the ranking of both stages on whole lists, as `rankwood.evaluate` does."""
+        return evaluate(metrics, data, self.predict(data), **rules)
+
+    def score(self, X: Any, y: Any = None, *, qid: Any = None, group: Any = None) -> float:
+        """Return the mean of the second stage's first `eval_metric`, times -1 if lower is better."""
+        data = training_data(X, y, qid, group, None, "score")
+        ranker = Ranker() if self.second is None else self.second
+        first = next(iter(named_metrics(ranker.eval_metric).values()))
+        (mean,) = self.evaluate(first, data).mean().values()
+        return mean if getattr(first, "higher_is_better", True) else -mean
+
+    def _data(self, X: Any, qid: Any, group: Any) -> RankingData:
+        """Return a RankingData with the features trained on; labels that nobody knows are 0."""
+        check_is_fitted(self, "second_")
+        if not isinstance(X, RankingData):
+            if qid is None and group is None:
+                raise _check.InputError(
+                    "predict needs to know the queries, as lists are cut: give a RankingData, qid= or group=."
+                )
+            rows = X.num_rows if hasattr(X, "num_rows") else np.shape(X)[0]
+            X = RankingData(X, np.zeros(rows), qid=qid, group=group)
+        elif qid is not None or group is not None:
+            raise _check.InputError("a RankingData knows its queries: leave out qid and group.")
+        return _named(X, list(getattr(self, "feature_names_in_", [])) or None)
+
+    @property
+    def history_(self) -> dict[str, Any]:
+        """Validation metrics by round: of each first-stage model, and of the second stage."""
+        check_is_fitted(self, "second_")
+        return {"first": [r.history_ for r in self.first_], "second": self.second_.history_}
+
+    def save(self, path: str | Path) -> None:
+        """Write both stages into one JSON file."""
+        check_is_fitted(self, "second_")
+        content = {
+            "params": {
+                **modelfile.params_of(self),
+                **{name: _params(getattr(self, name)) for name in ("first", "second")},
+            },
+            "n_features": self.n_features_in_,
+            "feature_names": list(getattr(self, "feature_names_in_", [])) or None,
+            "folds": self.folds_.tolist(),
+            "seconds": self.seconds_,
+            "first": [modelfile.content_of(r) for r in self.first_],
+            "second": modelfile.content_of(self.second_),
+        }
+        modelfile.write_content(content, path, "TwoStage")
+
+    @classmethod
+    def load(cls, path: str | Path) -> "TwoStage":
+        """Read a model that `save` wrote; it predicts the same bits."""
+        content = modelfile.read_content(path, "TwoStage")
+        model = cls()
+        with modelfile.sound(path):
+            params = dict(content["params"])
+            for name in ("first", "second"):
+                params[name] = None if params[name] is None else Ranker(**params[name])
+            model.set_params(**params)
+            model.n_features_in_ = int(content["n_features"])
+            if content["feature_names"]:
+                model.feature_names_in_ = np.array(content["feature_names"], dtype=object)
+            model.folds_ = np.array(content["folds"], np.int64)
+            model.seconds_ = content["seconds"]
+            model.first_ = [_loaded(one, path) for one in content["first"]]
+            model.second_ = _loaded(content["second"], path)
+        return model
+
+
+def _check_ranker(ranker: Any, name: str, beyond: bool) -> None:
+    """Raise unless a ranker can be trained, on lists with documents beyond them if there are."""
+    if ranker is None:
+        return
+    if isinstance(ranker, type) or not all(
+        hasattr(ranker, a) for a in ("fit", "predict", "get_params")
+    ):
+        raise _check.InputError(f"{name} must be a Ranker, got {ranker!r}.")
+    if isinstance(ranker, Ranker):
+        try:
+            check_shared(ranker)
+            base.check(ranker.engine, to_objective(ranker.objective), beyond)
+            named_metrics(ranker.eval_metric)
+        except _check.InputError as error:
+            raise _check.InputError(f"in {name}, {error}") from None
+
+
+def _checked(valid: Any, train: RankingData) -> RankingData | None:
+    """Return validation data with the features of the training data, under the same names."""
+    return None if valid is None else _named(validation_data(valid, train), train.feature_names)
+
+
+def _named(data: RankingData, names: list[str] | None) -> RankingData:
+    """Return the features of these names; where one side has none, columns go by their places."""
+    data = data.with_features(names) if names else data
+    if data.feature_names == names:
+        return data
+    other = copy(data)
+    other.feature_names = names
+    return other
+
+
+def _params(ranker: Any) -> dict[str, Any] | None:
+    return None if ranker is None else modelfile.params_of(ranker)
+
+
+def _loaded(content: dict[str, Any], path: str | Path) -> Ranker:
+    ranker = Ranker()
+    modelfile.fill(ranker, content, path)
+    return ranker

@@ -1,0 +1,133 @@
+"""Objectives of pairs, `bi-...`: training and predicting on both engines, whatever the order of the documents."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import rankwood as rw
+from conftest import random_lists
+from rankwood import InputError
+from rankwood.engines import lightgbm_pairs
+from rankwood.engines.pairs import columns_of
+
+SMALL = {"n_estimators": 8, "num_leaves": 7, "learning_rate": 0.3, "min_child_samples": 5}
+
+
+def ranker(engine="pairtree", objective="bi-ranknet", **params):
+    return rw.Ranker(objective, engine=engine, **{**SMALL, **params})
+
+
+@pytest.fixture
+def data(rng):
+    X, y, sizes = random_lists(rng, queries=30, longest=12, features=4, grades=3)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    order = rng.permutation(y.size)
+    qid = np.repeat(np.arange(sizes.size), sizes)
+    return rw.RankingData(X[order], y[order], qid=qid[order])
+
+
+@pytest.mark.parametrize("engine", ["pairtree", "lightgbm"])
+def test_trains_predicts_saves_and_loads(engine, data, tmp_path):
+    fitted = ranker(engine, early_stopping_rounds=None).fit(data, valid=data)
+    scores = fitted.predict(data)
+    reached = rw.evaluate("ndcg@10", data, scores).mean()["ndcg@10"]
+    # What training saw of the last round is what the model predicts.
+    assert fitted.history_["ndcg@10"][-1] == pytest.approx(reached, abs=1e-12)
+    assert reached > rw.evaluate("ndcg@10", data, np.zeros(scores.size)).mean()["ndcg@10"] + 0.1
+    fitted.save(tmp_path / "m.json")
+    loaded = rw.Ranker.load(tmp_path / "m.json")
+    np.testing.assert_array_equal(loaded.predict(data), scores)
+    assert loaded.objective_ == rw.objective("bi-ranknet")
+    qid = data.groups.per_row(data.groups.ids)
+    np.testing.assert_array_equal(fitted.predict(data.X, qid=qid), scores)
+    assert fitted.feature_importances_.sum() == pytest.approx(1.0)
+    assert clone(fitted).get_params() == fitted.get_params()
+
+
+@pytest.mark.parametrize("engine", ["pairtree", "lightgbm"])
+def test_scores_are_the_same_bits_in_any_order_of_documents(engine, data, rng):
+    fitted = ranker(engine).fit(data)
+    qid = data.groups.per_row(data.groups.ids)
+    scores, order = fitted.predict(data), rng.permutation(qid.size)
+    np.testing.assert_array_equal(fitted.predict(data.X[order], qid=qid[order]), scores[order])
+    # A document alone has no one to be compared with.
+    assert fitted.predict(data.X[:1], qid=["a"]).tolist() == [0.0]
+
+
+def test_seeds_threads_and_samples(data):
+    def trees(**params):
+        shared = {"subsample": 0.5, "colsample_bytree": 0.5}
+        return ranker(**{**shared, **params}).fit(data).model_.text
+
+    assert trees(n_jobs=1) == trees(n_jobs=2)
+    assert trees(random_state=1) != trees(random_state=0)
+    assert trees(subsample=1.0) != trees()
+
+
+def test_differences_are_an_option(data):
+    none = ranker(differences="none").fit(data).predict(data)
+    base = ranker(differences="base").fit(data).predict(data)
+    some = ranker(differences=[0, 1]).fit(data).predict(data)
+    assert np.any(none != base) and np.any(some != base)
+    names = ["a", "b", "a:mean", "b:mean", "a:rank", "b:rank"]
+    assert columns_of("base", names, 6) == [0, 1]
+    assert columns_of("all", names, 6) == columns_of("base", None, 6) == list(range(6))
+    assert columns_of("none", names, 6) == []
+    assert columns_of(["b", 4], names, 6) == [1, 4]
+
+
+def test_early_stopping_keeps_the_best_round(data):
+    fitted = ranker(n_estimators=40, early_stopping_rounds=3).fit(data, valid=data)
+    curve = fitted.history_["ndcg@10"]
+    assert fitted.best_iteration_ == 1 + int(np.argmax(curve))
+    reached = rw.evaluate("ndcg@10", data, fitted.predict(data)).mean()["ndcg@10"]
+    assert reached == pytest.approx(max(curve), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("engine", "objective", "params", "text"),
+    [
+        ("pairtree", "ranknet", {}, "trains objectives of pairs only: write bi- before"),
+        ("xgboost", "bi-ranknet", {}, "can't train objectives of pairs .* pairtree, lightgbm"),
+        ("catboost", "bi-ranknet", {}, "can't train objectives of pairs"),
+        ("lightgbm", "ranknet", {"differences": "all"}, "they go with an objective bi-"),
+        ("lightgbm", "bi-ranknet", {"langevin": True}, "not for models of pairs"),
+        (
+            "lightgbm",
+            "bi-ranknet",
+            {"categorical_feature": [0]},
+            "means nothing to models of pairs",
+        ),
+        ("pairtree", "bi-ranknet", {"differences": "some"}, "differences must be one of 'base'"),
+        ("pairtree", "bi-ranknet", {"differences": [9]}, "differences must be below 4"),
+        ("pairtree", "bi-ranknet", {"num_leafs": 3}, "did you mean 'num_leaves'"),
+        ("pairtree", "bi-ranknet", {"record": ["coherency"]}, "'coherency' is of documents"),
+    ],
+)
+def test_what_cannot_be_says_so(engine, objective, params, text, data):
+    with pytest.raises(InputError, match=text):
+        ranker(engine, objective, **params).fit(data)
+
+
+def test_lists_are_needed(data):
+    fitted = ranker().fit(data)
+    with pytest.raises(InputError, match="give predict a RankingData, qid= or group="):
+        fitted.predict(data.X)
+    singles = rw.RankingData(data.X, data.y, qid=np.arange(data.y.size))
+    for engine in ("pairtree", "lightgbm"):
+        with pytest.raises(InputError, match="no query has two documents"):
+            ranker(engine).fit(singles)
+
+
+def test_pairs_that_would_not_fit_are_refused(data, monkeypatch):
+    monkeypatch.setattr(lightgbm_pairs.os, "sysconf", lambda name: 100)
+    with pytest.raises(InputError, match=r"would store .* pairs .* GB, and .*engine='pairtree'"):
+        ranker("lightgbm").fit(data)
+
+
+def test_bi_names_print_and_read_back():
+    objective = rw.objective("bi-lambdarank-ndcg@5", norm=False)
+    assert objective.base == rw.objective("lambdarank-ndcg@5(norm=False)")
+    assert rw.objective(repr(objective)) == objective
+    with pytest.raises(InputError, match="unknown objective 'lambdarank-ndgc'"):
+        rw.objective("bi-lambdarank-ndgc")

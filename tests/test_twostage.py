@@ -1,0 +1,399 @@
+"""TwoStage: who is trained on what, who ranks what, the ranking that comes out, files and manners."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+
+import rankwood as rw
+from rankwood import modelfile
+from rankwood.data.cut import best, stacked
+from rankwood.data.groups import group_rows
+
+SEEN = []  # what every spy has been told, in order
+
+
+class Spy(BaseEstimator):
+    """A ranker that notes the queries it sees; its scores are a fixed feature."""
+
+    eval_metric = "ndcg@10"
+
+    def __init__(self, stage=1, column=0, stop=False):
+        self.stage, self.column, self.stop = stage, column, stop
+
+    def fit(self, data, valid=None):
+        self.train_, self.valid_ = data, valid
+        SEEN.append((self, "fit", data, valid))
+        if self.stop:
+            raise KeyboardInterrupt
+        self.history_ = {}
+        return self
+
+    def predict(self, data):
+        assert isinstance(data, rw.RankingData)  # a second stage may need whole lists
+        SEEN.append((self, "predict", data, None))
+        return np.asarray(data.X[:, self.column], np.float64)
+
+
+def made(rng, queries, name, longest=9, features=3, weight=True):
+    """Queries of 1 to `longest` documents, rows mixed."""
+    sizes = rng.integers(1, longest + 1, queries)
+    qid = rng.permutation(np.repeat([f"{name}{q}" for q in range(queries)], sizes))
+    X = rng.normal(size=(qid.size, features)).round(1)  # with ties
+    y = rng.integers(0, 4, qid.size)
+    return rw.RankingData(X, y, qid=qid, weight=rng.uniform(1, 2, queries) if weight else None)
+
+
+@pytest.fixture
+def seen():
+    SEEN.clear()
+    yield SEEN
+    SEEN.clear()
+
+
+def queries(data):
+    return set(data.groups.ids.tolist())
+
+
+@pytest.mark.parametrize("with_valid", [True, False])
+def test_no_model_ranks_what_it_saw(rng, seen, with_valid):
+    train, valid, test = made(rng, 23, "t"), made(rng, 11, "v"), made(rng, 13, "n")
+    model = rw.TwoStage(Spy(), Spy(2), folds=5, top=4, random_state=3)
+    model.fit(train, valid=valid if with_valid else None)
+    first = [s for s in seen if s[0].stage == 1]
+    ranked = {"t": [], "v": []}
+    assert len(model.first_) == 5 and len({id(m) for m in model.first_}) == 5
+    for ranker in model.first_:
+        assert sum(s[0] is ranker and s[1] == "fit" for s in first) == 1
+        scored = [s[2] for s in first if s[0] is ranker and s[1] == "predict"]
+        own = queries(scored[0])
+        assert own and not own & queries(ranker.train_)
+        assert own | queries(ranker.train_) == queries(train)
+        ranked["t"] += own
+        assert len(scored) == 2 if with_valid else len(scored) == 1
+        if with_valid:
+            own = queries(scored[1])
+            assert not own & queries(ranker.valid_)
+            assert own | queries(ranker.valid_) == queries(valid)
+            ranked["v"] += own
+        else:
+            assert ranker.valid_ is None
+    assert sorted(ranked["t"]) == sorted(queries(train))  # each exactly once
+    if with_valid:
+        assert sorted(ranked["v"]) == sorted(queries(valid))
+    fold = dict(zip(train.groups.ids.tolist(), model.folds_.tolist(), strict=True))
+    for i, ranker in enumerate(model.first_):
+        assert {q for q, f in fold.items() if f != i} == queries(ranker.train_)
+    # Folds are of equal size, or one apart, and not those of the order of queries.
+    assert np.ptp(np.bincount(model.folds_)) <= 1
+    assert model.folds_.tolist() != (np.arange(23) % 5).tolist()
+    seen.clear()
+    model.predict(test)
+    scored = [(s[0], queries(s[2])) for s in seen if s[0].stage == 1]
+    assert [r for r, _ in scored] == model.first_
+    assert sorted(q for _, ids in scored for q in ids) == sorted(queries(test))
+    assert max(len(ids) for _, ids in scored) <= 3
+
+
+def test_one_fold_is_one_model_of_everything(rng, seen):
+    train, valid = made(rng, 6, "t"), made(rng, 1, "v")
+    model = rw.TwoStage(Spy(), Spy(2), folds=1).fit(train, valid=valid)
+    (ranker,) = model.first_
+    assert queries(ranker.train_) == queries(train) and queries(ranker.valid_) == queries(valid)
+
+
+@pytest.mark.parametrize("listwise", [True, False])
+@pytest.mark.parametrize("ideal", ["full", "list"])
+def test_second_stage_lists(rng, seen, listwise, ideal):
+    train, valid = made(rng, 12, "t"), made(rng, 5, "v")
+    model = rw.TwoStage(Spy(), Spy(2), folds=3, top=4, listwise=listwise, ideal=ideal)
+    model.fit(train, valid=valid)
+    for whole, lists in ((train, model.second_.train_), (valid, model.second_.valid_)):
+        assert lists.feature_names[:4] == ["x0", "x1", "x2", "score"]
+        assert lists.n_features == (20 if listwise else 4)
+        np.testing.assert_array_equal(lists.X[:, 3], lists.X[:, 0])  # what the spies score by
+        weight = dict(zip(whole.groups.ids.tolist(), whole.weight, strict=True))
+        assert [weight[q] for q in lists.groups.ids.tolist()] == lists.weight.tolist()
+        for q, qid in enumerate(lists.groups.ids.tolist()):
+            rows = np.flatnonzero(whole.qid == qid)
+            keep = sorted(
+                sorted(rows, key=lambda r: (-whole.X[r, 0], r))[:4]
+            )  # ties: caller's order
+            own = lists.groups.rows[lists.groups.ptr[q] : lists.groups.ptr[q + 1]]
+            np.testing.assert_array_equal(lists.X[own, :3], whole.X[keep])
+            np.testing.assert_array_equal(lists.y[own], whole.y[keep])
+            if ideal == "full":
+                gone = lists.beyond.y[lists.beyond.ptr[q] : lists.beyond.ptr[q + 1]]
+                assert sorted(gone) == sorted(whole.y[list(set(rows) - set(keep))])
+        assert ideal == "full" or lists.beyond is None
+    assert train.n_features == 3 and train.beyond is None and train.feature_names is None
+
+
+@given(st.data())
+@settings(max_examples=60)
+def test_re_ranked_documents_are_above_all_others(draw):
+    n = draw.draw(st.integers(1, 14))
+    coarse = st.sampled_from([0.0, 1e-17, 1.0, 1e9, 1e9 + 1e-6])
+    scores = np.array(draw.draw(st.lists(coarse, min_size=n, max_size=n)))
+    second = np.array(draw.draw(st.lists(coarse, min_size=n, max_size=n)))
+    groups = group_rows(n, draw.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))
+    top = draw.draw(st.integers(1, 5))
+    mask = best(scores, groups, top)
+    got = stacked(second[mask], scores, mask, groups)
+    for q in range(groups.ids.size):
+        rows = groups.rows[groups.ptr[q] : groups.ptr[q + 1]]
+        ranked = sorted(rows, key=lambda r: (-scores[r], r))
+        upper, rest = ranked[:top], ranked[top:]
+        assert mask[upper].all() and not mask[rest].any()
+        np.testing.assert_array_equal(got[upper], second[upper])
+        for a in rest:
+            assert got[a] < got[upper].min()
+            for b in rest:
+                assert (got[a] > got[b]) == (scores[a] > scores[b])
+                assert (got[a] == got[b]) == (scores[a] == scores[b])
+
+
+def test_predict_ranks_by_both_stages(rng, seen):
+    train, test = made(rng, 12, "t"), made(rng, 9, "n")
+    model = rw.TwoStage(Spy(column=0), Spy(2, column=1), folds=3, top=3).fit(train)
+    scores = model.predict(test)
+    for qid in test.groups.ids:
+        rows = np.flatnonzero(test.qid == qid)
+        first = sorted(rows, key=lambda r: (-test.X[r, 0], r))
+        np.testing.assert_array_equal(scores[first[:3]], test.X[first[:3], 1])
+        want = sorted(first[:3], key=lambda r: (-test.X[r, 1], r)) + first[3:]
+        assert (
+            sorted(rows, key=lambda r: (-scores[r], first.index(r) if r in first[3:] else r))
+            == want
+        )
+    np.testing.assert_array_equal(model.first_scores(test), test.X[:, 0])
+    lists = model.lists(test)
+    assert len(lists) == np.minimum(test.groups.sizes, 3).sum()
+    ev = model.evaluate(["ndcg@5", "map"], test, ties="input")
+    want = rw.evaluate(["ndcg@5", "map"], test, scores, ties="input")
+    assert ev.mean() == want.mean() and ev.conventions["ties"] == "input"
+    assert model.score(test) == rw.evaluate("ndcg@10", test, scores).mean()["ndcg@10"]
+    # Matrices with query ids, and tables, are as good.
+    assert model.predict(test.X, qid=test.qid).tobytes() == scores.tobytes()
+    table = pd.DataFrame(test.X, columns=["a", "b", "c"])
+    assert model.predict(table.assign(q=test.qid), qid="q").tobytes() == scores.tobytes()
+
+
+def test_same_seed_same_folds(rng, seen):
+    train, test = made(rng, 20, "t"), made(rng, 10, "n")
+
+    def folds(seed):
+        model = rw.TwoStage(Spy(), Spy(2), folds=4, random_state=seed).fit(train)
+        seen.clear()
+        model.predict(test)
+        return model.folds_.tolist(), [sorted(queries(s[2])) for s in seen]
+
+    assert folds(1) == folds(1)
+    assert folds(1)[0] != folds(2)[0] and folds(1)[1] != folds(2)[1]
+
+
+def test_features_go_by_name(rng, seen):
+    train, test = made(rng, 8, "t"), made(rng, 4, "n")
+    names = ["a", "b", "c"]
+    train.feature_names = names
+    model = rw.TwoStage(Spy(), Spy(2, column=1), folds=2).fit(
+        train, valid=(test.X, test.y, test.qid)
+    )
+    assert model.second_.train_.feature_names[:5] == ["a", "b", "c", "score", "a:mean"]
+    assert model.second_.valid_.feature_names == model.second_.train_.feature_names
+    scores = model.predict(test)  # no names: by place
+    turned = rw.RankingData(test.X[:, ::-1], test.y, qid=test.qid, feature_names=names[::-1])
+    assert model.predict(turned).tobytes() == scores.tobytes()
+    with pytest.raises(rw.InputError, match="lacks the column 'c'"):
+        model.predict(rw.RankingData(test.X[:, :2], test.y, qid=test.qid, feature_names=["a", "b"]))
+
+
+def test_an_interrupt_leaves_what_there_is_whole(rng, seen):
+    train = made(rng, 8, "t")
+    model = rw.TwoStage(Spy(), Spy(2), folds=2)
+    with pytest.raises(KeyboardInterrupt):
+        clone(model).set_params(first__stop=True).fit(train)
+    model.fit(train)
+    before = dict(vars(model))
+    for stage in ("first", "second"):
+        model.set_params(**{f"{stage}__stop": True})
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(train)
+        model.set_params(**{f"{stage}__stop": False})
+        assert all(vars(model)[k] is before[k] for k in before), stage
+
+
+def test_an_interrupted_second_stage_keeps_its_trees(rng, seen, monkeypatch):
+    train = made(rng, 8, "t")
+    second = rw.Ranker("ranknet", n_estimators=9, min_child_samples=1, n_jobs=1)
+    model = rw.TwoStage(Spy(), second, folds=2)
+    from rankwood.engines.lightgbm import LightGBMEngine
+
+    rounds, update = [], LightGBMEngine.update
+
+    def interrupted(self, gradients):
+        rounds.append(1)
+        if len(rounds) > 3:
+            raise KeyboardInterrupt
+        return update(self, gradients)
+
+    monkeypatch.setattr(LightGBMEngine, "update", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(train)
+    assert model.second_.best_iteration_ == 3
+    assert model.predict(train).shape == (len(train),)
+
+
+def test_manners(rng):
+    model = rw.TwoStage(rw.Ranker(n_estimators=3), rw.Ranker("softmax", max_bin=31), top=7)
+    params = model.get_params()
+    assert params["first__n_estimators"] == 3 and params["second__max_bin"] == 31
+    other = clone(model).set_params(second__n_estimators=4, first__max_bin=15, top=5)
+    assert other.second.n_estimators == 4 and other.first.get_params()["max_bin"] == 15
+    assert model.top == 7 and "max_bin" not in model.first.get_params()
+    assert "TwoStage" in repr(model)
+    with pytest.raises(NotFittedError):
+        model.predict(made(rng, 3, "t"))
+    with pytest.raises(NotFittedError):
+        model.save("nowhere.json")
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"top": 0}, "top must be at least 1"),
+        ({"folds": 0}, "folds must be at least 1"),
+        ({"folds": 9}, "folds must be at most the number of training queries, 8, got 9"),
+        ({"ideal": "best"}, "ideal must be one of 'full', 'list'"),
+        ({"listwise": "yes"}, "listwise must be one of True, False"),
+        ({"random_state": -1}, "random_state must be at least 0"),
+        ({"first": "lambdarank-ndcg"}, "first must be a Ranker, got 'lambdarank-ndcg'"),
+        ({"second": rw.Ranker}, "second must be a Ranker"),
+        ({"second": rw.Ranker(engine="lightgbn")}, "in second, unknown engine 'lightgbn'"),
+        ({"second": rw.Ranker("ndgc")}, "in second, unknown objective 'ndgc'"),
+        ({"first": rw.Ranker(num_leaves=1)}, "in first, num_leaves must be at least 2"),
+        (
+            {"second": rw.Ranker("yetiloss-ndcg", "catboost")},
+            "in second, engine='catboost' has losses",
+        ),
+    ],
+)
+def test_errors_come_before_any_training(rng, seen, params, message):
+    with pytest.raises(rw.InputError, match=message):
+        rw.TwoStage(**{"first": Spy(), "second": Spy(2), "folds": 2, **params}).fit(
+            made(rng, 8, "t")
+        )
+    assert not seen
+
+
+def test_errors_about_data(rng, seen):
+    train, one = made(rng, 8, "t"), made(rng, 1, "v")
+    model = rw.TwoStage(Spy(), Spy(2), folds=2)
+    with pytest.raises(rw.InputError, match="validation data has a single query"):
+        model.fit(train, valid=one)
+    with pytest.raises(rw.InputError, match="fit needs to know the queries"):
+        model.fit(train.X, train.y)
+    model.fit(train)
+    with pytest.raises(rw.InputError, match="predict needs to know the queries"):
+        model.predict(train.X)
+    with pytest.raises(rw.InputError, match="leave out qid and group"):
+        model.predict(train, qid=train.qid)
+    with pytest.raises(rw.InputError, match="fit_second needs the data that fit was given"):
+        model.fit_second(one)
+
+
+@pytest.fixture(scope="module")
+def trained():
+    rng = np.random.default_rng(5)
+    train, valid, test = made(rng, 30, "t", 12), made(rng, 10, "v", 12), made(rng, 10, "n", 12)
+    tiny = {"n_estimators": 4, "num_leaves": 4, "min_child_samples": 2, "n_jobs": 1}
+    first, second = rw.Ranker("ranknet", **tiny), rw.Ranker("lambdarank-ndcg@10", **tiny)
+    model = rw.TwoStage(first, second, top=5, folds=3).fit(train, valid=valid)
+    return model, train, valid, test
+
+
+def test_rankers_in_both_stages(trained):
+    model, train, valid, test = trained
+    assert set(model.seconds_) == {"first", "lists", "second"}
+    assert len(model.history_["first"]) == 3
+    assert set(model.history_["first"][0]) == set(model.history_["second"]) == {"ndcg@10"}
+    # The second stage is stopped by NDCG with the ideal of full lists.
+    lists = model._lists(valid, model.cross_scores_[1])
+    curve = model.history_["second"]["ndcg@10"]
+    got = rw.evaluate("ndcg@10", lists, model.second_.predict(lists)).mean()["ndcg@10"]
+    assert got == pytest.approx(curve[model.second_.best_iteration_ - 1], abs=1e-9)
+    lists.beyond = None
+    alone = rw.evaluate("ndcg@10", lists, model.second_.predict(lists)).mean()["ndcg@10"]
+    assert alone > got + 0.01  # nothing seems to be lost
+    assert not hasattr(model.first, "model_") and not hasattr(model.second, "model_")
+    short = rw.RankingData(train.X[:1], train.y[:1])
+    assert model.predict(short).shape == (1,)
+    thin = rw.RankingData(sparse.csr_matrix(test.X), test.y, qid=test.qid)
+    assert model.predict(thin).tobytes() == model.predict(test).tobytes()
+
+
+def test_another_second_stage_on_the_same_first(trained):
+    model, train, valid, test = trained
+    other = clone(model).fit(train, valid=valid)
+    first = other.first_
+    assert other.predict(test).tobytes() == model.predict(test).tobytes()
+    other.set_params(ideal="list", listwise=False).fit_second(train, valid=valid)
+    assert other.first_ is first and other.second_.n_features_in_ == 4
+    whole = clone(other).fit(train, valid=valid)
+    assert other.predict(test).tobytes() == whole.predict(test).tobytes()
+
+
+def test_save_and_load(trained, tmp_path):
+    model, train, valid, test = trained
+    path = tmp_path / "m.json"
+    model.save(path)
+    again = rw.TwoStage.load(path)
+    assert again.predict(test).tobytes() == model.predict(test).tobytes()
+    assert again.get_params().keys() == model.get_params().keys()
+    assert repr(again) == repr(model)
+    assert again.folds_.tolist() == model.folds_.tolist()
+    assert again.history_ == model.history_ and again.seconds_ == model.seconds_
+    again.save(tmp_path / "m2.json")
+    assert (tmp_path / "m2.json").read_bytes() == path.read_bytes()
+    with pytest.raises(
+        rw.InputError, match="holds a TwoStage, not a Ranker: read it with TwoStage"
+    ):
+        rw.Ranker.load(path)
+    model.second_.save(tmp_path / "r.json")
+    with pytest.raises(rw.InputError, match="holds a Ranker, not a TwoStage"):
+        rw.TwoStage.load(tmp_path / "r.json")
+    with pytest.raises(rw.InputError, match="a file doesn't keep the scores"):
+        again.fit_second(train, valid=valid)
+
+
+def test_damaged_files(trained, tmp_path):
+    model = trained[0]
+    path = tmp_path / "m.json"
+    model.save(path)
+    content = json.loads(path.read_text())
+
+    def load(changed):
+        changed = {**changed, "sha256": modelfile._checksum(changed)}
+        path.write_text(json.dumps(changed))
+        return rw.TwoStage.load(path)
+
+    load(content)
+    broken = {**content["second"]}
+    del broken["engine"]
+    for changed, message in (
+        ({**content, "second": broken}, "'engine' is missing"),
+        ({k: v for k, v in content.items() if k != "first"}, "'first' is missing"),
+        ({**content, "first": 3}, "of the wrong kind"),
+        ({**content, "params": {**content["params"], "depth": 3}}, "of the wrong kind"),
+    ):
+        with pytest.raises(rw.InputError, match=message):
+            load(changed)
+    path.write_text(json.dumps({**content, "folds": []}))
+    with pytest.raises(rw.InputError, match="doesn't match its checksum"):
+        rw.TwoStage.load(path)
