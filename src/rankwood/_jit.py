@@ -18,8 +18,9 @@ from typing import Annotated, Any, TypeVar, dataclass_transform, get_origin
 
 import numba
 import numpy as np
+from llvmlite import ir
 from numba.core import types  # type: ignore[attr-defined]
-from numba.extending import overload
+from numba.extending import intrinsic, overload
 
 from rankwood import _check, _raw
 
@@ -43,7 +44,7 @@ T = TypeVar("T")
 def _package_digest() -> bytes:
     """Digest of the kernel sources: Numba itself only notices changes in the file of a function."""
     root = Path(__file__).parent
-    folders = ("metrics", "objectives", "data")
+    folders = ("metrics", "objectives", "data", "engines/pairtree")
     files = [*root.glob("_*.py"), *(path for name in folders for path in root.glob(f"{name}/*.py"))]
     return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(files))).digest()
 
@@ -290,6 +291,70 @@ def _compiled_each(
 
     exec(f"def each(record, {args}): return {spell(record, 'record')}", scope)
     return scope["each"]
+
+
+def add2(to: Any, at: Any, source: Any, k: Any) -> None:
+    """Add two numbers of `source`, from k on, to two of `to`, from `at` on: one addition of a vector."""
+    for i in range(2):
+        to[int(at) + i] += source[int(k) + i]
+
+
+def add4(to: Any, at: Any, source: Any, k: Any) -> None:
+    """Do the same with four numbers; fast if no four of them lie across a border of 64 bytes."""
+    for i in range(4):
+        to[int(at) + i] += source[int(k) + i]
+
+
+def _adder(lanes: int) -> Any:
+    """Write a vector addition: LLVM doesn't find it by itself in a loop whose indices come from data."""
+
+    @intrinsic
+    def add(typing: Any, to: Any, at: Any, source: Any, k: Any) -> Any:
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            places = []
+            for array, index in ((0, 1), (2, 3)):
+                data = context.make_array(signature.args[array])(context, builder, args[array]).data
+                vector = ir.VectorType(data.type.pointee, lanes).as_pointer()
+                places.append(builder.bitcast(builder.gep(data, [args[index]]), vector))
+            left, right = (builder.load(place, align=8) for place in places)
+            builder.store(builder.add(left, right), places[0], align=8)
+            return context.get_dummy_value()
+
+        return types.void(to, at, source, k), build
+
+    return add
+
+
+_add2, _add4 = _adder(2), _adder(4)
+overload(add2, jit_options=INNER, strict=False)(
+    lambda *args: lambda to, at, source, k: _add2(to, at, source, k)
+)
+overload(add4, jit_options=INNER, strict=False)(
+    lambda *args: lambda to, at, source, k: _add4(to, at, source, k)
+)
+
+
+def fetch(array: Any, at: Any) -> None:
+    """Ask for `array[at]` to be brought to the cache: for places that no machine can guess."""
+
+
+@overload(fetch, jit_options=INNER, strict=False)
+def _fetch(array: Any, at: Any) -> Any:
+    return lambda array, at: _prefetch(array, at)
+
+
+@intrinsic
+def _prefetch(typing: Any, array: Any, at: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        place = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(8).as_pointer())
+        word = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [place.type, word, word, word])
+        call = builder.module.declare_intrinsic("llvm.prefetch", (place.type,), kind)
+        builder.call(call, [place, word(0), word(3), word(1)])  # to read, to keep, data
+        return context.get_dummy_value()
+
+    return types.void(array, at), build
 
 
 def like(x: Any, value: float) -> Any:

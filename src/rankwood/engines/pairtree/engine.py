@@ -1,0 +1,134 @@
+"""The engine `pairtree`: boosting with trees on pairs, for the objectives `bi-...`."""
+
+from typing import Any
+
+import numpy as np
+
+from rankwood import _check
+from rankwood.engines import _params
+from rankwood.engines.base import Gradients, Task
+from rankwood.engines.pairtree.binning import Binned
+from rankwood.engines.pairtree.forest import Forest
+from rankwood.engines.pairtree.grower import Grower, Params
+from rankwood.engines.pairs import Lists, columns_of
+
+#: Names that engines share, and what a tree calls them.
+_SHARED = {
+    "num_leaves": "num_leaves",
+    "max_depth": "max_depth",
+    "min_child_samples": "min_data_in_leaf",
+    "min_child_weight": "min_sum_hessian",
+    "reg_alpha": "lambda_l1",
+    "reg_lambda": "lambda_l2",
+    "colsample_bytree": "feature_fraction",
+    "min_split_gain": "min_gain",
+    "random_state": "seed",
+}
+_OWN = {"learning_rate", "subsample", "n_jobs", "differences", "max_bin"}
+
+
+class PairTreeEngine:
+    """One training run on pairs."""
+
+    keeps_rounds = True
+    takes_gradients = True
+
+    def __init__(self, params: dict[str, Any], task: Task) -> None:
+        self._rate = params.pop("learning_rate", 0.1)
+        self._share = params.pop("subsample", 1.0)
+        self._jobs = params.pop("n_jobs", None)
+        wanted, max_bin = params.pop("differences", "base"), params.pop("max_bin", 255)
+        self._train = Lists(task.train, task.groups)
+        self._valid = None if task.valid is None else Lists(task.valid, task.valid.groups)
+        layout = self._train.layout
+        if layout.n_pairs == 0:
+            raise _check.InputError("no query has two documents: there are no pairs to learn from.")
+        columns = columns_of(wanted, task.train.feature_names, task.train.n_features)
+        real = {_SHARED[name]: value for name, value in params.items()}
+        # Leaves of no pairs can't be; 0 is what others call "no limit".
+        real["min_data_in_leaf"] = max(1, real.get("min_data_in_leaf", 20))
+        self._params = Params(**real)
+        binned = Binned(self._train.X, layout, columns, max_bin, self._jobs)
+        self._grower = Grower(binned, self._params, self._jobs)
+        self._forest = Forest(task.train.n_features)
+
+    def update(self, gradients: Gradients) -> bool:
+        """Grow a tree; False if there is nothing left to split."""
+        round = len(self._forest.trees)
+        grad, hess = gradients(self._train.item_scores(self._jobs))
+        mask = self._sample(round)
+        tree, leaf = self._grower.grow(grad, hess, round, mask)
+        tree = self._forest.add(tree, self._rate)
+        if mask is None:
+            self._train.scores += tree.value[leaf]
+        else:  # pairs of other queries are in no leaf yet
+            self._add(self._train, round)
+        if self._valid is not None:
+            self._add(self._valid, round)
+        return tree.value.size > 1
+
+    def _sample(self, round: int) -> np.ndarray | None:
+        """Return which queries take part in a round, or None for all of them."""
+        if self._share >= 1.0:
+            return None
+        draw = np.random.Generator(np.random.Philox(key=[self._params.seed, round]))
+        queries = self._train.layout.n_queries
+        mask = np.zeros(queries, bool)
+        mask[draw.choice(queries, max(1, round_half(self._share * queries)), replace=False)] = True
+        return mask
+
+    def _add(self, lists: Lists, begin: int) -> None:
+        self._forest.add_pair_scores(lists.scores, lists.X, lists.layout, begin, self._jobs)
+
+    def valid_scores(self) -> np.ndarray:
+        """Scores of the validation data after the last round."""
+        assert self._valid is not None
+        return self._valid.item_scores(self._jobs)
+
+    def model(self, rounds: int) -> "PairTreeModel":
+        """Return the forest of the first `rounds` trees."""
+        return PairTreeModel(self._forest.first(rounds))
+
+
+class PairTreeModel:
+    """A trained forest; it compares the documents of a list, so it needs to know the lists."""
+
+    needs_lists = True
+
+    def __init__(self, forest: Forest) -> None:
+        self._forest = forest
+
+    @property
+    def text(self) -> str:
+        """The whole state, as JSON."""
+        return self._forest.text
+
+    def predict(self, X: Any, n_jobs: int | None, groups: Any) -> np.ndarray:
+        """Return one score per row."""
+        scores = np.empty(X.shape[0])
+        rows = _params.dense(X[groups.rows])
+        scores[groups.rows] = self._forest.predict(rows, groups.ptr, n_jobs)
+        return scores
+
+    def importances(self) -> np.ndarray:
+        """Return what splits on each feature gained in all: as the first document's, the second's, as a difference."""
+        return self._forest.importances().sum(axis=0)
+
+
+def start(params: dict[str, Any], task: Task) -> PairTreeEngine:
+    """Begin a training run with parameters by the shared names or the engine's own."""
+    known = {*_SHARED, *_OWN}
+    for name in params:
+        if name not in known:
+            raise _params.unknown("the engine 'pairtree'", name, known)
+    return PairTreeEngine(dict(params), task)
+
+
+def load(text: str) -> PairTreeModel:
+    """Return the model that `text` holds."""
+    return PairTreeModel(Forest.load(text))
+
+
+def round_half(x: float) -> int:
+    """Round to the nearest whole number, halves up."""
+    return int(np.floor(x + 0.5))

@@ -1,0 +1,366 @@
+"""Grow one tree on pairs, best leaf first [ke2017]."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwood import _check, _run
+from rankwood.engines.pairtree import histogram, partition
+from rankwood.engines.pairtree.binning import DIFFERENCE, QUERY, SECOND, Binned
+from rankwood.engines.pairtree.plan import Plan, Split, sampled
+from rankwood.engines.pairtree.splitting import Limits, Scale, leaf_gain, locate
+
+_EXACT = 51  # bits of a sum: float64 holds it exactly, see splitting._real
+_WORD = 62
+
+
+@dataclass(frozen=True)
+class Params:
+    """What a tree must respect; data are counted in pairs. -1 means no limit of depth."""
+
+    num_leaves: int = 31
+    max_depth: int = -1
+    min_data_in_leaf: int = 20
+    min_sum_hessian: float = 1e-3
+    lambda_l1: float = 0.0
+    lambda_l2: float = 0.0
+    min_gain: float = 0.0
+    feature_fraction: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _check.at_least(self.num_leaves, 2, "num_leaves")
+        _check.at_least(self.max_depth, -1, "max_depth")
+        _check.at_least(self.min_data_in_leaf, 1, "min_data_in_leaf")
+        for name in ("min_sum_hessian", "lambda_l1", "lambda_l2", "min_gain"):
+            if _check.finite(getattr(self, name), name) < 0:
+                raise _check.InputError(f"{name} must be at least 0, got {getattr(self, name)}.")
+        if not 0 < _check.finite(self.feature_fraction, "feature_fraction") <= 1:
+            raise _check.InputError(
+                f"feature_fraction must be above 0 and at most 1, got {self.feature_fraction}."
+            )
+
+
+class Tree(NamedTuple):
+    """Inner nodes and leaves in arrays; child c >= 0 is inner node c, c < 0 is leaf -1 - c.
+
+    A pair goes left if its value is at most the threshold; `side` says whose value it is (0 the first document's,
+    1 the second's, 2 the difference), and `column` which column of X.
+    """
+
+    side: np.ndarray
+    column: np.ndarray
+    threshold: np.ndarray
+    missing_left: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    gain: np.ndarray
+    count: np.ndarray
+    value: np.ndarray
+    leaf_count: np.ndarray
+    leaf_hessian: np.ndarray
+
+
+@dataclass
+class Node:
+    """A leaf so far: its pairs are order[begin:end]; `slot` is its histogram's, -1 once that is gone."""
+
+    begin: int
+    end: int
+    depth: int
+    total: np.ndarray  # g, and h with the count
+    slot: int = -1
+    gain: float = -1.0
+    best: tuple[int, int, bool] = (-1, -1, True)
+    left_total: tuple[int, int] = (0, 0)
+    parent: int = -1
+    is_left: bool = True
+
+
+@dataclass
+class _Record:
+    """What is written down of inner nodes while the tree grows."""
+
+    splits: list[Split] = field(default_factory=list)
+    sides: list[int] = field(default_factory=list)
+    gains: list[float] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)
+    children: list[list[int]] = field(default_factory=list)
+
+
+class Grower:
+    """Grows trees on the same pairs, round after round; keeps what they share in memory."""
+
+    def __init__(self, binned: Binned, params: Params, n_jobs: int | None = None) -> None:
+        self.binned, self.params, self.n_jobs = binned, params, n_jobs
+        layout = binned.layout
+        self.layout = layout
+        # Pairs in the order of nodes, with their gradients; room for those that go right.
+        self.order = np.empty(layout.n_pairs, np.uint32)
+        self.sums = histogram.aligned(2 * layout.n_pairs)
+        self.rest = np.empty(layout.n_pairs, np.uint32), np.empty(2 * layout.n_pairs, np.int64)
+        self.out = (
+            np.empty(layout.n_items, np.uint32),
+            histogram.aligned(4 * layout.n_items),
+            np.empty(layout.n_queries, np.uint32),
+            histogram.aligned(2 * layout.n_queries),
+        )
+        self.work = np.zeros(4 * layout.n_items, np.int64)
+        self.plan: Plan | None = None
+        self.updates = 0  # of histograms, for benchmarks
+
+    def grow(
+        self, grad: np.ndarray, hess: np.ndarray, round: int = 0, queries: np.ndarray | None = None
+    ) -> tuple[Tree, np.ndarray]:
+        """Return a tree and the leaf of each pair, -1 for pairs of queries that are masked out."""
+        self._prepare(round)
+        assert self.plan is not None
+        self._quantise(grad, hess)
+        root = self._root(queries)
+        leaves, record = [root], _Record()
+        self._search(root, None)
+        while len(leaves) < self.params.num_leaves:
+            at = int(np.argmax([node.gain for node in leaves]))
+            if leaves[at].gain < 0:
+                break
+            left, right = self._split(leaves[at], at, len(leaves), record)
+            leaves[at] = left
+            leaves.append(right)
+            open_splits = self.params.num_leaves - len(leaves)
+            if open_splits:
+                self._search(left, right)
+            self._forget(leaves, open_splits)
+        return self._finish(leaves, record)
+
+    def _prepare(self, round: int) -> None:
+        params = self.params
+        if self.plan is None or params.feature_fraction < 1.0:
+            tables = sampled(self.binned, params.feature_fraction, params.seed, round)
+            self.plan = Plan(self.binned, tables)
+            self.found = np.full((2, self.plan.n_splits), -1.0)
+            self.slots: list[np.ndarray] = []
+        self.free = list(range(len(self.slots)))
+        self.limits = Limits(
+            params.min_data_in_leaf,
+            float(params.min_sum_hessian),
+            float(params.lambda_l1),
+            float(params.lambda_l2),
+        )
+
+    def _quantise(self, grad: np.ndarray, hess: np.ndarray) -> None:
+        """Choose the fixed point of this tree: no sum over any of its pairs overflows, all are exact in float64."""
+        pairs = self.layout.n_pairs
+        grad = np.ascontiguousarray(grad, dtype=np.float64)
+        hess = np.ascontiguousarray(hess, dtype=np.float64)
+        for name, a in (("grad", grad), ("hess", hess)):
+            if a.shape != (pairs,):
+                raise _check.InputError(f"{name} has shape {a.shape}, but there are {pairs} pairs.")
+        bits = max(1, int(pairs).bit_length())
+        shift_g = _shift(grad, "grad", _EXACT)
+        shift_h = _shift(hess, "hess", min(_EXACT, _WORD - bits))
+        histogram.quantise(grad, hess, 2.0**shift_g, 2.0**shift_h, bits, self.sums)
+        self.scale = Scale(2.0**-shift_g, 2.0**-shift_h, bits, (1 << bits) - 1)
+
+    def _root(self, queries: np.ndarray | None) -> Node:
+        layout = self.layout
+        if queries is None:
+            end = layout.n_pairs
+            self.order[:] = np.arange(end, dtype=np.uint32)
+        else:
+            chosen = np.repeat(np.asarray(queries, dtype=bool), layout.sizes * (layout.sizes - 1))
+            pairs = np.flatnonzero(chosen)
+            end = pairs.size
+            self.order[:end] = pairs
+            words = self.sums.reshape(-1, 2)
+            words[:end] = words[pairs]
+        return Node(0, end, 0, self.sums[: 2 * end].reshape(-1, 2).sum(axis=0))
+
+    def _numbers(self, total: np.ndarray) -> tuple[float, float, int]:
+        """Return G, H and the number of pairs."""
+        g, h = int(total[0]), int(total[1])
+        scale = self.scale
+        return g * scale.g, (h >> scale.bits) * scale.h, h & scale.mask
+
+    def _may_split(self, node: Node) -> bool:
+        params = self.params
+        _, h, count = self._numbers(node.total)
+        deep = 0 <= params.max_depth <= node.depth
+        return not deep and count >= 2 * params.min_data_in_leaf and h >= 2 * params.min_sum_hessian
+
+    def _search(self, left: Node, right: Node | None) -> None:
+        """Find the best split of two siblings, or of the root; the left one holds the parent's histogram."""
+        assert self.plan is not None
+        small, large = left, right
+        if right is not None and right.end - right.begin < left.end - left.begin:
+            small, large = right, left
+        wanted = np.array([self._may_split(small), large is not None and self._may_split(large)])
+        parent = np.empty(0, np.int64)
+        if right is not None:
+            held, left.slot = left.slot, -1
+            if not wanted.any():
+                self.free.append(held)
+                return
+            assert large is not None
+            large.slot, parent = held, self.slots[held]
+        elif not wanted[0]:
+            return
+        small.slot = self._slot()
+        data = self._collect(small)
+        totals = np.stack([small.total, small.total if large is None else large.total])
+        hist = self.slots[small.slot]
+        plan, scale, limits, found = self.plan, self.scale, self.limits, self.found
+
+        def kernel(first: int, last: int) -> None:
+            histogram.blocks(
+                *(first, last, plan.blocks, plan.words, data, hist, parent, totals),
+                *(wanted, scale, limits, found),
+            )
+
+        _run.over(plan.work(data[0].size, data[2].size, data[4].size), kernel, self.n_jobs, 4)
+        self._choose(small, 0, bool(wanted[0]))
+        if large is not None:
+            self._choose(large, 1, bool(wanted[1]))
+
+    def _choose(self, node: Node, which: int, wanted: bool) -> None:
+        """Keep the best of all features' splits; of equal ones the first feature's."""
+        gains = self.found[which]
+        if wanted and gains.size:
+            assert self.plan is not None
+            g, h, _ = self._numbers(node.total)
+            id = int(np.argmax(gains))
+            own = leaf_gain(g, h, self.limits.l1, self.limits.l2)
+            if gains[id] > own + self.params.min_gain:
+                node.gain = float(gains[id] - own)
+                hist = self.slots[node.slot]
+                bin, missing_left, *left = locate(
+                    hist, *self.plan.place(id), *node.total.tolist(), self.scale, self.limits
+                )
+                node.best, node.left_total = (id, bin, missing_left), (left[0], left[1])
+        if node.gain < 0:
+            self._release(node)
+
+    def _collect(self, node: Node) -> tuple[np.ndarray, ...]:
+        layout, order = self.layout, self.order[node.begin : node.end]
+        sums = self.sums[2 * node.begin : 2 * node.end]
+        n_rows, n_queries = histogram.collect(
+            *(order, sums, layout.lo, layout.hi, layout.ptr, layout.start),
+            *(self.scale.mask, self.work, self.out),
+        )
+        rows, row_sums, queries, query_sums = self.out
+        assert self.plan is not None
+        counts = [len(table.columns) for table in self.plan.tables]
+        self.updates += (
+            2 * n_rows * counts[0] + n_queries * counts[1] + (node.end - node.begin) * counts[2]
+        )
+        return rows[:n_rows], row_sums, queries[:n_queries], query_sums, order, sums
+
+    def _split(self, node: Node, leaf: int, new_leaf: int, record: _Record) -> tuple[Node, Node]:
+        """Part a node's pairs, and write the split down; the left child keeps the leaf's number."""
+        assert self.plan is not None
+        side, split = self.plan.split(*node.best)
+        middle = node.begin + self._part(node, side, split)
+        total = np.array(node.left_total)
+        at = len(record.splits)
+        if node.parent >= 0:
+            record.children[node.parent][0 if node.is_left else 1] = at
+        record.splits.append(split)
+        record.sides.append(side)
+        record.gains.append(node.gain)
+        record.counts.append(node.end - node.begin)
+        record.children.append([-1 - leaf, -1 - new_leaf])
+        left = Node(node.begin, middle, node.depth + 1, total, node.slot, parent=at)
+        right = Node(middle, node.end, node.depth + 1, node.total - total, parent=at)
+        right.is_left = False
+        return left, right
+
+    def _part(self, node: Node, side: int, split: Split) -> int:
+        layout, order = self.layout, self.order[node.begin : node.end]
+        sums = self.sums[2 * node.begin : 2 * node.end]
+        if side == DIFFERENCE:
+            words = split.table.words[split.feature // 4]
+            shift = np.uint64(8 * (split.feature % 4))
+            return partition.by_difference(order, sums, words, shift, split.left, *self.rest)
+        goes = split.left[split.table.codes(split.feature)]
+        if split.table.kind == QUERY:
+            goes = goes[layout.query]
+        second = np.uint64(side == SECOND)
+        return partition.by_item(order, sums, goes, layout.lo, layout.hi, second, *self.rest)
+
+    def _slot(self) -> int:
+        if not self.free:
+            assert self.plan is not None
+            self.slots.append(histogram.aligned(self.plan.size))
+            return len(self.slots) - 1
+        return self.free.pop()
+
+    def _release(self, node: Node) -> None:
+        if node.slot >= 0:
+            self.free.append(node.slot)
+            node.slot = -1
+
+    def _forget(self, leaves: list[Node], open_splits: int) -> None:
+        """Free histograms of leaves whose turn can't come: enough others have a larger gain."""
+        held = sorted((n for n in leaves if n.slot >= 0), key=lambda node: -node.gain)
+        for node in held[open_splits:]:
+            self._release(node)
+            node.gain = -1.0
+
+    def _finish(self, leaves: list[Node], record: _Record) -> tuple[Tree, np.ndarray]:
+        params = self.params
+        for node in leaves:
+            self._release(node)
+        numbers = [self._numbers(node.total) for node in leaves]
+        of_pair = np.full(self.layout.n_pairs, -1, np.int32)
+        for k, node in enumerate(leaves):
+            partition.mark(self.order[node.begin : node.end], k, of_pair)
+        children = np.array(record.children, np.int32).reshape(-1, 2)
+        columns = [
+            self.binned.differences[s.column] if side == DIFFERENCE else s.column
+            for s, side in zip(record.splits, record.sides, strict=True)
+        ]
+        tree = Tree(
+            side=np.array(record.sides, np.uint8),
+            column=np.array(columns, np.int32),
+            threshold=np.array([s.threshold for s in record.splits], np.float32),
+            missing_left=np.array([s.missing_left for s in record.splits], np.uint8),
+            left=children[:, 0].copy(),
+            right=children[:, 1].copy(),
+            gain=np.array(record.gains),
+            count=np.array(record.counts, np.int64),
+            value=np.array([_value(g, h, params) for g, h, _ in numbers]),
+            leaf_count=np.array([c for _, _, c in numbers], np.int64),
+            leaf_hessian=np.array([h for _, h, _ in numbers]),
+        )
+        return tree, of_pair
+
+
+def grow(
+    binned: Binned,
+    grad: np.ndarray,
+    hess: np.ndarray,
+    params: Params | None = None,
+    n_jobs: int | None = None,
+    **how: Any,
+) -> tuple[Tree, np.ndarray]:
+    """Grow one tree: `Grower` once; `how` is round and queries."""
+    return Grower(binned, params or Params(), n_jobs).grow(grad, hess, **how)
+
+
+def _shift(values: np.ndarray, name: str, bits: int) -> int:
+    """Return the largest power of two that keeps the sum of absolute values, rounded, below 2^bits."""
+    total = float(np.abs(values).sum()) if values.size else 0.0
+    if not math.isfinite(total):
+        row = int(np.flatnonzero(~np.isfinite(values))[0]) if not np.isfinite(values).all() else 0
+        raise _check.InputError(f"{name} must be finite numbers, got {values[row]} at pair {row}.")
+    # Rounding adds at most half a unit per value, less than half of the sum's bits as long as there are pairs.
+    shift = bits - 1 - math.frexp(total)[1] if total > 0 else 0
+    return max(-900, min(900, shift))
+
+
+def _value(g: float, h: float, params: Params) -> float:
+    """Return -sign(G) max(|G| - l1, 0) / (H + l2), 0 where nothing is to be divided by."""
+    size = max(abs(g) - params.lambda_l1, 0.0)
+    below = h + params.lambda_l2
+    return -math.copysign(size, g) / below if below > 0 and size > 0 else 0.0

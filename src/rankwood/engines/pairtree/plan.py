@@ -1,0 +1,142 @@
+"""Which features a tree may use, where their histograms lie, and what a split on each one means."""
+
+from typing import Any
+
+import numpy as np
+
+from rankwood._rng import mix
+from rankwood.engines.pairtree.binning import (
+    DIFFERENCE,
+    FIRST,
+    ITEM,
+    LANES,
+    PAIR,
+    QUERY,
+    SECOND,
+    Binned,
+    Table,
+)
+
+
+class Split:
+    """A split of a node: whose value, which column, the largest value that goes left, where missing ones go."""
+
+    def __init__(self, table: Table, feature: int, side: int, bin: int, missing_left: bool) -> None:
+        self.table, self.feature, self.side = table, feature, side
+        self.column, edges, _ = table.columns[feature]
+        self.missing_left = missing_left
+        codes = np.arange(256)
+        if table.kind == PAIR:
+            largest = edges.size
+            size = codes >> 1
+            place = np.where(codes & 1, largest - size, largest + size)
+            missing = size > largest
+            self.threshold = _signed_threshold(edges, bin)
+        else:
+            place, missing = codes, codes > edges.size
+            self.threshold = edges[bin] if bin < edges.size else np.float32(np.inf)
+        #: For each code, 1 if it goes left.
+        self.left = np.where(missing, missing_left, place <= bin).astype(np.uint8)
+
+
+def _signed_threshold(edges: np.ndarray, bin: int) -> np.float32:
+    """Return the largest difference in bins up to `bin`, which are ordered from negative to positive."""
+    largest = edges.size
+    if bin < largest:  # below -edge, strictly
+        return np.nextafter(-edges[largest - 1 - bin], np.float32(-np.inf))
+    return edges[bin - largest] if bin < 2 * largest else np.float32(np.inf)
+
+
+class Plan:
+    """Blocks of four features of the items, queries and pairs, as the kernel reads them.
+
+    A split feature's number is that of its column in a matrix of pairs: the first item's F columns, the second
+    item's F columns, the differences. Columns constant in each query count as the first item's.
+    """
+
+    def __init__(self, binned: Binned, tables: tuple[Table, ...]) -> None:
+        self.tables = tables
+        self.words = tuple(table.words for table in tables)
+        F = binned.n_features
+        self.n_splits = 2 * F + binned.differences.size
+        #: For each split feature: (table, its number there, side); None if it isn't used.
+        self.meaning: list[tuple[Table, int, int] | None] = [None] * self.n_splits
+        kind, row, offset, bins, ids = [], [], [], [], []
+        end = 0
+        self.begin = {}  # each table's first block
+        for table in tables:
+            self.begin[table.kind] = len(kind)
+            lanes = 4 if table.kind == ITEM else 2
+            for b in range(table.words.shape[0]):
+                starts, n_bins = [0] * LANES, [0] * LANES
+                block = -np.ones((LANES, 2), np.int64)
+                for lane, column in enumerate(table.columns[b * LANES : (b + 1) * LANES]):
+                    values = column.edges.size + 1
+                    n_bins[lane] = 2 * values - 1 if table.kind == PAIR else values
+                    codes = 2 * (values + 1) if table.kind == PAIR else values + column.missing
+                    starts[lane] = end
+                    end += lanes * codes
+                    for side in range(2 if table.kind == ITEM else 1):
+                        id = column.column + (2 * F if table.kind == PAIR else F * side)
+                        block[lane, side] = id
+                        what = DIFFERENCE if table.kind == PAIR else (FIRST, SECOND)[side]
+                        self.meaning[id] = (table, b * LANES + lane, what)
+                kind.append(table.kind)
+                row.append(b)
+                offset.append([*starts, end])
+                bins.append(n_bins)
+                ids.append(block)
+        used = np.array(bins, np.int64).reshape(-1, LANES)
+        where = np.array(offset, np.uint64).reshape(-1, LANES + 1)
+        where[:, :LANES][used == 0] = end  # lanes without a feature write to a place nobody reads
+        self.size = end + 4 * 2
+        self.blocks = (
+            np.array(kind, np.int64),
+            np.array(row, np.int64),
+            where,
+            used,
+            np.array(ids, np.int64).reshape(-1, LANES, 2),
+        )
+
+    def work(self, rows: int, queries: int, pairs: int) -> np.ndarray:
+        """Return what each block costs, about."""
+        per = np.array([1.5 * rows, queries, pairs]) * LANES + 3000.0
+        return per[self.blocks[0]]
+
+    def place(self, id: int) -> tuple[np.uint64, np.uint64, int]:
+        """Return where a split feature's histogram begins, how far apart bins are (0: codes with signs), their number."""
+        found = self.meaning[id]
+        assert found is not None
+        table, feature, side = found
+        block, lane = self.begin[table.kind] + feature // LANES, feature % LANES
+        _, _, offset, bins, _ = self.blocks
+        base = int(offset[block, lane]) + 2 * (side == SECOND)
+        step = {ITEM: 4, QUERY: 2, PAIR: 0}[table.kind]
+        return np.uint64(base), np.uint64(step), int(bins[block, lane])
+
+    def split(self, id: int, bin: int, missing_left: bool) -> tuple[int, Split]:
+        """Return whose value a split looks at, and the split."""
+        found = self.meaning[id]
+        assert found is not None
+        table, feature, side = found
+        return side, Split(table, feature, side, bin, missing_left)
+
+
+def sampled(binned: Binned, fraction: float, seed: int, round: int) -> tuple[Table, ...]:
+    """Return the tables of a tree: a share of the features, chosen by a counter.
+
+    Drawn are columns of X, for the first and the second document together, and differences.
+    """
+    if fraction >= 1.0:
+        return binned.tables
+    counts = [len(table.columns) for table in binned.tables]
+    total = sum(counts)
+    state = mix(mix(seed & 0xFFFFFFFF, round), 0x9E37)
+    draws: Any = [mix(state, i) for i in range(total)]
+    keep = np.sort(np.argsort(draws, kind="stable")[: max(1, int(np.ceil(fraction * total)))])
+    tables, begin = [], 0
+    for table, count in zip(binned.tables, counts, strict=True):
+        own = keep[(keep >= begin) & (keep < begin + count)] - begin
+        tables.append(table.take(own))
+        begin += count
+    return tuple(tables)

@@ -1,0 +1,381 @@
+"""The pair-tree learner against a learner on stored pairs, against LightGBM, and its predictor against plain loops."""
+
+import json
+
+import lightgbm as lgb
+import naive_pairtree as naive
+import numpy as np
+import pytest
+
+from rankwood._check import InputError
+from rankwood.engines.pairtree import Binned, Forest, Layout, Params, grow, splitting
+from rankwood.engines.pairtree.grower import Grower
+
+DIFFERENCES = [0, 1, 3, 2]
+
+
+def layout_of(sizes):
+    return Layout(np.concatenate([[0], np.cumsum(sizes)]))
+
+
+def small(seed):
+    """Queries of 1 to 5 documents: real, integer, per-query, half-missing, and useless features."""
+    rng = np.random.default_rng(seed)
+    sizes = np.append(rng.integers(1, 6, 8), [1, 2])
+    N = sizes.sum()
+    X = rng.normal(size=(N, 6)).astype(np.float32)
+    X[:, 1] = rng.integers(0, 3, N)
+    X[:, 2] = np.repeat(rng.integers(0, 4, sizes.size), sizes)
+    X[rng.random(N) < 0.3, 3] = np.nan
+    X[:, 4] = 1.0 if seed % 2 else np.nan
+    X[:, 5] = np.repeat(rng.choice([0.5, 0.7, np.nan], sizes.size), sizes)
+    score = rng.normal(size=N)
+    pairs = np.array(naive.pairs_of(sizes))
+    grad = np.tanh(score[pairs[:, 0]] - score[pairs[:, 1]])
+    hess = rng.random(len(pairs) // 2).repeat(2)
+    return X, sizes, grad, hess
+
+
+def thresholds(binned):
+    """What a split may be, for each column of the matrix of pairs: the edges, and all values against missing ones."""
+    F, end = binned.n_features, np.float32(np.inf)
+    out = [[] for _ in range(2 * F + binned.differences.size)]
+    for table, sides in ((binned.items, (0, 1)), (binned.queries, (0,))):
+        for c in table.columns:
+            for side in sides:
+                out[c.column + side * F] = [*c.edges, end]
+    for c in binned.pairs.columns:  # bins of -x mirror those of x
+        below = [np.nextafter(-e, -end) for e in c.edges]
+        out[2 * F + c.column] = [*below, *c.edges, end]
+    return out
+
+
+def column_ids(tree, F):
+    """Columns of the matrix of pairs."""
+    of_difference = {c: k for k, c in enumerate(DIFFERENCES)}
+    return [
+        2 * F + of_difference[c] if side == 2 else F * side + c
+        for side, c in zip(tree.side.tolist(), tree.column.tolist(), strict=True)
+    ]
+
+
+SETTINGS = [
+    {"min_data": 3, "min_hessian": 0.1, "num_leaves": 8},
+    {"min_data": 3, "l1": 0.3, "l2": 1.0, "max_depth": 3, "min_gain": 0.05, "num_leaves": 12},
+    {"min_data": 1, "min_hessian": 0.0, "num_leaves": 20},
+]
+OURS = {
+    **{"min_data": "min_data_in_leaf", "min_hessian": "min_sum_hessian"},
+    **{"l1": "lambda_l1", "l2": "lambda_l2"},
+}
+
+
+@pytest.mark.parametrize("max_bin", [7, 255])
+@pytest.mark.parametrize("setting", SETTINGS, ids=["plain", "regular", "deep"])
+@pytest.mark.parametrize("seed", range(4))
+def test_tree_is_that_of_stored_pairs(seed, setting, max_bin):
+    X, sizes, grad, hess = small(seed)
+    binned = Binned(X, layout_of(sizes), DIFFERENCES, max_bin)
+    tree, leaf = grow(
+        binned, grad, hess, Params(**{OURS.get(k, k): v for k, v in setting.items()}), n_jobs=1
+    )
+    M = naive.pair_matrix(X, sizes, DIFFERENCES)
+    splits, leaves, values = naive.grow(M, thresholds(binned), grad, hess, **setting)
+    assert len(splits) > 2
+    _, gains, columns, cuts, missing = zip(*splits, strict=True)
+    assert column_ids(tree, X.shape[1]) == list(columns)
+    assert tree.threshold.tolist() == list(cuts)
+    assert tree.missing_left.tolist() == list(missing)
+    np.testing.assert_allclose(tree.gain, gains, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(tree.value, values, rtol=1e-9, atol=1e-12)
+    for k, rows in enumerate(leaves):
+        assert np.flatnonzero(leaf == k).tolist() == rows.tolist()
+        assert tree.leaf_count[k] == len(rows)
+        assert tree.leaf_hessian[k] == pytest.approx(hess[rows].sum(), rel=1e-9)
+
+
+def test_settings_reach_every_kind_of_split():
+    sides, missing = set(), set()
+    for seed in range(4):
+        X, sizes, grad, hess = small(seed)
+        binned = Binned(X, layout_of(sizes), DIFFERENCES)
+        tree, _ = grow(binned, grad, hess, Params(num_leaves=20, min_data_in_leaf=1), n_jobs=1)
+        sides |= set(zip(tree.side.tolist(), tree.column.tolist(), strict=True))
+        missing |= {(s, m) for s, m in zip(tree.side.tolist(), tree.missing_left, strict=True)}
+    assert {(0, 2), (2, 0), (2, 3), (1, 3)} <= sides  # per query; differences; a missing partner
+    assert len(missing) == 6
+    assert not {(1, 2), (1, 5), (2, 2), (0, 4), (1, 4)} & sides
+
+
+def lightgbm_tree(M, grad, hess, leaves, min_data):
+    params = {
+        **{"num_leaves": leaves, "min_data_in_leaf": min_data, "num_threads": 1, "max_bin": 255},
+        **{"min_sum_hessian_in_leaf": 1e-3, "objective": "none", "verbosity": -1, "metric": "None"},
+        **{"learning_rate": 1.0, "feature_pre_filter": False, "min_data_in_bin": 1},
+        **{"force_col_wise": True, "deterministic": True, "enable_bundle": False},
+    }
+    booster = lgb.Booster(params, lgb.Dataset(M.astype(float), np.zeros(len(M)), params=params))
+    booster.update(fobj=lambda *_: (grad.astype(np.float32), hess.astype(np.float32)))
+    nodes, todo = [], [booster.dump_model()["tree_info"][0]["tree_structure"]]
+    while todo:
+        node = todo.pop()
+        if "split_index" in node:
+            nodes.append((node["split_index"], node["split_feature"], node["split_gain"]))
+            todo += [node["left_child"], node["right_child"]]
+    leaf = booster.predict(M.astype(float), pred_leaf=True).ravel().astype(int)
+    return sorted(nodes), leaf, booster.predict(M.astype(float))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_first_tree_is_lightgbms(seed):
+    # Few values, so that both have the same bins; hessians are equal, since LightGBM counts by them.
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(2, 9, 40)
+    N, F = sizes.sum(), 5
+    X = rng.integers(0, 12, (N, F)).astype(np.float32)
+    X[:, 4] = np.repeat(rng.integers(0, 9, sizes.size), sizes)
+    X[rng.random(N) < 0.1, 3] = np.nan
+    layout = layout_of(sizes)
+    target = X[:, 0] - X[:, 1] * X[:, 2] / 6 + rng.normal(size=N)
+    # Multiples of 1/64, whose sums are exact: mirror images of a split tie, and ties go alike.
+    grad = np.round(np.tanh(target[layout.second] - target[layout.first]) * 64) / 64
+    hess = np.ones(grad.size)
+    binned = Binned(X, layout, [0, 1, 2])
+    tree, leaf = grow(binned, grad, hess, Params(num_leaves=15, min_data_in_leaf=10), n_jobs=1)
+    M = naive.pair_matrix(X, sizes, [0, 1, 2])
+    nodes, theirs, values = lightgbm_tree(M, grad, hess, 15, 10)
+    ids = [2 * F + c if s == 2 else F * s + c for s, c in zip(tree.side, tree.column, strict=True)]
+    assert ids == [column for _, column, _ in nodes]
+    assert len(set(tree.side.tolist())) > 1
+    np.testing.assert_allclose(tree.gain, [gain for *_, gain in nodes], rtol=1e-6)
+    assert leaf.tolist() == theirs.tolist()
+    np.testing.assert_allclose(tree.value[leaf], values, rtol=0, atol=1e-9)
+
+
+def random_lists(seed, queries=30, longest=12, F=9):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, longest, queries)
+    X = rng.normal(size=(sizes.sum(), F)).astype(np.float32)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    X[:, F - 1] = np.repeat(rng.normal(size=queries), sizes)
+    layout = layout_of(sizes)
+    y = np.nan_to_num(X[:, 0] - X[:, 1]) + rng.normal(size=sizes.sum())
+    return X, layout, y
+
+
+def boosted(X, layout, y, rounds=6, n_jobs=1, **params):
+    """A forest fitted to differences of y, and its scores of pairs while it grew."""
+    params = {"num_leaves": 12, "min_data_in_leaf": 5, **params}
+    grower = Grower(Binned(X, layout, [0, 1, 2, 3, 4], n_jobs=n_jobs), Params(**params), n_jobs)
+    forest, scores = Forest(X.shape[1]), np.zeros(layout.n_pairs)
+    target = y[layout.first] - y[layout.second]
+    for t in range(rounds):
+        tree, leaf = grower.grow(scores - target, np.ones(target.size), round=t)
+        scores += forest.add(tree, 0.3).value[leaf]
+    return forest, scores
+
+
+def as_lists(tree):
+    return {name: array.tolist() for name, array in tree._asdict().items()}
+
+
+@pytest.mark.parametrize("leaves", [2, 12, 150])
+def test_predictor_is_a_walk_through_the_trees(leaves):
+    X, layout, y = random_lists(1, queries=12 if leaves < 100 else 30)
+    forest, scores = boosted(X, layout, y, 3, num_leaves=leaves, min_data_in_leaf=2)
+    assert max(tree.value.size for tree in forest.trees) == leaves
+    rng = np.random.default_rng(0)
+    new = rng.choice(X.ravel(), X.shape).astype(np.float32)  # other documents, other missing values
+    new.flat[rng.choice(new.size, 25, replace=False)] = [*[np.inf, -np.inf, 3e38, -3e38, 1e-45] * 5]
+    for Z, known in ((X, scores), (new, None)):
+        found = np.zeros(layout.n_pairs)
+        forest.add_pair_scores(found, Z, layout, n_jobs=1)
+        trees = [as_lists(tree) for tree in forest.trees]
+        with np.errstate(all="ignore"):
+            walked = [
+                sum(naive.predict(t, Z[i], Z[j]) for t in trees)
+                for i, j in naive.pairs_of(layout.sizes)
+            ]
+        assert found.tolist() == walked
+        if known is not None:
+            assert found.tolist() == known.tolist()
+        items = forest.predict(Z, layout.ptr, n_jobs=1)
+        assert items.tolist() == layout.item_scores(found, n_jobs=1).tolist()
+        for q in range(layout.n_queries):
+            own = slice(layout.ptr[q], layout.ptr[q + 1])
+            want = naive.item_scores(layout.matrix(found, q).tolist())
+            np.testing.assert_allclose(items[own], want, rtol=0, atol=1e-12)
+            assert layout.sizes[q] > 1 or items[own].tolist() == [0.0]
+
+
+def test_order_of_documents_changes_no_bit():
+    X, layout, y = random_lists(2)
+    forest, _ = boosted(X, layout, y)
+    base = forest.predict(X, layout.ptr)
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        order = np.concatenate(
+            [rng.permutation(np.arange(a, b)) for a, b in zip(layout.ptr, layout.ptr[1:])]
+        )
+        assert forest.predict(X[order], layout.ptr).tolist() == base[order].tolist()
+    assert np.unique(base).size > 50
+
+
+def test_threads_change_no_bit():
+    X, layout, y = random_lists(4)
+    one, scores = boosted(X, layout, y, n_jobs=1)
+    two, others = boosted(X, layout, y, n_jobs=3)
+    assert one.text == two.text
+    assert scores.tolist() == others.tolist()
+    assert one.predict(X, layout.ptr, 1).tolist() == two.predict(X, layout.ptr, 3).tolist()
+
+
+def test_text_gives_the_forest_back():
+    X, layout, y = random_lists(5)
+    forest, _ = boosted(X, layout, y)
+    again = Forest.load(forest.text)
+    assert again.text == forest.text
+    assert again.predict(X, layout.ptr).tolist() == forest.predict(X, layout.ptr).tolist()
+    assert Forest.load(Forest(3).text).predict(np.zeros((2, 3)), [0, 2]).tolist() == [0.0, 0.0]
+    content = json.loads(forest.text)
+    with pytest.raises(InputError, match="expected 'rankwood-pairtree'"):
+        Forest.load(json.dumps({**content, "format": "other"}))
+    with pytest.raises(InputError, match="side has"):
+        Forest.load(json.dumps({**content, "leaves": [3]}))
+    with pytest.raises(InputError, match="no pair-tree model"):
+        Forest.load("tree")
+    forest.trees[2].left[0] = 0  # a circle
+    with pytest.raises(InputError, match="damaged: tree 2"):
+        Forest.load(forest.text)
+    with pytest.raises(InputError, match="trained on 9 features"):
+        again.predict(X[:, :4], layout.ptr)
+
+
+def test_features_are_drawn_by_tree():
+    X, layout, y = random_lists(6)
+    forest, scores = boosted(X, layout, y, rounds=12, feature_fraction=0.3, seed=5)
+    same, _ = boosted(X, layout, y, rounds=12, feature_fraction=0.3, seed=5, n_jobs=2)
+    other, _ = boosted(X, layout, y, rounds=12, feature_fraction=0.3, seed=6)
+    assert forest.text == same.text != other.text
+    # 9 columns and 5 differences: 5 of these 14 for each tree, a column's two sides count once.
+    used = [
+        {(s == 2, c) for s, c in zip(t.side.tolist(), t.column, strict=True)} for t in forest.trees
+    ]
+    assert max(map(len, used)) <= 5
+    assert len(set.union(*used)) > 10
+    found = np.zeros(layout.n_pairs)
+    forest.add_pair_scores(found, X, layout)
+    assert found.tolist() == scores.tolist()
+
+
+def test_queries_left_out_count_nothing():
+    X, layout, y = random_lists(7)
+    chosen = np.random.default_rng(8).random(layout.n_queries) < 0.6
+    grad, hess = y[layout.second] - y[layout.first], np.ones(layout.n_pairs)
+    params = Params(num_leaves=10, min_data_in_leaf=5)
+    binned = Binned(X, layout, [0, 1])
+    tree, leaf = grow(binned, grad, hess, params, n_jobs=1, queries=chosen)
+    own = np.repeat(chosen, layout.sizes * (layout.sizes - 1))
+    assert ((leaf == -1) == ~own).all()
+    assert tree.leaf_count.sum() == own.sum()
+    # Gradients of the others don't matter.
+    noisy = np.where(own, grad, 1e3)
+    again, _ = grow(binned, noisy, hess, params, n_jobs=1, queries=chosen)
+    assert as_lists(again)["column"] == as_lists(tree)["column"]
+    np.testing.assert_allclose(again.value, tree.value, rtol=1e-9)
+    for k in range(tree.value.size):
+        rows = leaf == k
+        assert tree.value[k] == pytest.approx(-grad[rows].sum() / rows.sum(), rel=1e-9)
+
+
+def test_nothing_to_split():
+    X = np.array([[1.0, np.nan], [1.0, np.nan], [1.0, np.nan]], np.float32)
+    for sizes in ([3], [1, 1, 1], [2, 1]):
+        layout = layout_of(sizes)
+        tree, leaf = grow(
+            Binned(X, layout, [0, 1]), np.ones(layout.n_pairs), np.ones(layout.n_pairs), n_jobs=1
+        )
+        assert tree.side.size == 0
+        assert leaf.tolist() == [0] * layout.n_pairs
+        assert tree.value.tolist() == [-1.0 if layout.n_pairs else 0.0]
+        forest = Forest(2, [tree])
+        assert forest.predict(X, layout.ptr).tolist() == [0.0] * 3
+
+
+def test_long_list():
+    # 2,000 documents have 4 million pairs; a split at the middle of a feature is all there is to find.
+    n = 2000
+    x = np.random.default_rng(9).permutation(n).astype(np.float32)
+    layout = Layout([0, n])
+    high = x >= n // 2
+    grad = high[layout.second].astype(float) - high[layout.first]
+    binned = Binned(x[:, None], layout)
+    # Bins have about 8 values each; each side of the split has all but some of a bin right.
+    tree, leaf = grow(binned, grad, np.ones(grad.size), Params(num_leaves=2), n_jobs=1)
+    assert layout.n_pairs == n * (n - 1)
+    assert abs(tree.threshold[0] - n / 2) < 8
+    scores = Forest(1, [tree]).predict(x[:, None], layout.ptr, n_jobs=1)
+    below = scores[x <= tree.threshold[0]]
+    assert np.unique(below).size == 1
+    assert below[0] < scores[x > tree.threshold[0]].min()
+
+
+def test_limits_have_a_sentence():
+    with pytest.raises(InputError, match=r"number 1, has 60,000 documents.*TwoStage\(top=\.\.\.\)"):
+        Layout([0, 5, 60_005])
+    with pytest.raises(InputError, match="must not fall"):
+        Layout([0, 5, 3])
+    layout = Layout([0, 3])
+    with pytest.raises(InputError, match="the layout has 3 documents"):
+        Binned(np.zeros((4, 1)), layout)
+    with pytest.raises(InputError, match="columns from 0 to 0"):
+        Binned(np.zeros((3, 1)), layout, [1])
+    binned = Binned(np.arange(3.0)[:, None], layout)
+    with pytest.raises(InputError, match="there are 6 pairs"):
+        grow(binned, np.ones(5), np.ones(6))
+    with pytest.raises(InputError, match="got nan at pair 2"):
+        grow(binned, np.array([1, 1, np.nan, 1, 1, 1]), np.ones(6))
+    with pytest.raises(InputError, match="num_leaves must be at least 2"):
+        Params(num_leaves=1)
+
+
+def test_memory_of_bins_is_that_of_items_and_unordered_pairs():
+    X, layout, _ = random_lists(10, queries=50)
+    binned = Binned(X, layout, range(9))
+    # Four bins a word: 8 columns vary inside queries, one is kept per query; its differences are none.
+    assert [t.words.nbytes for t in binned.tables] == [
+        8 * layout.n_items,
+        4 * layout.n_queries,
+        8 * layout.n_pairs // 2,
+    ]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5, 40])
+def test_bins_have_about_equal_weight(limit):
+    from rankwood.engines.pairtree.binning import _cut
+
+    rng = np.random.default_rng(11)
+    values = np.sort(rng.normal(size=1000).astype(np.float32).round(2))
+    edges = _cut(values, limit)
+    assert edges.size <= limit - 1
+    counts = np.bincount(np.searchsorted(edges, values), minlength=limit)
+    heaviest = np.unique(values, return_counts=True)[1].max()
+    assert counts.max() <= 1000 / limit + heaviest
+    assert counts[: edges.size + 1].min() > 0
+
+
+def test_gains_run_in_vectors():
+    asm = "\n".join(splitting_asm())
+    assert "vdivpd" in asm or "divpd" in asm or "fdiv" in asm
+
+
+def splitting_asm():
+    from rankwood.engines.pairtree import histogram
+
+    layout = Layout([0, 4])
+    X = np.arange(4.0)[:, None]
+    grow(Binned(X, layout, [0]), np.ones(12), np.ones(12), Params(min_data_in_leaf=1), n_jobs=1)
+    if not hasattr(histogram.blocks, "inspect_asm"):
+        pytest.skip("compiled code only")
+    assert splitting.Limits
+    return histogram.blocks.inspect_asm().values()
