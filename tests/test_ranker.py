@@ -181,7 +181,7 @@ def test_engine_parameters_pass_through(data):
         ({"objective": f"lambdarank-ndcg@{10**20}"}, "k must be below 2.62"),
         (
             {"objective": "lambdarank-ndcg(sigma=1e20)"},
-            "overflow at these labels and scores; use smaller labels or a smaller sigma",
+            "overflow at these labels and scores; use smaller labels, or parameters nearer",
         ),
         ({"engine": ["lightgbm"]}, "unknown engine"),
     ],

@@ -16,6 +16,7 @@ from rankwood.data.trec import Qrels, Run, load_qrels, load_run, save_qrels, sav
 from rankwood.metrics.evaluate import evaluate
 from rankwood.metrics.evaluation import Evaluation
 from rankwood.metrics.named import metric
+from rankwood.objectives.bivariate import bivariate_gradients
 from rankwood.objectives.drive import gradients
 from rankwood.objectives.named import objective
 
@@ -45,6 +46,7 @@ __all__ = [
     "Run",
     "TwoStage",
     "__version__",
+    "bivariate_gradients",
     "compare",
     "diagnose",
     "evaluate",

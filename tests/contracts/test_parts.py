@@ -2,6 +2,7 @@
 
 import inspect
 from dataclasses import FrozenInstanceError, fields
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import rankwood as rw
 from rankwood._jit import PARTS, VERBS, Can, at, copied, cut, like, lower, part, take, verb
 from rankwood.metrics.sums import Gains
 from rankwood.objectives import All, ByDistance, Lambda, Logistic, Top
+from rankwood.objectives.bi import Bi
 from rankwood.objectives.loop import Doc
 from rankwood.objectives.named import OBJECTIVES
 
@@ -25,7 +27,7 @@ def test_parts_are_values(cls):
     if fields(cls):
         with pytest.raises(FrozenInstanceError):
             setattr(one, fields(cls)[0].name, 1)
-    assert any(cls.Raw in v.table for v in VERBS.values()) or cls is Lambda
+    assert any(cls.Raw in v.table for v in VERBS.values()) or cls in (Lambda, Bi)
     assert cls.__doc__ and cls.__doc__.strip()[0].isupper()
 
 
@@ -40,6 +42,11 @@ def test_cutoffs_and_numbers_are_checked(cls):
             for bad in (float("nan"), float("inf"), "x", None):
                 with pytest.raises(rw.InputError, match=f"{cls.__name__}.{f.name} must be"):
                     cls(**{f.name: bad})
+        elif f.type is Any:  # an objective, of one kind or the other
+            with pytest.raises(
+                rw.InputError, match=f"{cls.__name__}.{f.name} must be an objective"
+            ):
+                cls(**{f.name: All()})
         elif f.type is bool or isinstance(f.type.__metadata__[0], tuple):
             for bad in (2, "other", None):
                 with pytest.raises(rw.InputError, match=f"{cls.__name__}.{f.name} must be one of"):

@@ -262,7 +262,7 @@ def test_training(name, lists):
         ("approxndcg(gain=log)", "gain must be one of 'exp', 'linear'"),
         ("approxndcg@10", "'approxndcg' has no cutoff; leave out @10"),
         ("softmax@5", "'softmax' has no cutoff"),
-        ("listnet(sigma=2)", "'listnet' has no parameter 'sigma'"),
+        ("listnet(sigma=2)", "'listnet' has no parameters; leave out sigma="),
     ],
 )
 def test_what_makes_no_sense_is_said_at_once(text, message):
