@@ -65,7 +65,7 @@ def best_split(M, thresholds, rows, grad, hess, p):
 
 
 def grow(M, thresholds, grad, hess, **params):
-    """Return the splits in their order, (leaf, gain, column, threshold, missing left), the rows and values of leaves."""
+    """Return splits in their order, (leaf, gain, column, threshold, missing left), and rows and values of leaves."""
     p = {
         **{"num_leaves": 31, "max_depth": -1, "min_data": 20, "min_hessian": 1e-3},
         **{"l1": 0.0, "l2": 0.0, "min_gain": 0.0},
@@ -92,7 +92,7 @@ def grow(M, thresholds, grad, hess, **params):
 
 
 def predict(tree, x_first, x_second):
-    """The value of one pair, node by node; `tree` has lists (side, column, threshold, missing_left, left, right, value)."""
+    """The value of one pair, node by node; `tree` has lists by the names of the file."""
     at = 0 if len(tree["side"]) else -1
     while at >= 0:
         c = tree["column"][at]

@@ -377,7 +377,7 @@ def either(absent: Any, first: Any, second: Any) -> Any:
 
 @overload(either, jit_options=INNER, strict=False)
 def _either(absent: Any, first: Any, second: Any) -> Any:
-    if isinstance(absent, types.NoneType):
+    if isinstance(absent, types.NoneType):  # type: ignore[attr-defined]
         return lambda absent, first, second: first
     return lambda absent, first, second: second
 

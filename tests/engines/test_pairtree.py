@@ -1,15 +1,19 @@
 """The pair-tree learner against a learner on stored pairs, against LightGBM, and its predictor against plain loops."""
 
 import json
+import platform
+from itertools import pairwise
 
 import lightgbm as lgb
-import naive_pairtree as naive
+import numba
 import numpy as np
 import pytest
 
+import naive_pairtree as naive
 from rankwood._check import InputError
-from rankwood.engines.pairtree import Binned, Forest, Layout, Params, grow, splitting
-from rankwood.engines.pairtree.grower import Grower
+from rankwood._jit import JIT, OPTIONS, add4
+from rankwood.engines.pairtree import Binned, Forest, Grower, Layout, Params, grow, splitting
+from rankwood.engines.pairtree.binning import _cut
 
 DIFFERENCES = [0, 1, 3, 2]
 
@@ -214,9 +218,7 @@ def test_order_of_documents_changes_no_bit():
     base = forest.predict(X, layout.ptr)
     rng = np.random.default_rng(3)
     for _ in range(5):
-        order = np.concatenate(
-            [rng.permutation(np.arange(a, b)) for a, b in zip(layout.ptr, layout.ptr[1:])]
-        )
+        order = np.concatenate([rng.permutation(np.arange(a, b)) for a, b in pairwise(layout.ptr)])
         assert forest.predict(X[order], layout.ptr).tolist() == base[order].tolist()
     assert np.unique(base).size > 50
 
@@ -288,6 +290,24 @@ def test_queries_left_out_count_nothing():
         assert tree.value[k] == pytest.approx(-grad[rows].sum() / rows.sum(), rel=1e-9)
 
 
+def test_infinite_values_are_values():
+    X, sizes, grad, hess = small(1)
+    X = X.astype(float)
+    X[::4, 0], X[1::5, 0], X[::3, 3] = 1e300, -np.inf, np.inf
+    binned = Binned(X, layout_of(sizes), DIFFERENCES)
+    setting = {"min_data": 1, "num_leaves": 15}
+    tree, leaf = grow(binned, grad, hess, Params(num_leaves=15, min_data_in_leaf=1), n_jobs=1)
+    with np.errstate(all="ignore"):
+        M = naive.pair_matrix(X, sizes, DIFFERENCES)
+    splits, leaves, _ = naive.grow(M, thresholds(binned), grad, hess, **setting)
+    assert {0, 3, 6, 9, 12, 14} & {
+        column for _, _, column, *_ in splits
+    }  # those of columns 0 and 3
+    assert column_ids(tree, 6) == [column for _, _, column, *_ in splits]
+    for k, rows in enumerate(leaves):
+        assert np.flatnonzero(leaf == k).tolist() == rows.tolist()
+
+
 def test_nothing_to_split():
     X = np.array([[1.0, np.nan], [1.0, np.nan], [1.0, np.nan]], np.float32)
     for sizes in ([3], [1, 1, 1], [2, 1]):
@@ -311,7 +331,7 @@ def test_long_list():
     grad = high[layout.second].astype(float) - high[layout.first]
     binned = Binned(x[:, None], layout)
     # Bins have about 8 values each; each side of the split has all but some of a bin right.
-    tree, leaf = grow(binned, grad, np.ones(grad.size), Params(num_leaves=2), n_jobs=1)
+    tree, _ = grow(binned, grad, np.ones(grad.size), Params(num_leaves=2), n_jobs=1)
     assert layout.n_pairs == n * (n - 1)
     assert abs(tree.threshold[0] - n / 2) < 8
     scores = Forest(1, [tree]).predict(x[:, None], layout.ptr, n_jobs=1)
@@ -352,8 +372,6 @@ def test_memory_of_bins_is_that_of_items_and_unordered_pairs():
 
 @pytest.mark.parametrize("limit", [1, 2, 5, 40])
 def test_bins_have_about_equal_weight(limit):
-    from rankwood.engines.pairtree.binning import _cut
-
     rng = np.random.default_rng(11)
     values = np.sort(rng.normal(size=1000).astype(np.float32).round(2))
     edges = _cut(values, limit)
@@ -364,18 +382,22 @@ def test_bins_have_about_equal_weight(limit):
     assert counts[: edges.size + 1].min() > 0
 
 
-def test_gains_run_in_vectors():
-    asm = "\n".join(splitting_asm())
-    assert "vdivpd" in asm or "divpd" in asm or "fdiv" in asm
+def gains(left, n, total):
+    scale, limits = splitting.Scale(1.0, 1.0, 20, 2**20 - 1), splitting.Limits(1, 0.0, 0.0, 0.0)
+    return splitting.largest_gain(left, left, n, total, scale, limits)
 
 
-def splitting_asm():
-    from rankwood.engines.pairtree import histogram
+def sums(to, source, k):
+    add4(to, k, source, k)
 
-    layout = Layout([0, 4])
-    X = np.arange(4.0)[:, None]
-    grow(Binned(X, layout, [0]), np.ones(12), np.ones(12), Params(min_data_in_leaf=1), n_jobs=1)
-    if not hasattr(histogram.blocks, "inspect_asm"):
-        pytest.skip("compiled code only")
-    assert splitting.Limits
-    return histogram.blocks.inspect_asm().values()
+
+@pytest.mark.skipif(platform.machine() != "x86_64" or not JIT, reason="reads x86 code")
+@pytest.mark.parametrize(("run", "packed"), [(gains, "divpd"), (sums, "paddq")])
+def test_gains_and_sums_run_in_vectors(run, packed):
+    numbers = np.arange(300) << 20 | 1
+    # Compiled here: code that was found on disk can't be inspected.
+    compiled = numba.njit(**OPTIONS)(run)
+    compiled(numbers, 255, (299, 299)) if run is gains else compiled(numbers, numbers, np.uint64(4))
+    (code,) = compiled.inspect_asm().values()
+    wide = [line for line in code.splitlines() if packed in line]
+    assert any("mm" in line for line in wide)

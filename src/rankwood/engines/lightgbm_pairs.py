@@ -9,7 +9,11 @@ import numpy as np
 from rankwood import _check
 from rankwood.engines import _params
 from rankwood.engines.base import Gradients, Task
-from rankwood.engines.lightgbm import LightGBMEngine, LightGBMModel, lgb
+from rankwood.engines.lightgbm import (  # type: ignore[attr-defined]
+    LightGBMEngine,
+    LightGBMModel,
+    lgb,
+)
 from rankwood.engines.pairs import Lists, columns_of
 from rankwood.engines.pairtree.layout import Layout
 

@@ -30,7 +30,7 @@ class BiDrive(Drive):
         self.pairs = np.concatenate([[0], np.cumsum(sizes * (sizes - 1))])
         self._blocks = np.concatenate([[0], np.cumsum(sizes**2)])
 
-    def __call__(self, scores: np.ndarray, round: int = 0, cross: None = None) -> Any:
+    def __call__(self, scores: np.ndarray, round: int = 0, cross: Any = None) -> Any:
         """Return gradients and hessians of all ordered pairs at these scores of documents."""
         bent = np.zeros(self._blocks[-1], self.real)
         grad, hess = super().__call__(scores, round, (self._blocks, bent))
@@ -38,7 +38,7 @@ class BiDrive(Drive):
         hesses = np.empty_like(grads)
         ptr, rows = self.groups.ptr, self.groups.rows
         # The weight of a query is in the sums of `hess` already, not in `bent`.
-        factor = np.ones(ptr.size - 1, self.real)
+        factor: np.ndarray = np.ones(ptr.size - 1, self.real)
         if self._weight is not None:
             factor = self._weight[rows[ptr[:-1]]]
 

@@ -249,15 +249,15 @@ _SHARED = {
     "sfa": 1.0,
     "nu": 0.01,
 }
-# The functions above make the metric.
+# These make the metric.
+_MAKERS: dict[str, Callable[..., Any]] = {
+    "stochasticrank-ndcg": stochasticrank_ndcg,
+    "stochasticrank-dcg": stochasticrank_dcg,
+    "stochasticrank-mrr": stochasticrank_mrr,
+    "stochasticrank-map": stochasticrank_map,
+    "stochasticrank-err": stochasticrank_err,
+    "stochasticrank-pfound": stochasticrank_pfound,
+}
 NAMES: dict[str, Callable[..., Any]] = {
-    name: extended(make, _SHARED, _named)
-    for name, make in {
-        "stochasticrank-ndcg": stochasticrank_ndcg,
-        "stochasticrank-dcg": stochasticrank_dcg,
-        "stochasticrank-mrr": stochasticrank_mrr,
-        "stochasticrank-map": stochasticrank_map,
-        "stochasticrank-err": stochasticrank_err,
-        "stochasticrank-pfound": stochasticrank_pfound,
-    }.items()
+    name: extended(make, _SHARED, _named) for name, make in _MAKERS.items()
 }

@@ -163,18 +163,19 @@ def yetiloss_arpk(
     return _near(weight, None, labels)
 
 
+_MAKERS: dict[str, Callable[..., Lambda]] = {
+    "yetirank": yetirank,
+    "yetiloss-ndcg": yetiloss_ndcg,
+    "yetiloss-dcg": yetiloss_dcg,
+    "yetiloss-mrr": yetiloss_mrr,
+    "yetiloss-map": yetiloss_map,
+    "yetiloss-err": yetiloss_err,
+    "yetiloss-p": yetiloss_p,
+    "yetiloss-arpk": yetiloss_arpk,
+}
 NAMES: dict[str, Callable[..., Any]] = {
     name: with_options(
         extended(make, {"neighbours": 1, "sigma": 1.0}, _neighbours), noise="logistic"
     )
-    for name, make in {
-        "yetirank": yetirank,
-        "yetiloss-ndcg": yetiloss_ndcg,
-        "yetiloss-dcg": yetiloss_dcg,
-        "yetiloss-mrr": yetiloss_mrr,
-        "yetiloss-map": yetiloss_map,
-        "yetiloss-err": yetiloss_err,
-        "yetiloss-p": yetiloss_p,
-        "yetiloss-arpk": yetiloss_arpk,
-    }.items()
+    for name, make in _MAKERS.items()
 }

@@ -18,7 +18,14 @@ FIRST, SECOND, DIFFERENCE = 0, 1, 2  # whose value a split looks at
 ITEM, QUERY, PAIR = 0, 1, 2  # what the rows of a table of words are
 SAMPLE = 200_000  # rows that edges are made from
 PAIR_SAMPLE = 50_000  # unordered pairs; each stands for two differences
-LANES = 4
+LANES = 4  # bins in a word
+SPARE = 32  # words of a histogram for lanes without a feature
+
+
+def single(X: Any) -> np.ndarray:
+    """Return X in float32, as it is if it is; numbers beyond that are infinite."""
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(X, dtype=np.float32)
 
 
 class Column(NamedTuple):
@@ -32,14 +39,17 @@ class Column(NamedTuple):
 class Table:
     """Binned features of items, queries or pairs: `words[b, row]` has the bins of features 4b to 4b + 3."""
 
-    def __init__(self, kind: int, columns: list[Column], words: np.ndarray) -> None:
-        self.kind, self.columns, self.words = kind, columns, words
+    def __init__(self, kind: int, columns: list[Column], size: int) -> None:
+        self.kind, self.columns, self.size = kind, columns, size
+        self.words = np.zeros((-(-len(columns) // LANES), size), np.uint32)
 
     def take(self, keep: np.ndarray) -> "Table":
         """Return the table of the features with these numbers."""
-        words = np.zeros((-(-keep.size // LANES), self.words.shape[1]), np.uint32)
-        _repack(self.words, keep, words)
-        return Table(self.kind, [self.columns[i] for i in keep], words)
+        other = Table(self.kind, [self.columns[i] for i in keep], self.size)
+        for k, i in enumerate(keep.tolist()):
+            shifts = 8 * (i % LANES), 8 * (k % LANES)
+            _copy(self.words[i // LANES], other.words[k // LANES], *shifts)
+        return other
 
     def codes(self, feature: int) -> np.ndarray:
         """Return one feature's bins."""
@@ -62,18 +72,16 @@ class Binned:
         max_bin: int = 255,
         n_jobs: int | None = None,
     ) -> None:
-        if not 2 <= _check.at_least(max_bin, 2, "max_bin") <= 255:
+        if _check.at_least(max_bin, 2, "max_bin") > 255:
             raise _check.InputError(f"max_bin must be at most 255, got {max_bin}.")
-        self.X = np.ascontiguousarray(X, dtype=np.float32)
+        self.X = single(X)
         if self.X.ndim != 2 or self.X.shape[0] != layout.n_items:
             raise _check.InputError(
                 f"X has shape {self.X.shape}, but the layout has {layout.n_items} documents."
             )
         self.layout = layout
         self.differences = np.array(list(differences), dtype=np.int64)
-        if self.differences.size and not (
-            0 <= self.differences.min() and self.differences.max() < self.n_features
-        ):
+        if ((self.differences < 0) | (self.differences >= self.n_features)).any():
             raise _check.InputError(
                 f"differences must be columns from 0 to {self.n_features - 1}, got {self.differences.tolist()}."
             )
@@ -102,9 +110,9 @@ class Binned:
     ) -> Table:
         table = _bin_rows(self.X, columns, leaders, leaders.size, QUERY, max_bin, n_jobs)
         # One row per query, also for those without pairs: so that a query's number is its row.
-        words = np.zeros((table.words.shape[0], self.layout.n_queries), np.uint32)
-        words[:, self.layout.sizes > 1] = table.words
-        return Table(QUERY, table.columns, words)
+        full = Table(QUERY, table.columns, self.layout.n_queries)
+        full.words[:, self.layout.sizes > 1] = table.words
+        return full
 
     def _bin_differences(self, used: np.ndarray, max_bin: int, n_jobs: int | None) -> Table:
         """Bin |x_a - x_b| of unordered pairs, and keep the sign beside it."""
@@ -118,7 +126,8 @@ class Binned:
         def cut(first: int, last: int) -> None:
             for d in range(first, last):
                 x = self.X[:, self.differences[used[d]]]
-                values = np.abs(x[lo[some]] - x[hi[some]])
+                with np.errstate(invalid="ignore"):  # infinity minus itself is missing
+                    values = np.abs(x[lo[some]] - x[hi[some]])
                 kept = values[~np.isnan(values)]
                 edges = _cut(np.sort(kept[kept > 0]), limit - 1)
                 # Zero has a bin of its own: "above" and "not below" are the questions most asked of a difference.
@@ -126,18 +135,19 @@ class Binned:
                 found[d] = Column(int(used[d]), edges, kept.size < values.size)
 
         _run.over(np.ones(used.size), cut, n_jobs, chunks=4)
-        columns = [found[d] for d in range(used.size)]
-        words = np.zeros((-(-len(columns) // LANES), lo.size), np.uint32)
+        table = Table(PAIR, [found[d] for d in range(used.size)], lo.size)
+        columns = table.columns
 
         def fill(first: int, last: int) -> None:
             for b in range(first, last):
                 for k, c in enumerate(columns[b * LANES : (b + 1) * LANES]):
                     x = np.ascontiguousarray(self.X[:, self.differences[c.column]])
-                    if _put_differences(x, lo, hi, _padded(c.edges), c.edges.size, 8 * k, words[b]):
+                    edges = _padded(c.edges)
+                    if _put_differences(x, lo, hi, edges, c.edges.size, 8 * k, table.words[b]):
                         columns[b * LANES + k] = c._replace(missing=True)  # not in the sample
 
-        _run.over(np.ones(words.shape[0]), fill, n_jobs, chunks=4)
-        return Table(PAIR, columns, words)
+        _run.over(np.ones(table.words.shape[0]), fill, n_jobs, chunks=4)
+        return table
 
 
 def _bin_rows(
@@ -164,17 +174,16 @@ def _bin_rows(
                 found[f] = Column(int(chosen[f]), edges, missing)
 
     _run.over(np.ones(chosen.size), cut, n_jobs, chunks=4)
-    columns = [found[f] for f in sorted(found)]
-    words = np.zeros((-(-len(columns) // LANES), size), np.uint32)
+    table = Table(kind, [found[f] for f in sorted(found)], size)
 
     def fill(first: int, last: int) -> None:
         for b in range(first, last):
-            for k, c in enumerate(columns[b * LANES : (b + 1) * LANES]):
+            for k, c in enumerate(table.columns[b * LANES : (b + 1) * LANES]):
                 x = X[:, c.column] if rows is None else X[rows, c.column]
-                _put(np.ascontiguousarray(x), _padded(c.edges), c.edges.size, 8 * k, words[b])
+                _put(np.ascontiguousarray(x), _padded(c.edges), c.edges.size, 8 * k, table.words[b])
 
-    _run.over(np.ones(words.shape[0]), fill, n_jobs, chunks=4)
-    return Table(kind, columns, words)
+    _run.over(np.ones(table.words.shape[0]), fill, n_jobs, chunks=4)
+    return table
 
 
 @jit
@@ -263,9 +272,6 @@ def _put_differences(values, lo, hi, edges, last, shift, words):
 
 
 @jit
-def _repack(words, keep, out):
-    for k in range(keep.size):
-        source, shift = keep[k] // 4, np.uint32(8 * (keep[k] % 4))
-        for i in range(words.shape[1]):
-            bin = (words[source, i] >> shift) & np.uint32(255)
-            out[k // 4, i] |= bin << np.uint32(8 * (k % 4))
+def _copy(words, out, shift, to):
+    for i in range(words.size):
+        out[i] |= ((words[i] >> np.uint32(shift)) & np.uint32(255)) << np.uint32(to)

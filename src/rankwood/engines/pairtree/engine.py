@@ -7,10 +7,10 @@ import numpy as np
 from rankwood import _check
 from rankwood.engines import _params
 from rankwood.engines.base import Gradients, Task
+from rankwood.engines.pairs import Lists, columns_of
 from rankwood.engines.pairtree.binning import Binned
 from rankwood.engines.pairtree.forest import Forest
 from rankwood.engines.pairtree.grower import Grower, Params
-from rankwood.engines.pairs import Lists, columns_of
 
 #: Names that engines share, and what a tree calls them.
 _SHARED = {

@@ -9,14 +9,15 @@ import numpy as np
 
 from rankwood import _check, _run
 from rankwood.engines.pairtree import predictor
-from rankwood.engines.pairtree.grower import Tree
+from rankwood.engines.pairtree.binning import single
 from rankwood.engines.pairtree.layout import Layout
+from rankwood.engines.pairtree.tree import Tree
 
 _FORMAT, _VERSION = "rankwood-pairtree", 1
 #: Arrays of a tree's inner nodes and of its leaves, as they are in the file.
 _NODES = {
     **{"side": "<u1", "column": "<i4", "threshold": "<f4", "missing_left": "<u1"},
-    **{"left": "<i4", "right": "<i4", "gain": "<f8", "count": "<i8"},
+    **{"left": "<i4", "right": "<i4", "gain": "<f8", "node_count": "<i8"},
 }
 _LEAVES = {"value": "<f8", "leaf_count": "<i8", "leaf_hessian": "<f8"}
 
@@ -70,7 +71,7 @@ class Forest:
         return out
 
     def _matrix(self, X: Any) -> np.ndarray:
-        X = np.ascontiguousarray(X, dtype=np.float32)
+        X = single(X)
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise _check.InputError(
                 f"X has shape {X.shape}, but the model was trained on {self.n_features} features."

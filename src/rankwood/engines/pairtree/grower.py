@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -11,56 +11,13 @@ from rankwood.engines.pairtree import histogram, partition
 from rankwood.engines.pairtree.binning import DIFFERENCE, QUERY, SECOND, Binned
 from rankwood.engines.pairtree.plan import Plan, Split, sampled
 from rankwood.engines.pairtree.splitting import Limits, Scale, leaf_gain, locate
+from rankwood.engines.pairtree.tree import Params, Tree, leaf_value
+
+__all__ = ["Grower", "Params", "Tree", "grow"]
 
 _EXACT = 51  # bits of a sum: float64 holds it exactly, see splitting._real
 _WORD = 62
-
-
-@dataclass(frozen=True)
-class Params:
-    """What a tree must respect; data are counted in pairs. -1 means no limit of depth."""
-
-    num_leaves: int = 31
-    max_depth: int = -1
-    min_data_in_leaf: int = 20
-    min_sum_hessian: float = 1e-3
-    lambda_l1: float = 0.0
-    lambda_l2: float = 0.0
-    min_gain: float = 0.0
-    feature_fraction: float = 1.0
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        _check.at_least(self.num_leaves, 2, "num_leaves")
-        _check.at_least(self.max_depth, -1, "max_depth")
-        _check.at_least(self.min_data_in_leaf, 1, "min_data_in_leaf")
-        for name in ("min_sum_hessian", "lambda_l1", "lambda_l2", "min_gain"):
-            if _check.finite(getattr(self, name), name) < 0:
-                raise _check.InputError(f"{name} must be at least 0, got {getattr(self, name)}.")
-        if not 0 < _check.finite(self.feature_fraction, "feature_fraction") <= 1:
-            raise _check.InputError(
-                f"feature_fraction must be above 0 and at most 1, got {self.feature_fraction}."
-            )
-
-
-class Tree(NamedTuple):
-    """Inner nodes and leaves in arrays; child c >= 0 is inner node c, c < 0 is leaf -1 - c.
-
-    A pair goes left if its value is at most the threshold; `side` says whose value it is (0 the first document's,
-    1 the second's, 2 the difference), and `column` which column of X.
-    """
-
-    side: np.ndarray
-    column: np.ndarray
-    threshold: np.ndarray
-    missing_left: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    gain: np.ndarray
-    count: np.ndarray
-    value: np.ndarray
-    leaf_count: np.ndarray
-    leaf_hessian: np.ndarray
+_CHUNKS = 4  # pieces of work for each thread
 
 
 @dataclass
@@ -160,13 +117,13 @@ class Grower:
         bits = max(1, int(pairs).bit_length())
         shift_g = _shift(grad, "grad", _EXACT)
         shift_h = _shift(hess, "hess", min(_EXACT, _WORD - bits))
-        histogram.quantise(grad, hess, 2.0**shift_g, 2.0**shift_h, bits, self.sums)
+        self.total = histogram.quantise(grad, hess, 2.0**shift_g, 2.0**shift_h, bits, self.sums)
         self.scale = Scale(2.0**-shift_g, 2.0**-shift_h, bits, (1 << bits) - 1)
 
     def _root(self, queries: np.ndarray | None) -> Node:
         layout = self.layout
         if queries is None:
-            end = layout.n_pairs
+            end, total = layout.n_pairs, np.array(self.total)
             self.order[:] = np.arange(end, dtype=np.uint32)
         else:
             chosen = np.repeat(np.asarray(queries, dtype=bool), layout.sizes * (layout.sizes - 1))
@@ -175,7 +132,8 @@ class Grower:
             self.order[:end] = pairs
             words = self.sums.reshape(-1, 2)
             words[:end] = words[pairs]
-        return Node(0, end, 0, self.sums[: 2 * end].reshape(-1, 2).sum(axis=0))
+            total = words[:end].sum(axis=0)
+        return Node(0, end, 0, total)
 
     def _numbers(self, total: np.ndarray) -> tuple[float, float, int]:
         """Return G, H and the number of pairs."""
@@ -186,7 +144,7 @@ class Grower:
     def _may_split(self, node: Node) -> bool:
         params = self.params
         _, h, count = self._numbers(node.total)
-        deep = 0 <= params.max_depth <= node.depth
+        deep = 0 < params.max_depth <= node.depth
         return not deep and count >= 2 * params.min_data_in_leaf and h >= 2 * params.min_sum_hessian
 
     def _search(self, left: Node, right: Node | None) -> None:
@@ -218,7 +176,7 @@ class Grower:
                 *(wanted, scale, limits, found),
             )
 
-        _run.over(plan.work(data[0].size, data[2].size, data[4].size), kernel, self.n_jobs, 4)
+        _run.over(plan.work(data[0].size, data[2].size, data[4].size), kernel, self.n_jobs, _CHUNKS)
         self._choose(small, 0, bool(wanted[0]))
         if large is not None:
             self._choose(large, 1, bool(wanted[1]))
@@ -233,9 +191,11 @@ class Grower:
             own = leaf_gain(g, h, self.limits.l1, self.limits.l2)
             if gains[id] > own + self.params.min_gain:
                 node.gain = float(gains[id] - own)
-                hist = self.slots[node.slot]
+                base, step, n = self.plan.place(id)
+                g_total, h_total = node.total.tolist()
                 bin, missing_left, *left = locate(
-                    hist, *self.plan.place(id), *node.total.tolist(), self.scale, self.limits
+                    *(self.slots[node.slot], base, step, n, g_total, h_total),
+                    *(self.scale, self.limits),
                 )
                 node.best, node.left_total = (id, bin, missing_left), (left[0], left[1])
         if node.gain < 0:
@@ -328,8 +288,8 @@ class Grower:
             left=children[:, 0].copy(),
             right=children[:, 1].copy(),
             gain=np.array(record.gains),
-            count=np.array(record.counts, np.int64),
-            value=np.array([_value(g, h, params) for g, h, _ in numbers]),
+            node_count=np.array(record.counts, np.int64),
+            value=np.array([leaf_value(g, h, params) for g, h, _ in numbers]),
             leaf_count=np.array([c for _, _, c in numbers], np.int64),
             leaf_hessian=np.array([h for _, h, _ in numbers]),
         )
@@ -357,10 +317,3 @@ def _shift(values: np.ndarray, name: str, bits: int) -> int:
     # Rounding adds at most half a unit per value, less than half of the sum's bits as long as there are pairs.
     shift = bits - 1 - math.frexp(total)[1] if total > 0 else 0
     return max(-900, min(900, shift))
-
-
-def _value(g: float, h: float, params: Params) -> float:
-    """Return -sign(G) max(|G| - l1, 0) / (H + l2), 0 where nothing is to be divided by."""
-    size = max(abs(g) - params.lambda_l1, 0.0)
-    below = h + params.lambda_l2
-    return -math.copysign(size, g) / below if below > 0 and size > 0 else 0.0

@@ -8,7 +8,7 @@ pairs. All sums are integers (`splitting.Scale`): exact, whatever their order.
 import numpy as np
 
 from rankwood._jit import add2, add4, fetch, inline, inner, jit
-from rankwood.engines.pairtree.binning import ITEM, PAIR, QUERY
+from rankwood.engines.pairtree.binning import ITEM, PAIR, QUERY, SPARE
 from rankwood.engines.pairtree.splitting import largest_gain, spread, spread_signed
 
 # Indices of 64 bits without sign: else every access asks whether it counts from the end.
@@ -16,7 +16,8 @@ _1, _2, _3 = np.uint64(1), np.uint64(2), np.uint64(3)
 _4, _8, _16, _24 = np.uint64(4), np.uint64(8), np.uint64(16), np.uint64(24)
 _BYTE = np.uint64(255)
 _FLIP = np.uint64(0x01010101)
-_FAR = 4  # unordered pairs per pair of the node, from which on neighbours in a node are far apart in memory
+_FAR = 4  # pairs are far apart in memory if a node has less than one in so many unordered ones
+_AHEAD = np.uint64(32)  # how many pairs before its turn a word is asked for
 
 
 def aligned(size):
@@ -28,10 +29,14 @@ def aligned(size):
 
 @jit
 def quantise(grad, hess, per_g, per_h, bits, out):
-    """Write gradients and hessians in fixed point, with a count of one in the low bits of the second word."""
+    """Write gradients and hessians in fixed point, a count of one in the low bits of the second word; return sums."""
+    g, h = np.int64(0), np.int64(0)
     for p in range(grad.size):
         out[2 * p] = np.int64(np.rint(grad[p] * per_g))
         out[2 * p + 1] = (np.int64(np.rint(hess[p] * per_h)) << bits) + 1
+        g += out[2 * p]
+        h += out[2 * p + 1]
+    return g, h
 
 
 @jit
@@ -91,26 +96,31 @@ def _add_items(words, rows, sums, hist, o0, o1, o2, o3):
 
 
 @inner
-def _add_pairs(words, node, signed, sums, hist, o0, o1, o2, o3):
-    """Add sums of two numbers to four features; the lowest bit of a signed row says which direction it is."""
-    for k in range(np.uint64(node.size)):
-        _add_pair(words, np.uint64(node[k]), signed, sums, k << _1, hist, o0, o1, o2, o3)
+def _add_rows(words, rows, sums, hist, o0, o1, o2, o3):
+    """Add sums of two numbers to four features."""
+    for k in range(np.uint64(rows.size)):
+        _add(np.uint64(words[rows[k]]), sums, k << _1, hist, o0, o1, o2, o3)
 
 
 @inner
-def _add_far_pairs(words, node, sums, hist, o0, o1, o2, o3):
-    """Do the same for few pairs among many: their words are asked for some time before."""
-    near = np.uint64(max(0, node.size - 32))
+def _add_pairs(words, node, near, sums, hist, o0, o1, o2, o3):
+    """Add gradients of pairs to four features; the lowest bit of a pair says which direction it is.
+
+    The words of the first `near` pairs are far apart in memory, and asked for some time before.
+    """
     for k in range(near):
-        fetch(words, np.uint64(node[k + np.uint64(32)]) >> _1)
-        _add_pair(words, np.uint64(node[k]), _1, sums, k << _1, hist, o0, o1, o2, o3)
+        fetch(words, np.uint64(node[k + _AHEAD]) >> _1)
+        p = np.uint64(node[k])
+        w = np.uint64(words[p >> _1]) ^ ((p & _1) * _FLIP)
+        _add(w, sums, k << _1, hist, o0, o1, o2, o3)
     for k in range(near, np.uint64(node.size)):
-        _add_pair(words, np.uint64(node[k]), _1, sums, k << _1, hist, o0, o1, o2, o3)
+        p = np.uint64(node[k])
+        w = np.uint64(words[p >> _1]) ^ ((p & _1) * _FLIP)
+        _add(w, sums, k << _1, hist, o0, o1, o2, o3)
 
 
 @inline
-def _add_pair(words, p, signed, sums, s, hist, o0, o1, o2, o3):
-    w = np.uint64(words[p >> signed]) ^ ((p & signed) * _FLIP)
+def _add(w, sums, s, hist, o0, o1, o2, o3):
     add2(hist, o0 + ((w & _BYTE) << _1), sums, s)
     add2(hist, o1 + (((w >> _8) & _BYTE) << _1), sums, s)
     add2(hist, o2 + (((w >> _16) & _BYTE) << _1), sums, s)
@@ -121,31 +131,33 @@ def _add_pair(words, p, signed, sums, s, hist, o0, o1, o2, o3):
 def blocks(first, last, plan, tables, data, hist, parent, totals, wanted, scale, limits, found):
     """Build histograms of a node for blocks of four features, its sibling's from the parent's, and find splits.
 
-    `plan` is what the blocks are (see grower.Plan), `data` what `collect` wrote, without unused ends. `parent`
+    `plan` is what the blocks are (see plan.Plan), `data` what `collect` wrote, without unused ends. `parent`
     becomes the sibling's histogram. `totals` has (g, second word) of the node and of the sibling; `wanted` says
     for which of them splits are sought. `found` gets the largest gain by (node, split feature).
     """
-    kind, row, offset, bins, ids = plan
+    kind, row, offset, bins, _ = plan
     items, queries, pairs = tables
     rows, row_sums, query_rows, query_sums, node, pair_sums = data
     buffers = np.empty(256, np.int64), np.empty(256, np.int64)
+    far = _FAR * node.size < pairs.shape[1]
+    near = np.uint64(max(0, node.size - 32) if far else 0)
     for k in range(first, last):
-        o0, o1, o2, o3 = offset[k, 0], offset[k, 1], offset[k, 2], offset[k, 3]
-        begin, end = o0, offset[k, 4]
-        for i in range(begin, end):
+        o0, o1, o2, o3, end = offset[k, 0], offset[k, 1], offset[k, 2], offset[k, 3], offset[k, 4]
+        for i in range(o0, end):
             hist[i] = 0
+        if bins[k, 3] == 0:  # some lanes have no feature
+            for i in range(hist.size - SPARE, hist.size):
+                hist[i] = 0
         if kind[k] == ITEM:
             _add_items(items[row[k]], rows, row_sums, hist, o0, o1, o2, o3)
         elif kind[k] == QUERY:
-            _add_pairs(queries[row[k]], query_rows, np.uint64(0), query_sums, hist, o0, o1, o2, o3)
-        elif _FAR * node.size > pairs.shape[1]:
-            _add_pairs(pairs[row[k]], node, _1, pair_sums, hist, o0, o1, o2, o3)
+            _add_rows(queries[row[k]], query_rows, query_sums, hist, o0, o1, o2, o3)
         else:
-            _add_far_pairs(pairs[row[k]], node, pair_sums, hist, o0, o1, o2, o3)
+            _add_pairs(pairs[row[k]], node, near, pair_sums, hist, o0, o1, o2, o3)
         if wanted[0]:
             _find(0, k, plan, hist, totals, scale, limits, buffers, found)
         if parent.size:
-            for i in range(begin, end):
+            for i in range(o0, end):
                 parent[i] -= hist[i]
             if wanted[1]:
                 _find(1, k, plan, parent, totals, scale, limits, buffers, found)
@@ -154,7 +166,7 @@ def blocks(first, last, plan, tables, data, hist, parent, totals, wanted, scale,
 @inner
 def _find(which, k, plan, hist, totals, scale, limits, buffers, found):
     """Write the largest gain of each feature of a block; item features have two, ids[1] is the second item's."""
-    kind, row, offset, bins, ids = plan
+    kind, _, offset, bins, ids = plan
     left_g, left_h = buffers
     total = totals[which, 0], totals[which, 1]
     for lane in range(4):

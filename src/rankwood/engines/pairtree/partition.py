@@ -10,7 +10,7 @@ _1 = np.uint64(1)
 @jit
 def by_item(node, sums, side, lo, hi, second, rest, rest_sums):
     """Put pairs whose first (or second) item goes left before the others, with their gradients; return how many."""
-    n_left, n_right = 0, 0
+    n_left, n_right = np.int64(0), np.int64(0)
     for k in range(node.size):
         p = np.uint64(node[k])
         item = lo[p >> _1] if (p & _1) == second else hi[p >> _1]
@@ -25,7 +25,7 @@ def by_item(node, sums, side, lo, hi, second, rest, rest_sums):
 @jit
 def by_difference(node, sums, words, shift, left, rest, rest_sums):
     """Do the same by the code of a difference."""
-    n_left, n_right = 0, 0
+    n_left, n_right = np.int64(0), np.int64(0)
     for k in range(node.size):
         p = np.uint64(node[k])
         code = ((np.uint64(words[p >> _1]) >> shift) & np.uint64(255)) ^ (p & _1)
@@ -62,11 +62,3 @@ def mark(node, leaf, out):
     """Write a leaf's number for its pairs."""
     for k in range(node.size):
         out[node[k]] = leaf
-
-
-@jit
-def add_values(leaf, values, scores):
-    """Add leaf values to the scores of pairs; those that were in no leaf (-1) stay."""
-    for p in range(leaf.size):
-        if leaf[p] >= 0:
-            scores[p] += values[leaf[p]]

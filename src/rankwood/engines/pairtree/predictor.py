@@ -12,14 +12,15 @@ import numpy as np
 from rankwood._jit import inner, jit
 from rankwood.engines.pairtree.layout import mean_differences
 
-_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+_ALL_BITS = 2**64 - 1
+_ALL = np.uint64(_ALL_BITS)
 _TILE = 8192  # pairs that are scored together: their words stay in the cache
 
 
 def _bit_table() -> np.ndarray:
     table = np.empty(64, np.int64)
     for bit in range(64):
-        table[(_BRUIJN << bit & 0xFFFFFFFFFFFFFFFF) >> 58] = bit
+        table[(_BRUIJN << bit & _ALL_BITS) >> 58] = bit
     return table
 
 
@@ -46,11 +47,11 @@ class Words(NamedTuple):
 
 def words(trees: list[Any]) -> Words:
     """Turn trees into words; leaves are numbered from left to right."""
-    sides = np.concatenate([np.zeros(0, np.uint8), *(t.side for t in trees)])
-    asked = np.concatenate([np.zeros(0, np.int32), *(t.column for t in trees)])
+    sides = np.concatenate([np.zeros(0, np.uint8), *(tree.side for tree in trees)])
+    asked = np.concatenate([np.zeros(0, np.int32), *(tree.column for tree in trees)])
     columns = np.unique(asked)
     differences = np.searchsorted(columns, np.unique(asked[sides == 2]))
-    ends, starts, more = [], [], []
+    nodes, starts, more = [], [], []
     values: list[float] = []
     rows: list[tuple[int, float, int, int]] = []
     for tree in trees:
@@ -58,32 +59,40 @@ def words(trees: list[Any]) -> Words:
         at = np.searchsorted(columns, tree.column)
         place = np.where(tree.side == 2, np.searchsorted(differences, at), at)
         for w in range(-(-len(order) // 64)):
-            begin = len(rows)
-            cuts = [begin]
+            cuts = [len(rows)]
             for side in range(3):
-                for k in np.flatnonzero(tree.side == side):
-                    a, b = max(spans[k][0] - 64 * w, 0), min(spans[k][1] - 64 * w, 64)
-                    if a < b:
-                        mask = ~(((1 << (b - a)) - 1) << a) & 0xFFFFFFFFFFFFFFFF
-                        rows.append((place[k], tree.threshold[k], tree.missing_left[k], mask))
+                rows += _rows(tree, side, place, spans, 64 * w)
                 cuts.append(len(rows))
-            ends.append(cuts)
+            nodes.append(cuts)
             starts.append(len(values) + 64 * w)
             more.append(w > 0)
         values += [float(tree.value[leaf]) for leaf in order]
-    place_, threshold, missing, mask_ = zip(*rows, strict=True) if rows else ((), (), (), ())
+    column, threshold, missing_left, mask = zip(*rows, strict=True) if rows else ((),) * 4
     return Words(
-        columns.astype(np.int64),
-        np.array(ends, np.int64).reshape(-1, 4),
-        np.array(starts, np.int64),
-        np.array(more, np.uint8),
-        np.array(place_, np.int64),
-        np.array(threshold, np.float32),
-        np.array(missing, np.uint8),
-        np.array(mask_, np.uint64),
-        np.array([*values, *[0.0] * 64]),
-        differences.astype(np.int64),
+        columns=columns.astype(np.int64),
+        nodes=np.array(nodes, np.int64).reshape(-1, 4),
+        values=np.array(starts, np.int64),
+        more=np.array(more, np.uint8),
+        column=np.array(column, np.int64),
+        threshold=np.array(threshold, np.float32),
+        missing_left=np.array(missing_left, np.uint8),
+        mask=np.array(mask, np.uint64),
+        value=np.array([*values, 0.0]),
+        differences=differences.astype(np.int64),
     )
+
+
+def _rows(
+    tree: Any, side: int, place: np.ndarray, spans: list[tuple[int, int]], begin: int
+) -> list[tuple[int, float, int, int]]:
+    """Return the nodes of one side that cross out any of the 64 leaves from `begin` on, each with its mask."""
+    rows = []
+    for k in np.flatnonzero(tree.side == side):
+        a, b = max(spans[k][0] - begin, 0), min(spans[k][1] - begin, 64)
+        if a < b:
+            mask = ~(((1 << (b - a)) - 1) << a) & _ALL_BITS
+            rows.append((place[k], tree.threshold[k], tree.missing_left[k], mask))
+    return rows
 
 
 def _left_spans(tree: Any) -> tuple[list[tuple[int, int]], list[int]]:

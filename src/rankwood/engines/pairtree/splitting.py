@@ -22,7 +22,7 @@ class Limits(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """Fixed point: g is an integer times `g`; a second word holds h, an integer times `h`, above `bits` bits of count."""
+    """Fixed point: one word is g, in units of `g`; another is h, in units of `h`, above `bits` bits of count."""
 
     g: float
     h: float

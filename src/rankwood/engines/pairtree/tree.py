@@ -1,0 +1,63 @@
+"""What a tree must respect, and what it is once it has grown."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from rankwood import _check
+
+
+@dataclass(frozen=True)
+class Params:
+    """What a tree must respect; data are counted in pairs. A depth of 0 or less means no limit."""
+
+    num_leaves: int = 31
+    max_depth: int = -1
+    min_data_in_leaf: int = 20
+    min_sum_hessian: float = 1e-3
+    lambda_l1: float = 0.0
+    lambda_l2: float = 0.0
+    min_gain: float = 0.0
+    feature_fraction: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _check.at_least(self.num_leaves, 2, "num_leaves")
+        _check.at_least(self.max_depth, -(2**31), "max_depth")
+        _check.at_least(self.min_data_in_leaf, 1, "min_data_in_leaf")
+        for name in ("min_sum_hessian", "lambda_l1", "lambda_l2", "min_gain"):
+            if _check.finite(getattr(self, name), name) < 0:
+                raise _check.InputError(f"{name} must be at least 0, got {getattr(self, name)}.")
+        if not 0 < _check.finite(self.feature_fraction, "feature_fraction") <= 1:
+            raise _check.InputError(
+                f"feature_fraction must be above 0 and at most 1, got {self.feature_fraction}."
+            )
+
+
+class Tree(NamedTuple):
+    """Inner nodes and leaves in arrays; child c >= 0 is inner node c, c < 0 is leaf -1 - c.
+
+    A pair goes left if its value is at most the threshold; `side` says whose value it is (0 the first document's,
+    1 the second's, 2 the difference), and `column` which column of X.
+    """
+
+    side: np.ndarray
+    column: np.ndarray
+    threshold: np.ndarray
+    missing_left: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    gain: np.ndarray
+    node_count: np.ndarray
+    value: np.ndarray
+    leaf_count: np.ndarray
+    leaf_hessian: np.ndarray
+
+
+def leaf_value(g: float, h: float, params: Params) -> float:
+    """Return -sign(G) max(|G| - l1, 0) / (H + l2), 0 where nothing is to be divided by."""
+    size = max(abs(g) - params.lambda_l1, 0.0)
+    below = h + params.lambda_l2
+    return -math.copysign(size, g) / below if below > 0 and size > 0 else 0.0
