@@ -370,6 +370,18 @@ def _like(x: Any, value: Any) -> Any:
     return lambda x, value: float(value)
 
 
+def digits(x: Any) -> Any:
+    """Return 0 and 1 to count with, as wide as `x`, so that counts fill vectors as numbers like `x` do."""
+    return 0, 1
+
+
+@overload(digits, jit_options=INNER, strict=False)
+def _digits(x: Any) -> Any:
+    if x == types.float32:  # floats count exactly up to 2^24
+        return lambda x: (np.float32(0.0), np.float32(1.0))
+    return lambda x: (np.int64(0), np.int64(1))
+
+
 def either(absent: Any, first: Any, second: Any) -> Any:
     """Return `first` if `absent` is None, else `second`; compiled code chooses by type, so theirs may differ."""
     return first if absent is None else second

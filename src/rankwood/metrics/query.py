@@ -11,7 +11,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from rankwood._jit import inner, like
+from rankwood._jit import digits, inner
 
 SHORT = 400  # lists of up to so many documents are sorted by counting
 
@@ -57,7 +57,7 @@ def count(scores, key, slot):
     for i in range(n):
         used[i] = 0
     last = n - np.uint64(1)
-    one, zero = like(scores[0], 1.0), like(scores[0], 0.0)
+    zero, one = digits(scores[0])
     for i in range(np.uint64(0), n, np.uint64(4)):
         s0 = scores[i]
         s1 = scores[i + np.uint64(1) if i + np.uint64(1) < n else last]

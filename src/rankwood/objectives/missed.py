@@ -63,9 +63,8 @@ class TopMissed:
         k = np.int64(self.k) if self.k < n else n  # type: ignore[arg-type, operator]
         if k == n:
             return n
-        now = np.empty(
-            k + 1, np.int64
-        )  # how often a label of the ideal top k is in the current one
+        # How often a label of the ideal top k is in the current one.
+        now = np.empty(k + 1, np.int64)
         for i in range(k + 1):
             now[i] = 0
         wanted = np.int64(k)
@@ -82,26 +81,45 @@ class TopMissed:
             how = (how - _ALL_STATIC) if _lowest_is_ideal(q.label, q.slot, n, worth) else _ALL
         counted = how != _ALL and self.missed != _TEXT
         wanted = n if how == _ALL else wanted
-        scan = np.empty(n if how == _RANDOM else 0, np.int64)
+        if wanted == 0:
+            return k
         if how == _RANDOM:
-            # By slot before the shuffle: what is drawn doesn't depend on the ranking.
-            for r in range(n):
-                scan[q.slot[r]] = r
-            shuffle(scan, state)
+            return _at_random(q, n, k, worth, wanted, self.missed == _TEXT, now, order, state)
         m = k
-        for i in range(0 if how == _RANDOM else k, n):
-            if m - k >= wanted:
-                break
-            r = scan[i] if how == _RANDOM else i
+        for r in range(k, n):
             code = np.int64(worth[q.slot[r]])
-            if code == 0 or r < k:
+            if code == 0:
                 continue
             kind, often = code // _ROOM, code % _ROOM
             if q.label[r] > 0 if self.missed == _TEXT else now[kind] < often:
                 order[m] = r
                 m += 1
                 now[kind] += 1 if counted else 0
+                if m - k == wanted:
+                    break
         return m
+
+
+@inline
+def _at_random(q, n, k, worth, wanted, text, now, order, state):
+    """Put missed documents behind the top k in `order`, at random, `wanted` at most; return how many both are."""
+    # By slot before the shuffle: what is drawn doesn't depend on the ranking.
+    scan = np.empty(n, np.int64)
+    for r in range(n):
+        scan[q.slot[r]] = r
+    shuffle(scan, state)
+    m = k
+    for i in range(n):
+        r = scan[i]
+        code = np.int64(worth[q.slot[r]])
+        kind, often = code // _ROOM, code % _ROOM
+        if r >= k and code > 0 and (q.label[r] > 0 if text else now[kind] < often):
+            order[m] = r
+            m += 1
+            now[kind] += 0 if text else 1
+            if m - k == wanted:
+                break
+    return m
 
 
 @inline
