@@ -85,11 +85,15 @@ class TopMissed:
             return k
         if how == _RANDOM:
             return _at_random(q, n, k, worth, wanted, self.missed == _TEXT, now, order, state)
+        # First all whose label is in the ideal top k, without branches: which they are can't be foreseen.
+        found = np.uint64(k)
+        for r in range(np.uint64(k), np.uint64(n)):
+            order[found] = r
+            found += np.uint64(1) if worth[np.uint64(q.slot[r])] > 0 else np.uint64(0)
         m = k
-        for r in range(k, n):
+        for i in range(k, np.int64(found)):
+            r = order[i]
             code = np.int64(worth[q.slot[r]])
-            if code == 0:
-                continue
             kind, often = code // _ROOM, code % _ROOM
             if q.label[r] > 0 if self.missed == _TEXT else now[kind] < often:
                 order[m] = r
