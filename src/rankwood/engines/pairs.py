@@ -7,11 +7,9 @@ import numpy as np
 from rankwood import _check
 from rankwood.data.groups import Groups
 from rankwood.data.lists import RankingData
+from rankwood.data.listwise import base_features
 from rankwood.engines import _params
 from rankwood.engines.pairtree.layout import Layout
-
-#: What `listwise_features` adds to the name of a feature.
-_ADDED = (":mean", ":sd", ":rank", ":z")
 
 
 class Lists:
@@ -40,10 +38,7 @@ def columns_of(wanted: Any, names: list[str] | None, n_features: int) -> list[in
         _check.one_of(wanted, ("base", "all", "none"), "differences")
         if wanted == "none":
             return []
-        plain = [n for n in names or [] if not n.endswith(_ADDED)]
-        if wanted == "base" and plain:
-            return [names.index(n) for n in plain]  # type: ignore[union-attr]
-        return list(range(n_features))
+        return base_features(names if wanted == "base" else None, n_features).tolist()
     found = []
     for column in wanted:
         if isinstance(column, str):
