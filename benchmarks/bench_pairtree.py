@@ -1,8 +1,9 @@
 """Trees on pairs: our learner on documents against LightGBM on a stored matrix of pairs.
 
 1,000 queries of 20 documents, 137 features expanded to 685 (values, means, deviations, ranks, standardised values),
-137 differences, 64 leaves, gradients of Bi-LambdaMART's first round: 380,000 × 1507. Each side runs in a process of
-its own, so that peak memory is its own; data, which both need, are counted with both.
+137 differences, 64 leaves, gradients of Bi-LambdaMART's first round: 380,000 × 1507. Trees of both sides grow in turn
+in one process. Peak memory is measured before, in processes of their own; data, which both need, are counted with
+both. The last rows are ours alone: how the time of a tree grows with the number of pairs.
 """
 
 import json
@@ -18,6 +19,7 @@ import numpy as np
 THREADS = 2
 BASE, LIST, LEAVES = 137, 20, 64
 TREES = 5
+LARGE = 6000  # queries
 
 
 def documents(queries: int) -> tuple[np.ndarray, np.ndarray]:
@@ -59,50 +61,97 @@ def seconds(work: Any) -> tuple[Any, float, float]:
     return out, time.perf_counter() - wall, time.process_time() - cpu
 
 
-def ours(queries: int, threads: int) -> dict[str, Any]:
-    from rankwood.engines.pairtree import Binned, Forest, Layout, Params
+def learner(X: np.ndarray, threads: int) -> Any:
+    """Return our learner on the documents X."""
+    from rankwood.engines.pairtree import Binned, Layout, Params
     from rankwood.engines.pairtree.grower import Grower
 
-    def prepare(X: np.ndarray) -> Any:
-        layout = Layout(np.arange(0, len(X) + 1, LIST))
-        return Binned(X, layout, range(BASE), n_jobs=threads)
+    layout = Layout(np.arange(0, len(X) + 1, LIST))
+    return Grower(
+        Binned(X, layout, range(BASE), n_jobs=threads), Params(num_leaves=LEAVES), threads
+    )
 
-    small, y = documents(30)  # compiles
-    binned = prepare(small)
-    tree, _ = Grower(binned, Params(num_leaves=LEAVES), threads).grow(*gradients(y))
-    Forest(5 * BASE, [tree]).predict(small, binned.layout.ptr)
+
+def compile_first(threads: int) -> None:
+    """Grow a small tree and predict with it."""
+    from rankwood.engines.pairtree import Forest
+
+    X, y = documents(30)
+    small = learner(X, threads)
+    tree, _ = small.grow(*gradients(y))
+    Forest(5 * BASE, [tree]).predict(X, small.layout.ptr)
+
+
+def ours(queries: int, threads: int) -> dict[str, Any]:
+    from rankwood.engines.pairtree import Forest
+
+    compile_first(threads)
     X, y = documents(queries)
     grad, hess = gradients(y)
     before = peak()
-    binned, *setup = seconds(lambda: prepare(X))
-    grower = Grower(binned, Params(num_leaves=LEAVES), threads)
-    times = []
-    for _ in range(TREES):
-        grower.updates = 0
-        (tree, _), *spent = seconds(lambda: grower.grow(grad, hess))
-        times.append(spent)
+    grower, *setup = seconds(lambda: learner(X, threads))
+    times = [seconds(lambda: grower.grow(grad, hess)) for _ in range(TREES)]
     memory = peak()
+    tree, _ = times[-1][0]
     forest, one = Forest(5 * BASE, [tree] * 1000), np.array([0, LIST])
     forest.predict(X[:LIST], one, 1)
     predict = [seconds(lambda: forest.predict(X[:LIST], one, 1))[1] for _ in range(20)]
     return {
-        **{"setup": setup, "trees": times, "memory": memory, "data": before},
-        **{"updates": grower.updates, "predict": predict},
+        **{"setup": setup, "memory": memory, "data": before, "predict": predict},
+        **{"updates": grower.updates / TREES, "trees": [spent for _, *spent in times]},
     }
 
 
+def growth(queries: int, threads: int) -> dict[str, Any]:
+    """Trees on 1,000 queries and on `queries`, in turn."""
+    compile_first(threads)
+    contenders = {}
+    for count in (1000, queries):
+        X, y = documents(count)
+        contenders[str(count)] = partial(learner(X, threads).grow, *gradients(y))
+    return interleaved(contenders)
+
+
+def ranker(queries: int, threads: int) -> dict[str, Any]:
+    """The whole of training: 100 trees by Ranker."""
+    import rankwood as rw
+
+    X, y = documents(queries)
+    data = rw.RankingData(X, y.ravel(), qid=np.repeat(np.arange(queries), LIST))
+    model = rw.Ranker(
+        objective="bi-lambdarank-ndcg@5",
+        engine="pairtree",
+        n_estimators=100,
+        num_leaves=LEAVES,
+        learning_rate=0.01,
+        n_jobs=threads,
+        differences=list(range(BASE)),
+    )
+    _, *spent = seconds(lambda: model.fit(data))
+    return {"fit": spent, "memory": peak()}
+
+
+def stored_pairs(X: np.ndarray) -> np.ndarray:
+    """Return the features of all ordered pairs."""
+    a, b = np.triu_indices(LIST, 1)
+    base = np.arange(0, len(X), LIST)[:, None]
+    first = (np.stack([a, b], axis=1).ravel()[None, :] + base).ravel()
+    second = (np.stack([b, a], axis=1).ravel()[None, :] + base).ravel()
+    M = np.empty((first.size, 11 * BASE), np.float32)
+    M[:, : 5 * BASE], M[:, 5 * BASE : 10 * BASE] = X[first], X[second]
+    M[:, 10 * BASE :] = M[:, :BASE] - M[:, 5 * BASE : 6 * BASE]
+    return M
+
+
 def lightgbm(queries: int, threads: int) -> dict[str, Any]:
+    """LightGBM's memory and set-up; then trees of both sides in turn."""
     import lightgbm as lgb
 
     X, y = documents(queries)
-    grad, hess = (a.astype(np.float32) for a in gradients(y))
+    grad, hess = gradients(y)
+    single = grad.astype(np.float32), hess.astype(np.float32)
     before = peak()
-    a, b = np.triu_indices(LIST, 1)
-    first = np.stack([a, b], axis=1).ravel()[None, :] + LIST * np.arange(queries)[:, None]
-    second = np.stack([b, a], axis=1).ravel()[None, :] + LIST * np.arange(queries)[:, None]
-    M = np.empty((first.size, 11 * BASE), np.float32)
-    M[:, : 5 * BASE], M[:, 5 * BASE : 10 * BASE] = X[first.ravel()], X[second.ravel()]
-    M[:, 10 * BASE :] = M[:, :BASE] - M[:, 5 * BASE : 6 * BASE]
+    M = stored_pairs(X)
     params = {
         **{"num_leaves": LEAVES, "num_threads": threads, "verbose": -1, "objective": "none"},
         **{"metric": "None", "min_data_in_leaf": 20},
@@ -110,12 +159,28 @@ def lightgbm(queries: int, threads: int) -> dict[str, Any]:
     data = lgb.Dataset(M, np.zeros(len(M)), params=params)
     _, *setup = seconds(data.construct)
     del M
-    out: dict[str, Any] = {"setup": setup, "data": before}
-    for name, more in {"plain": {}, "quantised": {"use_quantized_grad": True}}.items():
-        booster = lgb.Booster({**params, **more}, data)
-        round_ = partial(booster.update, fobj=lambda *_: (grad, hess))
-        out[name] = [seconds(round_)[1:] for _ in range(TREES)]
-    return {**out, "memory": peak()}
+    contenders = {
+        name: partial(lgb.Booster({**params, **more}, data).update, fobj=lambda *_: single)
+        for name, more in {"plain": {}, "quantised": {"use_quantized_grad": True}}.items()
+    }
+    for grow in contenders.values():
+        grow()
+    memory = peak()
+    compile_first(threads)
+    contenders["ours"] = partial(learner(X, threads).grow, grad, hess)
+    times = interleaved(contenders)
+    return {**times, "setup": setup, "data": before, "memory": memory}
+
+
+def interleaved(contenders: dict[str, Any]) -> dict[str, list[Any]]:
+    """Return (time, processor time) of each round of each contender; they take turns."""
+    times: dict[str, list[Any]] = {name: [] for name in contenders}
+    for work in contenders.values():
+        work()
+    for _ in range(TREES):
+        for name, work in contenders.items():
+            times[name].append(seconds(work)[1:])
+    return times
 
 
 def peak() -> float:
@@ -125,8 +190,12 @@ def peak() -> float:
     return int(line.split()[1]) / 1024
 
 
+#: What runs in a process of its own.
+PARTS = {"ours": ours, "lightgbm": lightgbm, "growth": growth, "ranker": ranker}
+
+
 def measured(side: str, queries: int, threads: int) -> dict[str, Any]:
-    """Run one side in a process of its own."""
+    """Run a part in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.bench_pairtree", side, str(queries), str(threads)]
     env = {**os.environ, "OMP_WAIT_POLICY": "passive"}
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
@@ -139,21 +208,20 @@ def run(queries: int = 1000, threads: int = THREADS) -> list[dict[str, Any]]:
     what = (
         f"{queries * LIST * (LIST - 1):,} pairs × {11 * BASE}, {LEAVES} leaves, {threads} threads"
     )
-    trees = [wall for wall, _ in mine["trees"]]
-    plain, quantised = ([wall for wall, _ in other[name]] for name in ("plain", "quantised"))
-    best = min(plain + quantised)
+    trees, plain, quantised = (
+        [wall for wall, _ in other[name]] for name in ("ours", "plain", "quantised")
+    )
     spread = f"ours {_range(trees)}, LightGBM {_range(plain)}, quantised {_range(quantised)} s"
     spread += (
         f"; {1e9 * min(trees) / mine['updates']:.2f} ns × {mine['updates'] / 1e6:.0f} M updates"
     )
     rows = [
-        _row(f"one tree, {what}", min(trees), best, 6.0, "s", spread),
+        _row(f"one tree, {what}", min(trees), min(plain + quantised), 6.0, "s", spread),
         _row(f"set-up, {what}", mine["setup"][0], other["setup"][0], 50.0, "s", ""),
         _row(f"peak memory, {what}", mine["memory"], other["memory"], 8.0, "MB", "data in both"),
     ]
     walls = [1e3 * s for s in mine["predict"]]
-    return [
-        *rows,
+    rows.append(
         {
             "what": "20 documents, 1,000 trees of 64 leaves, one core",
             "against": "30 ms",
@@ -163,6 +231,39 @@ def run(queries: int = 1000, threads: int = THREADS) -> list[dict[str, Any]]:
             "bar": "≥ 1×",
             "met": min(walls) <= 30,
             "spread": _range(walls),
+        }
+    )
+    return rows + _large(LARGE, threads)
+
+
+def _large(queries: int, threads: int) -> list[dict[str, Any]]:
+    """Rows of six times the pairs: a tree's time, and all of a training run."""
+    grown = measured("growth", queries, threads)
+    few, many = ([wall for wall, _ in grown[count]] for count in ("1000", str(queries)))
+    times = queries / 1000
+    whole = measured("ranker", queries, threads)
+    minutes, memory = whole["fit"][0] / 60, whole["memory"] / 1024
+    pairs = f"{queries * LIST * (LIST - 1):,} pairs × {11 * BASE}"
+    return [
+        {
+            "what": f"one tree, {pairs}: linear in pairs",
+            "against": f"{times:g} times 1,000 queries' time",
+            "ours": f"{min(many):.3g} s",
+            "other": f"{times * min(few):.3g} s",
+            "ratio": times * min(few) / min(many),
+            "bar": "≈ 1×",
+            "met": times * min(few) / min(many) >= 0.8,
+            "spread": f"1,000 queries {_range(few)}, {queries:,} {_range(many)} s",
+        },
+        {
+            "what": f"100 trees of 64 leaves, {pairs}, by Ranker",
+            "against": "25 min",
+            "ours": f"{minutes:.1f} min",
+            "other": "25 min",
+            "ratio": 25 / minutes,
+            "bar": "≥ 1×, at most 4 GB",
+            "met": minutes <= 25 and memory <= 4,
+            "spread": f"one run; {memory:.1f} GB",
         },
     ]
 
@@ -189,7 +290,7 @@ def _range(values: list[float]) -> str:
 if __name__ == "__main__":
     if len(sys.argv) == 4:
         side, queries, threads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-        print(json.dumps({"ours": ours, "lightgbm": lightgbm}[side](queries, threads)))
+        print(json.dumps(PARTS[side](queries, threads)))
     else:
         for each in run():
             print(each)

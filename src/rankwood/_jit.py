@@ -79,6 +79,13 @@ def inline(fn: F) -> F:
     return fn
 
 
+def exactly(fn: F) -> F:
+    """Do as `inner` does, but round as written: a product and a sum stay two steps, in either order the same."""
+    options = {**INNER, "fastmath": False}
+    overload(fn, jit_options=options, strict=False)(lambda *args: fn)
+    return fn
+
+
 def verb(stub: Callable[..., Any], default: Callable[..., Any] | None = None) -> Any:
     """Make a compiled function whose body is chosen, at compile time, by the part given first."""
     table: dict[type, Callable[..., Any]] = {}
@@ -299,39 +306,26 @@ def add2(to: Any, at: Any, source: Any, k: Any) -> None:
         to[int(at) + i] += source[int(k) + i]
 
 
-def add4(to: Any, at: Any, source: Any, k: Any) -> None:
-    """Do the same with four numbers; fast if no four of them lie across a border of 64 bytes."""
-    for i in range(4):
-        to[int(at) + i] += source[int(k) + i]
+@overload(add2, jit_options=INNER, strict=False)
+def _add2_overload(to: Any, at: Any, source: Any, k: Any) -> Any:
+    return lambda to, at, source, k: _vector_add(to, at, source, k)
 
 
-def _adder(lanes: int) -> Any:
+@intrinsic
+def _vector_add(typing: Any, to: Any, at: Any, source: Any, k: Any) -> Any:
     """Write a vector addition: LLVM doesn't find it by itself in a loop whose indices come from data."""
 
-    @intrinsic
-    def add(typing: Any, to: Any, at: Any, source: Any, k: Any) -> Any:
-        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            places = []
-            for array, index in ((0, 1), (2, 3)):
-                data = context.make_array(signature.args[array])(context, builder, args[array]).data
-                vector = ir.VectorType(data.type.pointee, lanes).as_pointer()
-                places.append(builder.bitcast(builder.gep(data, [args[index]]), vector))
-            left, right = (builder.load(place, align=8) for place in places)
-            builder.store(builder.add(left, right), places[0], align=8)
-            return context.get_dummy_value()
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        places = []
+        for array, index in ((0, 1), (2, 3)):
+            data = context.make_array(signature.args[array])(context, builder, args[array]).data
+            vector = ir.VectorType(data.type.pointee, 2).as_pointer()
+            places.append(builder.bitcast(builder.gep(data, [args[index]]), vector))
+        left, right = (builder.load(place, align=8) for place in places)
+        builder.store(builder.add(left, right), places[0], align=8)
+        return context.get_dummy_value()
 
-        return types.void(to, at, source, k), build
-
-    return add
-
-
-_add2, _add4 = _adder(2), _adder(4)
-overload(add2, jit_options=INNER, strict=False)(
-    lambda *args: lambda to, at, source, k: _add2(to, at, source, k)
-)
-overload(add4, jit_options=INNER, strict=False)(
-    lambda *args: lambda to, at, source, k: _add4(to, at, source, k)
-)
+    return types.void(to, at, source, k), build
 
 
 def fetch(array: Any, at: Any) -> None:

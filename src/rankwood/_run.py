@@ -6,7 +6,7 @@ never changes a bit of the result.
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 
 import numpy as np
@@ -43,7 +43,26 @@ def over(
     parts = min(count * chunks, work.size)
     cuts = np.searchsorted(total, total[-1] * np.arange(1, parts) / parts)
     edges = np.unique(np.concatenate([[0], cuts, [work.size]]))
-    list(_pool(count, os.getpid()).map(kernel, edges[:-1].tolist(), edges[1:].tolist()))
+    todo = list(zip(edges[-2::-1].tolist(), edges[:0:-1].tolist(), strict=True))  # from the end
+
+    def worker() -> None:
+        while todo:
+            try:
+                first, last = todo.pop()
+            except IndexError:  # another thread was faster
+                return
+            kernel(first, last)
+
+    # This thread works too: what no other one has begun when all is done needs no waiting for.
+    others = [_pool(count - 1, os.getpid()).submit(worker) for _ in range(count - 1)]
+    try:
+        worker()
+    finally:
+        todo.clear()
+        wait([other for other in others if not other.cancel()])
+    for other in others:
+        if not other.cancelled():
+            other.result()
 
 
 @cache

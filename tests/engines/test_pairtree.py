@@ -11,7 +11,7 @@ import pytest
 
 import naive_pairtree as naive
 from rankwood._check import InputError
-from rankwood._jit import JIT, OPTIONS, add4
+from rankwood._jit import JIT, OPTIONS, add2
 from rankwood.engines.pairtree import Binned, Forest, Grower, Layout, Params, grow, splitting
 from rankwood.engines.pairtree.binning import _cut
 
@@ -383,12 +383,12 @@ def test_bins_have_about_equal_weight(limit):
 
 
 def gains(left, n, total):
-    scale, limits = splitting.Scale(1.0, 1.0, 20, 2**20 - 1), splitting.Limits(1, 0.0, 0.0, 0.0)
-    return splitting.largest_gain(left, left, n, total, scale, limits)
+    scale, limits = splitting.Scale(1.0, 1.0, 20, 2**19, 2**20 - 1), splitting.Limits(1, 0.0, None, 0.0)
+    return splitting.largest_gain(left, left, n, total, total, scale, limits)
 
 
 def sums(to, source, k):
-    add4(to, k, source, k)
+    add2(to, k, source, k)
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64" or not JIT, reason="reads x86 code")
@@ -397,7 +397,7 @@ def test_gains_and_sums_run_in_vectors(run, packed):
     numbers = np.arange(300) << 20 | 1
     # Compiled here: code that was found on disk can't be inspected.
     compiled = numba.njit(**OPTIONS)(run)
-    compiled(numbers, 255, (299, 299)) if run is gains else compiled(numbers, numbers, np.uint64(4))
+    compiled(numbers, 255, 299) if run is gains else compiled(numbers, numbers, np.uint64(4))
     (code,) = compiled.inspect_asm().values()
     wide = [line for line in code.splitlines() if packed in line]
     assert any("mm" in line for line in wide)

@@ -58,11 +58,10 @@ class Grower:
         self.order = np.empty(layout.n_pairs, np.uint32)
         self.sums = histogram.aligned(2 * layout.n_pairs)
         self.rest = np.empty(layout.n_pairs, np.uint32), np.empty(2 * layout.n_pairs, np.int64)
-        self.out = (
-            np.empty(layout.n_items, np.uint32),
-            histogram.aligned(4 * layout.n_items),
-            np.empty(layout.n_queries, np.uint32),
-            histogram.aligned(2 * layout.n_queries),
+        self.out = tuple(
+            # One row more: a row is written before it is known whether it stays.
+            (np.empty(rows + 1, np.uint32), histogram.aligned(2 * (rows + 1)))
+            for rows in (layout.n_items, layout.n_items, layout.n_queries)
         )
         self.work = np.zeros(4 * layout.n_items, np.int64)
         self.plan: Plan | None = None
@@ -99,12 +98,6 @@ class Grower:
             self.found = np.full((2, self.plan.n_splits), -1.0)
             self.slots: list[np.ndarray] = []
         self.free = list(range(len(self.slots)))
-        self.limits = Limits(
-            params.min_data_in_leaf,
-            float(params.min_sum_hessian),
-            float(params.lambda_l1),
-            float(params.lambda_l2),
-        )
 
     def _quantise(self, grad: np.ndarray, hess: np.ndarray) -> None:
         """Choose the fixed point of this tree: no sum over any of its pairs overflows, all are exact in float64."""
@@ -114,11 +107,19 @@ class Grower:
         for name, a in (("grad", grad), ("hess", hess)):
             if a.shape != (pairs,):
                 raise _check.InputError(f"{name} has shape {a.shape}, but there are {pairs} pairs.")
-        bits = max(1, int(pairs).bit_length())
+        low = min(_EXACT, _WORD - int(pairs).bit_length())
         shift_g = _shift(grad, "grad", _EXACT)
-        shift_h = _shift(hess, "hess", min(_EXACT, _WORD - bits))
-        self.total = histogram.quantise(grad, hess, 2.0**shift_g, 2.0**shift_h, bits, self.sums)
-        self.scale = Scale(2.0**-shift_g, 2.0**-shift_h, bits, (1 << bits) - 1)
+        shift_h = _shift(hess, "hess", low - 1)
+        self.total = histogram.quantise(grad, hess, 2.0**shift_g, 2.0**shift_h, low, self.sums)
+        self.scale = Scale(2.0**-shift_g, 2.0**-shift_h, low, 1 << (low - 1), (1 << low) - 1)
+        params = self.params
+        self.limits = Limits(
+            params.min_data_in_leaf << low,
+            # A side without curvature has no value.
+            max(params.min_sum_hessian / self.scale.h, 0.0 if params.lambda_l2 else 1.0),
+            params.lambda_l1 / self.scale.g if params.lambda_l1 else None,
+            params.lambda_l2 / self.scale.h,
+        )
 
     def _root(self, queries: np.ndarray | None) -> Node:
         layout = self.layout
@@ -135,15 +136,9 @@ class Grower:
             total = words[:end].sum(axis=0)
         return Node(0, end, 0, total)
 
-    def _numbers(self, total: np.ndarray) -> tuple[float, float, int]:
-        """Return G, H and the number of pairs."""
-        g, h = int(total[0]), int(total[1])
-        scale = self.scale
-        return g * scale.g, (h >> scale.bits) * scale.h, h & scale.mask
-
     def _may_split(self, node: Node) -> bool:
         params = self.params
-        _, h, count = self._numbers(node.total)
+        _, h, count = self.scale.numbers(node.total)
         deep = 0 < params.max_depth <= node.depth
         return not deep and count >= 2 * params.min_data_in_leaf and h >= 2 * params.min_sum_hessian
 
@@ -176,7 +171,7 @@ class Grower:
                 *(wanted, scale, limits, found),
             )
 
-        _run.over(plan.work(data[0].size, data[2].size, data[4].size), kernel, self.n_jobs, _CHUNKS)
+        _run.over(plan.work([part[0].size for part in data]), kernel, self.n_jobs, _CHUNKS)
         self._choose(small, 0, bool(wanted[0]))
         if large is not None:
             self._choose(large, 1, bool(wanted[1]))
@@ -186,35 +181,32 @@ class Grower:
         gains = self.found[which]
         if wanted and gains.size:
             assert self.plan is not None
-            g, h, _ = self._numbers(node.total)
+            g, h, _ = self.scale.numbers(node.total)
             id = int(np.argmax(gains))
-            own = leaf_gain(g, h, self.limits.l1, self.limits.l2)
+            own = leaf_gain(g, h, self.params.lambda_l1, self.params.lambda_l2)
             if gains[id] > own + self.params.min_gain:
                 node.gain = float(gains[id] - own)
-                base, step, n = self.plan.place(id)
+                base, signed, n = self.plan.place(id)
                 g_total, h_total = node.total.tolist()
                 bin, missing_left, *left = locate(
-                    *(self.slots[node.slot], base, step, n, g_total, h_total),
+                    *(self.slots[node.slot], base, signed, n, g_total, h_total),
                     *(self.scale, self.limits),
                 )
                 node.best, node.left_total = (id, bin, missing_left), (left[0], left[1])
         if node.gain < 0:
             self._release(node)
 
-    def _collect(self, node: Node) -> tuple[np.ndarray, ...]:
+    def _collect(self, node: Node) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+        """Return rows and their sums: of first items, of second items, of queries, of pairs."""
         layout, order = self.layout, self.order[node.begin : node.end]
         sums = self.sums[2 * node.begin : 2 * node.end]
-        n_rows, n_queries = histogram.collect(
-            *(order, sums, layout.lo, layout.hi, layout.ptr, layout.start),
-            *(self.scale.mask, self.work, self.out),
+        counts = histogram.collect(
+            *(order, sums, layout.ends, layout.ptr, layout.start, self.work, self.out)
         )
-        rows, row_sums, queries, query_sums = self.out
+        data = *(part[0][:n] for part, n in zip(self.out, counts, strict=True)), order
         assert self.plan is not None
-        counts = [len(table.columns) for table in self.plan.tables]
-        self.updates += (
-            2 * n_rows * counts[0] + n_queries * counts[1] + (node.end - node.begin) * counts[2]
-        )
-        return rows[:n_rows], row_sums, queries[:n_queries], query_sums, order, sums
+        self.updates += self.plan.updates([rows.size for rows in data])
+        return tuple(zip(data, (*(sums for _, sums in self.out), sums), strict=True))
 
     def _split(self, node: Node, leaf: int, new_leaf: int, record: _Record) -> tuple[Node, Node]:
         """Part a node's pairs, and write the split down; the left child keeps the leaf's number."""
@@ -246,7 +238,7 @@ class Grower:
         if split.table.kind == QUERY:
             goes = goes[layout.query]
         second = np.uint64(side == SECOND)
-        return partition.by_item(order, sums, goes, layout.lo, layout.hi, second, *self.rest)
+        return partition.by_item(order, sums, goes, layout.ends, second, *self.rest)
 
     def _slot(self) -> int:
         if not self.free:
@@ -271,7 +263,7 @@ class Grower:
         params = self.params
         for node in leaves:
             self._release(node)
-        numbers = [self._numbers(node.total) for node in leaves]
+        numbers = [self.scale.numbers(node.total) for node in leaves]
         of_pair = np.full(self.layout.n_pairs, -1, np.int32)
         for k, node in enumerate(leaves):
             partition.mark(self.order[node.begin : node.end], k, of_pair)
@@ -316,4 +308,4 @@ def _shift(values: np.ndarray, name: str, bits: int) -> int:
         raise _check.InputError(f"{name} must be finite numbers, got {values[row]} at pair {row}.")
     # Rounding adds at most half a unit per value, less than half of the sum's bits as long as there are pairs.
     shift = bits - 1 - math.frexp(total)[1] if total > 0 else 0
-    return max(-900, min(900, shift))
+    return max(-400, min(400, shift))

@@ -2,7 +2,7 @@
 
 The documents of a query are neighbours (`ptr`). Pairs go by query, then by the unordered pair {a < b}, the
 smaller a first: pair 2u is (a, b) and pair 2u + 1 is (b, a). So one number of 32 bits says everything about a
-pair, and what both directions share is stored once, at u.
+pair, and what both directions share is stored once, at u. `ends[u]` has a in the lower half of a word, b above.
 """
 
 import math
@@ -18,7 +18,7 @@ MOST_PAIRS = 2**31 - 1
 
 
 class Layout:
-    """The pairs of lists of documents: `lo[u]`, `hi[u]` are items a < b, `start[q]` is a query's first pair."""
+    """The pairs of lists of documents: `ends[u]` has items a < b, `start[q]` is a query's first pair."""
 
     def __init__(self, ptr: Any) -> None:
         self.ptr = np.ascontiguousarray(ptr, dtype=np.int64)
@@ -41,9 +41,8 @@ class Layout:
         self.start = np.concatenate([[0], np.cumsum(self.sizes * (self.sizes - 1))]).astype(
             np.int64
         )
-        self.lo = np.empty(self.n_pairs // 2, np.uint32)
-        self.hi = np.empty(self.n_pairs // 2, np.uint32)
-        _number(self.ptr, self.start, self.lo, self.hi)
+        self.ends = np.empty(self.n_pairs // 2, np.uint64)
+        _number(self.ptr, self.start, self.ends)
         self.query = np.repeat(np.arange(self.sizes.size, dtype=np.uint32), self.sizes)
 
     @property
@@ -60,6 +59,16 @@ class Layout:
     def n_pairs(self) -> int:
         """Number of ordered pairs, the sum of n (n - 1)."""
         return int(self.start[-1])
+
+    @property
+    def lo(self) -> np.ndarray:
+        """The item a of each unordered pair a < b."""
+        return (self.ends & np.uint64(2**32 - 1)).astype(np.uint32)
+
+    @property
+    def hi(self) -> np.ndarray:
+        """The item b of each unordered pair a < b."""
+        return (self.ends >> np.uint64(32)).astype(np.uint32)
 
     @property
     def first(self) -> np.ndarray:
@@ -91,13 +100,12 @@ class Layout:
 
 
 @jit
-def _number(ptr, start, lo, hi):
+def _number(ptr, start, ends):
     for q in range(ptr.size - 1):
         u = start[q] >> 1
         for a in range(ptr[q], ptr[q + 1]):
             for b in range(a + 1, ptr[q + 1]):
-                lo[u] = a
-                hi[u] = b
+                ends[u] = np.uint64(a) | (np.uint64(b) << np.uint64(32))
                 u += 1
 
 

@@ -5,13 +5,12 @@ from typing import Any
 import numpy as np
 
 from rankwood._rng import mix
+from rankwood.engines.pairtree import histogram
 from rankwood.engines.pairtree.binning import (
     DIFFERENCE,
     FIRST,
-    ITEM,
     LANES,
     PAIR,
-    QUERY,
     SECOND,
     SPARE,
     Binned,
@@ -58,32 +57,31 @@ class Plan:
     def __init__(self, binned: Binned, tables: tuple[Table, ...]) -> None:
         self.tables = tables
         self.words = tuple(table.words for table in tables)
+        items, queries, pairs = tables
         F = binned.n_features
         self.n_splits = 2 * F + binned.differences.size
-        #: For each split feature: (table, its number there, side); None if it isn't used.
-        self.meaning: list[tuple[Table, int, int] | None] = [None] * self.n_splits
+        #: For each split feature: (table, its number there, side, block); None if it isn't used.
+        self.meaning: list[tuple[Table, int, int, int] | None] = [None] * self.n_splits
         kind: list[int] = []
         row, offset, bins, ids = [], [], [], []
         end = 0
-        self.begin = {}  # each table's first block
-        for table in tables:
-            self.begin[table.kind] = len(kind)
-            lanes = 4 if table.kind == ITEM else 2
+        for of, table, side in (
+            (histogram.OF_FIRSTS, items, FIRST),
+            (histogram.OF_SECONDS, items, SECOND),
+            (histogram.OF_QUERIES, queries, FIRST),
+            (histogram.OF_PAIRS, pairs, DIFFERENCE),
+        ):
             for b in range(table.words.shape[0]):
-                starts, n_bins = [0] * LANES, [0] * LANES
-                block = -np.ones((LANES, 2), np.int64)
+                starts, n_bins, block = [0] * LANES, [0] * LANES, [-1] * LANES
                 for lane, column in enumerate(table.columns[b * LANES : (b + 1) * LANES]):
                     values = column.edges.size + 1
-                    n_bins[lane] = 2 * values - 1 if table.kind == PAIR else values
-                    codes = 2 * (values + 1) if table.kind == PAIR else values + column.missing
+                    n_bins[lane] = 2 * values - 1 if side == DIFFERENCE else values
+                    codes = 2 * (values + 1) if side == DIFFERENCE else values + column.missing
                     starts[lane] = end
-                    end += lanes * codes
-                    for side in range(2 if table.kind == ITEM else 1):
-                        id = column.column + (2 * F if table.kind == PAIR else F * side)
-                        block[lane, side] = id
-                        what = DIFFERENCE if table.kind == PAIR else (FIRST, SECOND)[side]
-                        self.meaning[id] = (table, b * LANES + lane, what)
-                kind.append(table.kind)
+                    end += 2 * codes
+                    block[lane] = F * side + column.column
+                    self.meaning[block[lane]] = (table, b * LANES + lane, side, len(kind))
+                kind.append(of)
                 row.append(b)
                 offset.append([*starts, end])
                 bins.append(n_bins)
@@ -99,30 +97,35 @@ class Plan:
             np.array(row, np.int64),
             where,
             used,
-            np.array(ids, np.int64).reshape(-1, LANES, 2),
+            np.array(ids, np.int64).reshape(-1, LANES),
         )
 
-    def work(self, rows: int, queries: int, pairs: int) -> np.ndarray:
-        """Return what each block costs, about: sums, and the search for splits, which no node is spared."""
-        per = np.array([1.3 * rows + 3000.0, queries + 1500.0, pairs + 1500.0])
-        return per[self.blocks[0]]
+    def work(self, rows: list[int]) -> np.ndarray:
+        """Return what each block costs, about: sums, and the search for splits, which no node is spared.
 
-    def place(self, id: int) -> tuple[np.uint64, np.uint64, int]:
-        """Return where a feature's histogram begins, how far apart bins are (0: codes with signs), their number."""
+        `rows` are those of first items, of second items, of queries and of pairs.
+        """
+        return (np.array(rows) + 1500.0)[self.blocks[0]]
+
+    def updates(self, rows: list[int]) -> int:
+        """Return how many sums are added to histograms."""
+        items, queries, pairs = (len(table.columns) for table in self.tables)
+        return (rows[0] + rows[1]) * items + rows[2] * queries + rows[3] * pairs
+
+    def place(self, id: int) -> tuple[np.uint64, bool, int]:
+        """Return where a feature's histogram begins, whether its codes have signs, and its number of bins."""
         found = self.meaning[id]
         assert found is not None
-        table, feature, side = found
-        block, lane = self.begin[table.kind] + feature // LANES, feature % LANES
+        _, feature, side, block = found
         _, _, offset, bins, _ = self.blocks
-        base = int(offset[block, lane]) + 2 * (side == SECOND)
-        step = {ITEM: 4, QUERY: 2, PAIR: 0}[table.kind]
-        return np.uint64(base), np.uint64(step), int(bins[block, lane])
+        lane = feature % LANES
+        return offset[block, lane], side == DIFFERENCE, int(bins[block, lane])
 
     def split(self, id: int, bin: int, missing_left: bool) -> tuple[int, Split]:
         """Return whose value a split looks at, and the split."""
         found = self.meaning[id]
         assert found is not None
-        table, feature, side = found
+        table, feature, side, _ = found
         return side, Split(table, feature, side, bin, missing_left)
 
 
