@@ -110,6 +110,28 @@ def looks_like_model(path: str) -> bool:
     return start.startswith((b"{", b"tree\n"))
 
 
+def load_model(path: str, n_jobs: int | None) -> Any:
+    """Read a model of one stage or two, which predicts on so many threads."""
+    from rankwood.ranker import Ranker  # takes a second that --help and score files need not wait for
+    from rankwood.twostage import TwoStage
+
+    if not _has_two_stages(path):
+        return Ranker.load(path).set_params(n_jobs=n_jobs)
+    model = TwoStage.load(path)
+    for ranker in (*model.first_, model.second_):
+        ranker.set_params(n_jobs=n_jobs)
+    return model
+
+
+def _has_two_stages(path: str) -> bool:
+    """Whether the head of a file says so; what isn't there or is no model is for Ranker.load to tell."""
+    try:
+        with open(path, "rb") as file:
+            return b'"kind": "TwoStage"' in file.read(1024)
+    except OSError:
+        return False
+
+
 def read_scores(path: str) -> np.ndarray:
     """Read one finite number per line; `-` is standard input."""
     name = "standard input" if path == "-" else path

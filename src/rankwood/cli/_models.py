@@ -126,10 +126,7 @@ class Source:
         if go_together(str(self.labels), file) == "qrels":
             return self.data(), load_run(file)
         if _files.looks_like_model(file):
-            from rankwood.ranker import Ranker  # takes a second that score files need not wait for
-
-            ranker = Ranker.load(file)
-            ranker.set_params(n_jobs=self.args.threads)
+            ranker = _files.load_model(file, self.args.threads)
             data = self.data(ranker)
             return data, ranker.predict(data)
         scores, data = _files.read_scores(file), self.data()

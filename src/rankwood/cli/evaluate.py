@@ -131,10 +131,7 @@ def _read_trec(args: argparse.Namespace) -> tuple[trec.Qrels, trec.Run]:
 def _read(args: argparse.Namespace) -> tuple[RankingData, np.ndarray]:
     """Return labelled documents, and their scores from a file or by a model."""
     if _files.looks_like_model(args.scores):
-        from rankwood.ranker import Ranker  # takes a second that score files need not wait for
-
-        ranker = Ranker.load(args.scores)
-        ranker.set_params(n_jobs=args.threads)
+        ranker = _files.load_model(args.scores, args.threads)
         data = _files.read_data(args.data, args, ranker.n_features_in_, ranker)
         return data, ranker.predict(data)
     scores = _files.read_scores(args.scores)

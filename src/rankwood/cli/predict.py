@@ -30,12 +30,9 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Return the scores, or write them if the arguments name a file."""
-    from rankwood.ranker import Ranker  # takes a second that --help need not wait for
-
     if args.output is not None:
         _files.check_output(args.output, [args.model, args.data])
-    ranker = Ranker.load(args.model)
-    ranker.set_params(n_jobs=args.threads)
+    ranker = _files.load_model(args.model, args.threads)
     with _show.busy(f"Scoring {args.data}"):
         data = _files.read_data(args.data, args, ranker.n_features_in_, ranker)
         scores = ranker.predict(data).tolist()

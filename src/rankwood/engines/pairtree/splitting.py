@@ -96,9 +96,9 @@ def _weight(g, l1):
 
 
 @exactly
-def _fractions(a, d, b, e):
-    """Return a / d + b / e by one division; the same bits for (b, e, a, d), as of splits that mirror each other."""
-    return (a * e + b * d) / (d * e)
+def _crossed(a, d, b, e):
+    """Return (a / d + b / e) d e; the same bits for (b, e, a, d), as of splits that mirror each other."""
+    return a * e + b * d
 
 
 @inner
@@ -112,7 +112,8 @@ def split_gain(left_g, left_h, total, scale, limits):
     enough = (left_h >= limits.least) & (total.word - left_h >= limits.least)
     enough &= (h >= limits.hessian) & (s >= limits.hessian)
     d, e = h + limits.l2, s + limits.l2
-    gain = _fractions(_weight(g, limits.l1), d, _weight(r, limits.l1), e)
+    # One division for both sides.
+    gain = _crossed(_weight(g, limits.l1), d, _weight(r, limits.l1), e) / (d * e if enough else 1.0)
     return np.float64(gain).view(np.int64) if enough else np.int64(-1)
 
 
