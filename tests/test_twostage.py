@@ -120,11 +120,10 @@ def test_second_stage_lists(rng, seen, listwise, ideal):
         np.testing.assert_array_equal(lists.X[:, 3], lists.X[:, 0])  # what the spies score by
         weight = dict(zip(whole.groups.ids.tolist(), whole.weight, strict=True))
         assert [weight[q] for q in lists.groups.ids.tolist()] == lists.weight.tolist()
+        kept = best(whole, whole.X[:, 0], 4, 0)
         for q, qid in enumerate(lists.groups.ids.tolist()):
             rows = np.flatnonzero(whole.qid == qid)
-            keep = sorted(
-                sorted(rows, key=lambda r: (-whole.X[r, 0], r))[:4]
-            )  # ties: caller's order
+            keep = rows[kept[rows]]
             own = lists.groups.rows[lists.groups.ptr[q] : lists.groups.ptr[q + 1]]
             np.testing.assert_array_equal(lists.X[own, :3], whole.X[keep])
             np.testing.assert_array_equal(lists.y[own], whole.y[keep])
@@ -142,15 +141,18 @@ def test_re_ranked_documents_are_above_all_others(draw):
     coarse = st.sampled_from([0.0, 1e-17, 1.0, 1e9, 1e9 + 1e-6])
     scores = np.array(draw.draw(st.lists(coarse, min_size=n, max_size=n)))
     second = np.array(draw.draw(st.lists(coarse, min_size=n, max_size=n)))
-    groups = group_rows(n, draw.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))
+    qid = draw.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    X = np.array(draw.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))[:, None]
+    data = rw.RankingData(X, np.zeros(n), qid=qid)
+    groups = data.groups
     top = draw.draw(st.integers(1, 5))
-    mask = best(scores, groups, top)
+    mask = best(data, scores, top, 0)
     got = stacked(second[mask], scores, mask, groups)
     for q in range(groups.ids.size):
-        rows = groups.rows[groups.ptr[q] : groups.ptr[q + 1]]
-        ranked = sorted(rows, key=lambda r: (-scores[r], r))
-        upper, rest = ranked[:top], ranked[top:]
-        assert mask[upper].all() and not mask[rest].any()
+        rows = groups.rows[groups.ptr[q] : groups.ptr[q + 1]].tolist()
+        upper, rest = ([r for r in rows if mask[r] == side] for side in (True, False))
+        assert len(upper) == min(top, len(rows))
+        assert not rest or scores[upper].min() >= scores[rest].max()
         np.testing.assert_array_equal(got[upper], second[upper])
         for a in rest:
             assert got[a] < got[upper].min()
@@ -159,13 +161,42 @@ def test_re_ranked_documents_are_above_all_others(draw):
                 assert (got[a] == got[b]) == (scores[a] == scores[b])
 
 
+def sorted_by_label(rng, queries, n=12, distinct=False):
+    """Noise, in rows that are sorted by label."""
+    y = -np.sort(-rng.integers(0, 5, (queries, n)), axis=1)
+    X = rng.normal(size=(queries * n, 2)) if distinct else np.zeros((queries * n, 2))
+    return rw.RankingData(X, y.ravel(), group=[n] * queries)
+
+
+@pytest.mark.parametrize("distinct", [True, False])
+def test_order_of_rows_tells_the_cut_nothing(rng, distinct):
+    data = sorted_by_label(rng, 400, distinct=distinct)
+    mask = best(data, np.zeros(len(data)), 4, 0)
+    kept = mask.reshape(400, 12)
+    assert (kept.sum(axis=1) == 4).all()
+    # Each place is kept in 400 / 3 queries, about; four deviations.
+    assert np.abs(kept.sum(axis=0) - 400 / 3).max() < 4 * np.sqrt(400 * 2 / 9)
+    assert (best(data, np.zeros(len(data)), 4, 0) == mask).all()
+    assert (best(data, np.zeros(len(data)), 4, 1) != mask).any()
+
+
+def test_cut_of_different_documents_is_the_same_in_any_order(rng):
+    data = sorted_by_label(rng, 30, distinct=True)
+    order = rng.permutation(len(data))
+    other = rw.RankingData(data.X[order], data.y[order], qid=data.qid[order])
+    scores = rng.integers(0, 3, len(data)) * 1.0
+    mask = best(data, scores, 4, 0)
+    assert (best(other, scores[order], 4, 0) == mask[order]).all()
+
+
 def test_predict_ranks_by_both_stages(rng, seen):
     train, test = made(rng, 12, "t"), made(rng, 9, "n")
     model = rw.TwoStage(Spy(column=0), Spy(2, column=1), folds=3, top=3).fit(train)
     scores = model.predict(test)
+    kept = best(test, test.X[:, 0], 3, 0)
     for qid in test.groups.ids:
         rows = np.flatnonzero(test.qid == qid)
-        first = sorted(rows, key=lambda r: (-test.X[r, 0], r))
+        first = sorted(rows, key=lambda r: (-test.X[r, 0], not kept[r], r))
         np.testing.assert_array_equal(scores[first[:3]], test.X[first[:3], 1])
         want = sorted(first[:3], key=lambda r: (-test.X[r, 1], r)) + first[3:]
         assert (

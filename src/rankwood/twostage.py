@@ -188,7 +188,7 @@ class TwoStage(BaseEstimator):
 
     def _lists(self, data: RankingData, scores: np.ndarray) -> RankingData:
         """Return the second-stage lists, rows in the caller's order."""
-        mask = best(scores, data.groups, self.top)
+        mask = best(data, scores, self.top, self.random_state)
         cut = data.keep(mask)
         if self.ideal == "list":
             cut.beyond = None
@@ -215,7 +215,7 @@ class TwoStage(BaseEstimator):
         """
         data = self._data(X, qid, group)
         scores = self.first_scores(data)
-        mask = best(scores, data.groups, self.top)
+        mask = best(data, scores, self.top, self.random_state)
         return stacked(self.second_.predict(self._lists(data, scores)), scores, mask, data.groups)
 
     def evaluate(self, metrics: Any, data: RankingData, **rules: Any) -> Evaluation:

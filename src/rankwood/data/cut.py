@@ -1,16 +1,54 @@
 """The best documents of each list, and scores that put them above the others."""
 
+from typing import Any
+
 import numpy as np
 
 from rankwood.data.groups import Groups
+from rankwood.data.lists import RankingData
+
+_CHANCE = 3  # folds of training, validation and new data have random numbers 0, 1 and 2
 
 
-def best(scores: np.ndarray, groups: Groups, top: int) -> np.ndarray:
-    """Return a mask of the rows with the `top` highest scores of each query; equal scores by the caller's order."""
-    order, place = _ranked(scores, groups)
+def best(data: RankingData, scores: np.ndarray, top: int, seed: int) -> np.ndarray:
+    """Return a mask of the rows with the `top` highest scores of each query.
+
+    Where equal scores lie across the cut, lots are drawn: by the features, so that the order of rows, which may tell
+    about labels, doesn't matter; and among rows of equal features by chance.
+    """
+    order, place = _ranked(scores, data.groups)
     mask = np.empty(scores.size, bool)
     mask[order] = place < top
+    tied = _across(scores, mask, data.groups)
+    if tied.size:
+        query = data.groups.per_row(np.arange(data.groups.ids.size))
+        seats = np.bincount(query[tied], mask[tied])
+        chance = np.random.default_rng([seed, _CHANCE]).random(scores.size)[tied]
+        drawn = tied[np.lexsort((chance, _lots(data.X[tied], seed), query[tied]))]
+        begin = np.searchsorted(query[drawn], query[drawn])
+        mask[drawn] = np.arange(drawn.size) - begin < seats[query[drawn]]
     return mask
+
+
+def _across(scores: np.ndarray, mask: np.ndarray, groups: Groups) -> np.ndarray:
+    """Return the rows with the score of both the last row above the cut and the first one below it."""
+    each = groups.rows, groups.ptr[:-1]
+    lowest = np.minimum.reduceat(np.where(mask, scores, np.inf)[each[0]], each[1])
+    highest = np.maximum.reduceat(np.where(mask, -np.inf, scores)[each[0]], each[1])
+    level = groups.per_row(np.where(lowest == highest, lowest, np.nan))
+    return np.flatnonzero(scores == level)
+
+
+def _lots(X: Any, seed: int) -> np.ndarray:
+    """Return a number for each row, made of its values and the seed."""
+    values = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64) + 0.0
+    values[np.isnan(values)] = np.nan  # of many that there are, one
+    lots = np.full(len(values), seed, np.uint64)
+    for column in values.T:
+        lots ^= np.ascontiguousarray(column).view(np.uint64)
+        lots *= np.uint64(0x9E3779B97F4A7C15)
+        lots ^= lots >> np.uint64(29)
+    return lots
 
 
 def stacked(upper: np.ndarray, scores: np.ndarray, mask: np.ndarray, groups: Groups) -> np.ndarray:
