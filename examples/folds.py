@@ -10,23 +10,23 @@ import numpy as np
 import rankwood as rw
 
 
-def load(folder, threads=None):
+def load(folder, threads=None, absent=0.0):
     """Return the five parts of a folder, S1 to S5, plain or gzip; None if one is missing."""
-    return _read(folder, [f"S{part}" for part in range(1, 6)], threads)
+    return _read(folder, [f"S{part}" for part in range(1, 6)], threads, absent)
 
 
-def splits(folder, threads=None):
+def splits(folder, threads=None, absent=0.0):
     """Return (train, valid, test) of each fold of a folder, or None if it has no data.
 
     Five folds of S1 to S5, or of the queries of all.txt dealt out one by one; or the one of train, vali and test.
     """
-    parts = load(folder, threads)
+    parts = load(folder, threads, absent)
     if parts is None:
-        whole = _read(folder, ["all"], threads)
+        whole = _read(folder, ["all"], threads, absent)
         parts = whole and _deal(whole[0])
     if parts is not None:
         return [fold(parts, number) for number in range(1, 6)]
-    made = _read(folder, ["train", "vali", "test"], threads)
+    made = _read(folder, ["train", "vali", "test"], threads, absent)
     return made and [tuple(made)]
 
 
@@ -44,7 +44,7 @@ def fold(parts, number):
     return join([one, two, three]), valid, test
 
 
-def _read(folder, names, threads):
+def _read(folder, names, threads, absent):
     """Return the files of these names, plain or gzip; None if one is missing."""
     found = []
     for name in names:
@@ -52,7 +52,7 @@ def _read(folder, names, threads):
         found.append(next((path for path in paths if path.is_file()), None))
     if None in found:
         return None
-    return [rw.load_letor(path, n_jobs=threads) for path in found]
+    return [rw.load_letor(path, absent=absent, n_jobs=threads) for path in found]
 
 
 def _deal(data):

@@ -54,6 +54,23 @@ def call(capsys, made, monkeypatch, tmp_path):
     return run
 
 
+@pytest.mark.parametrize("objective", ["lambdarank-ndcg@5", "bi-softmax"])
+def test_models_of_two_stages(call, made, objective):
+    train, test = (rw.load_letor(made / f"{name}.txt") for name in ("train", "test"))
+    small = {"n_estimators": 3, "num_leaves": 4, "n_jobs": 1}
+    second = Ranker(objective, engine="pairtree" if "bi-" in objective else "lightgbm", **small)
+    model = rw.TwoStage(Ranker(**small), second, top=4, folds=2).fit(train)
+    model.save("two.json")
+    scores = model.predict(test)
+    code, out, err = call("predict two.json @test.txt --threads 2")
+    assert (code, err) == (0, "")
+    assert [float(line) for line in out.splitlines()] == scores.tolist()
+    found = answer(call("evaluate @test.txt two.json --metric ndcg@5 --json"))
+    assert found["metrics"] == rw.evaluate("ndcg@5", test, scores).mean()
+    both = answer(call("compare @test.txt two.json @m.json --metric ndcg@5 --json"))
+    assert both["models"] == ["two", "m"]
+
+
 def answer(result):
     """Return the JSON object of a call that went well."""
     code, out, err = result

@@ -15,10 +15,11 @@ from rankwood.engines import base
 from rankwood.metrics.evaluation import Evaluation
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-SCRIPTS = sorted({path.name for path in EXAMPLES.glob("*.py")} - {"folds.py", "runs.py"})
+SCRIPTS = {path.name for path in EXAMPLES.glob("*.py")} - {"folds.py", "runs.py"}
 # What makes each of them quick.
 SMALL = {
     "families.py": ["--family", "RankNet", "--trees", "3", "--k", "3"],
+    "two_stage.py": ["--rounds", "3", "--stages", "2", "--top", "3", "--seeds", "1", "--leaves", "3"],
     "incoherency.py": ["--trees", "3", "--objective", "lambdarank-ndcg@{k}", "--k", "3"],
 }
 
@@ -45,14 +46,14 @@ def run(script, *args, cwd, **env):
     return subprocess.run(line, capture_output=True, text=True, cwd=cwd, env={**os.environ, **env})
 
 
-@pytest.mark.parametrize("script", [script for script in SCRIPTS if script != "ablations.py"])
+@pytest.mark.parametrize("script", sorted(SCRIPTS - {"ablations.py", "two_stage.py"}))
 def test_runs(script, folder, tmp_path):
     done = run(script, "--data", folder, *SMALL.get(script, []), cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert "|" in done.stdout  # a table
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize("script", sorted(SCRIPTS))
 def test_skips_without_data(script, tmp_path):
     done = run(script, "--data", tmp_path / "none", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
@@ -187,3 +188,34 @@ def test_splits_of_a_folder(folder, tmp_path, rng, monkeypatch):
     split = written(tmp_path / "split", ["train.txt", "vali.txt", "test.txt"], rng, queries=3)
     ((train, valid, test),) = folds.splits(split)
     assert [set(data.qid // 100) for data in (train, valid, test)] == [{1}, {2}, {3}]
+
+
+def test_two_stages_go_on_where_they_stopped(tmp_path, rng):
+    folder = written(tmp_path / "split", ["train.txt", "vali.txt.gz", "test.txt"], rng, queries=30)
+    args = ["--data", folder, *SMALL["two_stage.py"], "--seeds", "2", "--absent", "nan"]
+    first = run("two_stage.py", *args, cwd=tmp_path)
+    assert (first.returncode, first.stderr) == (0, "")
+    rows = [line for line in first.stdout.splitlines() if line.startswith("|")]
+    labels = ["first stage", "λMART", "λMART*", "Bi-λMART", "Bi-λMART, no", "Bi-softmax"]
+    assert len(rows) == 2 + len(labels)
+    results = tmp_path / "two_stage.jsonl"
+    lines = results.read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 12
+    means = {}
+    for line, (label, row) in zip(lines, zip(labels * 2, rows[2:] * 2, strict=True), strict=True):
+        got = json.loads(line)
+        assert got["model"].startswith(label) and got["seconds"] >= 0
+        means.setdefault(row, []).append(100 * np.mean(got["values"]["ndcg@5"]))
+    for row, values in means.items():  # mean of the seeds ± their deviation
+        cell = f"{np.mean(values):.2f}", f"± {np.std(values, ddof=1):.2f}"
+        assert all(text in row.split("|")[4] for text in cell)
+    # Two second stages are gone: their first stage is trained again, and no other second stage.
+    results.write_text("\n".join(lines[:8] + lines[10:]), encoding="utf-8")
+    second = run("two_stage.py", *args, cwd=tmp_path)
+    assert second.stdout.count(" trees, ") == 2
+    assert cells(second.stdout) == cells(first.stdout)
+
+
+def cells(text):
+    """Return the table, without the times."""
+    return [line.rsplit("|", 2)[0] for line in text.splitlines() if line.startswith("|")]

@@ -112,7 +112,9 @@ def looks_like_model(path: str) -> bool:
 
 def load_model(path: str, n_jobs: int | None) -> Any:
     """Read a model of one stage or two, which predicts on so many threads."""
-    from rankwood.ranker import Ranker  # takes a second that --help and score files need not wait for
+    from rankwood.ranker import (
+        Ranker,
+    )  # takes a second that --help and score files need not wait for
     from rankwood.twostage import TwoStage
 
     if not _has_two_stages(path):
