@@ -41,7 +41,7 @@ def over(
         return
     total = np.cumsum(work, dtype=np.float64)
     parts = min(count * chunks, work.size)
-    cuts = np.searchsorted(total, total[-1] * np.arange(1, parts) / parts)
+    cuts = np.searchsorted(total, total[-1] * np.arange(1, parts) / parts, side="right")
     edges = np.unique(np.concatenate([[0], cuts, [work.size]]))
     todo = list(zip(edges[-2::-1].tolist(), edges[:0:-1].tolist(), strict=True))  # from the end
 

@@ -1,0 +1,77 @@
+"""Work that several threads share."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from rankwood import _run
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3, 7])
+@pytest.mark.parametrize("size", [0, 1, 2, 5, 100])
+def test_every_item_is_worked_on_once(n_jobs, size):
+    done = np.zeros(size, int)
+
+    def kernel(first, last):
+        done[first:last] += 1
+
+    _run.over(np.arange(size) % 4 + 0.5, kernel, n_jobs)
+    assert (done == 1).all()
+
+
+def test_ranges_have_about_equal_work():
+    work, found = np.array([8.0, 1, 1, 1, 1, 1, 1, 1, 1]), []
+    _run.over(work, lambda a, b: found.append((a, b)), 2, chunks=1)
+    assert sorted(found) == [(0, 1), (1, 9)]
+
+
+def test_threads_work_at_the_same_time():
+    meet = threading.Barrier(2)
+    _run.over(np.ones(2), lambda a, b: meet.wait(30), 2, chunks=1)
+    assert not meet.broken
+
+
+@pytest.mark.parametrize("where", [True, False])
+def test_errors_reach_the_caller(where):
+    """Whichever thread they come from, and only when the other one has stopped."""
+    main, meet = threading.current_thread(), threading.Barrier(2)
+    working = []
+
+    def kernel(first, last):
+        meet.wait(30)
+        if (threading.current_thread() is main) == where:
+            raise ValueError("broken")
+        working.append(first)
+        time.sleep(0.05)
+        working.pop()
+
+    with pytest.raises(ValueError, match="broken"):
+        _run.over(np.ones(2), kernel, 2, chunks=1)
+    assert working == []
+
+
+def test_busy_threads_are_not_waited_for():
+    """Also what is called from inside: a kernel that runs another one."""
+    hold, held = threading.Event(), threading.Barrier(2)
+    caught = []
+
+    def blocked(first, last):
+        held.wait(30)
+        if threading.current_thread() is not outer:
+            hold.wait(30)
+
+    def all_of_it():
+        _run.over(np.ones(2), blocked, 2, chunks=1)
+        caught.append(True)
+
+    outer = threading.Thread(target=all_of_it)
+    outer.start()
+    time.sleep(0.2)  # the one other thread there is has nothing but `hold` to wait for
+    done = []
+    _run.over(np.ones(9), lambda a, b: done.append((a, b)), 2)
+    assert sum(b - a for a, b in done) == 9
+    hold.set()
+    outer.join(30)
+    assert caught == [True]
