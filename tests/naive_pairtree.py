@@ -54,8 +54,8 @@ def best_split(M, thresholds, rows, grad, hess, p):
                 if min(len(left), len(right)) < p["min_data"]:
                     continue
                 HL, HR = math.fsum(hess[left]), math.fsum(hess[right])
-                if min(HL, HR) < p["min_hessian"]:
-                    continue
+                if min(HL, HR) < p["min_hessian"] or min(HL + p["l2"], HR + p["l2"]) <= 0:
+                    continue  # a side without curvature has no value
                 gain = leaf_gain(math.fsum(grad[left]), HL, p["l1"], p["l2"])
                 gain += leaf_gain(math.fsum(grad[right]), HR, p["l1"], p["l2"])
                 if gain > top:

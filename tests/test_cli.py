@@ -333,6 +333,7 @@ def test_names(call, kind, name, part):
     assert about["summary"].endswith(".")
     code, out, _ = call(f"{kind}s")
     assert code == 0
+    assert out.count("bi-NAME: any of them") == (kind == "objective")
     # A pipe has no width: nothing is cut or broken.
     assert any(name in line and about["summary"] in line for line in out.splitlines())
     composed = answer(call(f"{kind}s {name}@7 --json"))["composition"]

@@ -23,13 +23,16 @@ from rankwood.objectives import (
     Loss1,
     One,
     Ordered,
+    Softmax,
     Sum,
     Swap,
     Top,
 )
+from rankwood.objectives.bi import Bi
 from rankwood.objectives.count import Coherency, Counted, Quick, Unit, Used, counting, drive
 from rankwood.objectives.drive import Drive
 from rankwood.objectives.named import OBJECTIVES
+from rankwood.watch import records_of
 
 GOLDEN = {
     "BinRankNet": "bin-ranknet",
@@ -396,6 +399,14 @@ def test_bad_requests():
         lambda: diagnose("ranknet", y, scores, missed="some"): "missed must be one of",
         lambda: diagnose("ranknet", y, scores[:2]): "scores has 2 values",
         lambda: pair_counts("lambdagap-x", 5, [0]): "ks must be at least 1",
+        lambda: diagnose(
+            "bi-ranknet", y, scores
+        ): "'bi-ranknet' lifts one to pairs: look at that, 'ranknet'",
+        lambda: diagnose(
+            Bi(Softmax()), y, scores
+        ): r"lifts one to pairs: look at that, Softmax\(\)",
+        lambda: heat("bi-lambdarank-p@3"): "for objectives on documents, .* that, 'lambdarank-p@3'",
+        lambda: pair_counts("bi-lambdarank-p@3"): "for objectives on documents, and 'bi-lambda",
     }.items():
         with pytest.raises(rw.InputError, match=text):
             call()
@@ -439,6 +450,20 @@ def test_train_records(letor, capsys):
     assert [row["round"] for row in rows] == ["1", "2", "3"]
     assert [float(r["incoherent"]) for r in rows] == record["incoherent"]
     assert 0 < float(rows[0]["effective_pairs"]) < 1
+
+
+def test_everything_is_what_an_objective_has(letor, capsys):
+    """Documents of a pair have no coherency, and listwise losses have no pairs to count."""
+    table, words = letor / "r.csv", ["train", str(letor / "train.txt"), "--n-estimators", "2"]
+    words += ["--model", str(letor / "m.json"), "--record-file", str(table)]
+    seconds = {"round", "seconds_gradients", "seconds_trees", "seconds_evaluation"}
+    for name, more in {"softmax": {"incoherent"}, "bi-softmax": set()}.items():
+        engine = "pairtree" if name.startswith("bi-") else "lightgbm"
+        assert main([*words, "--objective", name, "--engine", engine]) == 0, capsys.readouterr().err
+        assert set(table.read_text().splitlines()[0].split(",")) == seconds | more
+    everything = ["effective_pairs", "coherency", "seconds"]
+    assert records_of(rw.objective("ranknet")) == everything
+    assert records_of(rw.objective("bi-ranknet")) == ["effective_pairs", "seconds"]
 
 
 def test_train_refuses_bad_records(letor, capsys):

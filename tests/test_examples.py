@@ -19,7 +19,18 @@ SCRIPTS = {path.name for path in EXAMPLES.glob("*.py")} - {"folds.py", "runs.py"
 # What makes each of them quick.
 SMALL = {
     "families.py": ["--family", "RankNet", "--trees", "3", "--k", "3"],
-    "two_stage.py": ["--rounds", "3", "--stages", "2", "--top", "3", "--seeds", "1", "--leaves", "3"],
+    "two_stage.py": [
+        "--rounds",
+        "3",
+        "--stages",
+        "2",
+        "--top",
+        "3",
+        "--seeds",
+        "1",
+        "--leaves",
+        "3",
+    ],
     "incoherency.py": ["--trees", "3", "--objective", "lambdarank-ndcg@{k}", "--k", "3"],
 }
 

@@ -20,7 +20,7 @@ LAYERS = [
     ["modelfile", "watch"],
     ["params"],
     ["ranker"],
-    ["crossfit", "twostage"],
+    ["crossfit", "stages", "twostage"],
     ["report"],
     ["cli", "__main__"],
 ]

@@ -277,6 +277,42 @@ def test_tables_are_matched_by_column_name(lists):
         ranker.predict(frame.drop(columns="f 3"))
 
 
+class Lists:
+    """A model that compares the documents of a query: scores are the sizes of lists."""
+
+    needs_lists = True
+
+    def predict(self, X, n_jobs, groups):
+        assert X.shape == (groups.rows.size, 2)
+        return groups.per_row(groups.sizes).astype(float)
+
+
+@pytest.mark.parametrize("names", [["a", "b"], []])
+def test_queries_of_models_that_compare_documents(names):
+    ranker = small()
+    ranker.model_, ranker.n_features_in_ = Lists(), 2
+    if names:
+        ranker.feature_names_in_ = np.array(names, dtype=object)
+    X, qid = np.arange(8.0).reshape(4, 2), ["x", "y", "x", "x"]
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(q=qid)
+    sizes = [3, 1, 3, 3]
+    for table in (frame, pl.from_pandas(frame), frame[["q", "a", "b"]]):
+        assert ranker.predict(table, qid="q").tolist() == sizes
+    assert (
+        ranker.predict(X, qid=qid).tolist() == ranker.predict(frame[["a", "b"]], qid=qid).tolist()
+    )
+    assert ranker.predict(X, group=[1, 3]).tolist() == [1, 3, 3, 3]
+    data = rw.RankingData(X, np.zeros(4), qid=qid)
+    assert ranker.predict(data).tolist() == sizes
+    for words in ({"qid": qid}, {"group": [4]}):
+        with pytest.raises(rw.InputError, match="knows its queries: leave out qid and group"):
+            ranker.predict(data, **words)
+    with pytest.raises(rw.InputError, match="the table has no column 'query'"):
+        ranker.predict(frame, qid="query")
+    with pytest.raises(rw.InputError, match="qid can name a column only if X is a table, got 'q'"):
+        ranker.predict(X, qid="q")
+
+
 def test_features_go_by_name_everywhere(lists):
     X, y, sizes = lists
     qid = np.repeat(np.arange(sizes.size), sizes)

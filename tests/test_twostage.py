@@ -16,6 +16,7 @@ from rankwood import modelfile
 from rankwood.data.cut import best, stacked
 from rankwood.data.groups import group_rows
 
+PLAIN = {"listwise": False}
 SEEN = []  # what every spy has been told, in order
 
 
@@ -140,7 +141,9 @@ def test_re_ranked_documents_are_above_all_others(draw):
     n = draw.draw(st.integers(1, 14))
     coarse = st.sampled_from([0.0, 1e-17, 1.0, 1e9, 1e9 + 1e-6])
     scores = np.array(draw.draw(st.lists(coarse, min_size=n, max_size=n)))
-    second = np.array(draw.draw(st.lists(coarse, min_size=n, max_size=n)))
+    # Up to where the distance to the next number is far more than 1.
+    large = st.sampled_from([2.0**51 - 1, 2.0**53 + 2, -(2.0**53) + 1, 1e17, -1e17, 1e300, -1e307])
+    second = np.array(draw.draw(st.lists(coarse | large, min_size=n, max_size=n)))
     qid = draw.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
     X = np.array(draw.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))[:, None]
     data = rw.RankingData(X, np.zeros(n), qid=qid)
@@ -159,6 +162,33 @@ def test_re_ranked_documents_are_above_all_others(draw):
             for b in rest:
                 assert (got[a] > got[b]) == (scores[a] > scores[b])
                 assert (got[a] == got[b]) == (scores[a] == scores[b])
+
+
+def test_steps_below_the_cut():
+    def below(score, rest=3):
+        mask = np.arange(rest + 1) == 0
+        first = np.arange(rest, -1, -1.0)
+        return stacked(np.array([score]), first, mask, group_rows(rest + 1)).tolist()
+
+    assert below(0.25) == [0.25, -0.75, -1.75, -2.75]
+    assert below(2.0**50) == [2.0**50 - i for i in range(4)]
+    assert below(1e17) == [1e17 - 32 * i for i in range(4)]  # numbers there are 16 apart
+    # At a power of 2 the distance doubles: all of these must differ on its far side too.
+    assert len(set(below(-(2.0**56) + 8 * 7, 30))) == 31
+    most = np.finfo(np.float64).max
+    assert len(set(below(most))) == 4
+    with pytest.raises(rw.InputError, match="second-stage scores are too large"):
+        below(-most)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_scores_that_are_no_numbers_are_refused(bad):
+    mask = np.array([False, True, False, True])
+    with pytest.raises(rw.InputError, match=f"second-stage .* finite numbers, got {bad} at row 3"):
+        stacked(np.array([1.0, bad]), np.arange(4.0), mask, group_rows(4))
+    X = np.array([[1.0], [bad], [2.0], [3.0]])
+    with pytest.raises(rw.InputError, match=f"first-stage .* finite numbers, got {bad} at row 1"):
+        rw.TwoStage(Spy(), Spy(2), folds=1).fit(rw.RankingData(X, [0, 1, 0, 1]))
 
 
 def sorted_by_label(rng, queries, n=12, distinct=False):
@@ -313,6 +343,55 @@ def test_manners(rng):
             {"second": rw.Ranker("yetiloss-ndcg", "catboost")},
             "in second, engine='catboost' has losses",
         ),
+        (
+            {"first": rw.Ranker(num_leafs=3)},
+            "in first, .*parameter 'num_leafs'; did you mean .*'num_leaves'",
+        ),
+        *(
+            ({"second": rw.Ranker(name, engine, leafs=3)}, f"in second, .*{who}.* 'leafs'")
+            for name, engine, who in (
+                ("softmax", "lightgbm", "LightGBM"),
+                ("softmax", "xgboost", "XGBoost"),
+                ("softmax", "catboost", "CatBoost"),
+                ("bi-softmax", "lightgbm", "LightGBM"),
+                ("bi-softmax", "pairtree", "'pairtree'"),
+            )
+        ),
+        *(
+            (
+                {"second": rw.Ranker("bi-softmax", engine, differences=["x0", "zz"])},
+                "in second, differences: there is no feature 'zz'",
+            )
+            for engine in ("pairtree", "lightgbm")
+        ),
+        (
+            {"second": rw.Ranker("bi-softmax", "pairtree", differences=["x0:mean"]), **PLAIN},
+            "in second, differences: there is no feature 'x0:mean'",
+        ),
+        (
+            {"second": rw.Ranker("bi-softmax", "pairtree", differences=[4]), **PLAIN},
+            "in second, differences must be below 4",
+        ),
+        (
+            {"second": rw.Ranker("softmax", differences="all")},
+            "in second, differences are features of pairs",
+        ),
+        (
+            {"second": rw.Ranker("bi-softmax", "pairtree"), "top": 1},
+            "in second, objective='bi-softmax' compares .* top=1 leaves one of each",
+        ),
+        (
+            {"second": rw.Ranker(categorical_feature=["zz"])},
+            "in second, categorical_feature: there is no feature 'zz'",
+        ),
+        (
+            {"second": rw.Ranker("bi-ranknet", "pairtree", record=["coherency"])},
+            "in second, record: this objective has no 'coherency', only 'effective_pairs', 'seconds'",
+        ),
+        (
+            {"second": rw.Ranker("softmax", record=["effective_pairs"])},
+            "in second, record: this objective has no 'effective_pairs'",
+        ),
     ],
 )
 def test_errors_come_before_any_training(rng, seen, params, message):
@@ -321,6 +400,74 @@ def test_errors_come_before_any_training(rng, seen, params, message):
             made(rng, 8, "t")
         )
     assert not seen
+
+
+def test_errors_about_features_and_lists_come_before_any_training(rng, seen):
+    train = made(rng, 8, "t")
+    model = rw.TwoStage(Spy(), Spy(2), folds=2)
+    for names, listwise in ((["a", "b", "score"], False), (["a", "a:mean", "c"], True)):
+        train.feature_names = names
+        twice = "score" if "score" in names else "a:mean"
+        with pytest.raises(rw.InputError, match=f"in second, a feature '{twice}' would be added"):
+            model.set_params(listwise=listwise).fit(train)
+    single = rw.RankingData(train.X, train.y, qid=np.arange(len(train)))
+    model.set_params(second=rw.Ranker("bi-softmax", "pairtree"))
+    with pytest.raises(rw.InputError, match=r"in second, .* no training query has two"):
+        model.fit(single)
+    assert not seen
+
+
+def test_another_second_stage_needs_the_same_rows(rng, seen):
+    train, valid = made(rng, 8, "t", weight=False), made(rng, 3, "v", weight=False)
+    model = rw.TwoStage(Spy(), Spy(2), folds=2).fit(train, valid=valid)
+
+    def copied(data, X=1.0, order=slice(None)):
+        return rw.RankingData(X * data.X[order], data.y[order], qid=data.qid[order])
+
+    model.fit_second(copied(train), valid=copied(valid))
+    back, forth = (
+        copied(train, order=slice(None, None, -1)),
+        copied(valid, order=slice(None, None, -1)),
+    )
+    wrong = [(back, valid), (train, forth), (copied(train, X=-1.0), valid), (train, None)]
+    other = copied(train)
+    other.y = other.y[::-1].copy()
+    wrong.append((other, valid))
+    for one, two in wrong:
+        with pytest.raises(rw.InputError, match="fit_second needs the data that fit was given"):
+            model.fit_second(one, valid=two)
+    with pytest.raises(rw.InputError, match=r"fit_second needs a RankingData .* got ndarray"):
+        model.fit_second(train.X)
+
+
+def test_stages_of_other_classes(rng, seen, tmp_path):
+    class Bare(Spy):
+        @property
+        def eval_metric(self):
+            raise AttributeError
+
+        @property
+        def history_(self):
+            raise AttributeError
+
+        @history_.setter
+        def history_(self, value):
+            pass
+
+    train = made(rng, 8, "t")
+    model = rw.TwoStage(Spy(), Bare(2), folds=2).fit(train)
+    with pytest.raises(
+        rw.InputError, match=r"second, and this Bare has no eval_metric: use evaluate"
+    ):
+        model.score(train)
+    assert model.history_ == {"first": [{}, {}], "second": {}}
+    with pytest.raises(rw.InputError, match="stages that are Rankers, and first is a Spy"):
+        model.save(tmp_path / "m.json")
+    with pytest.raises(rw.InputError, match="stages that are Rankers, and second is a Bare"):
+        model.set_params(first=None).save(tmp_path / "m.json")
+    with pytest.raises(rw.InputError, match="stages that are Rankers, and first is a Spy"):
+        model.set_params(second=None).save(tmp_path / "m.json")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_errors_about_data(rng, seen):
@@ -428,3 +575,76 @@ def test_damaged_files(trained, tmp_path):
     path.write_text(json.dumps({**content, "folds": []}))
     with pytest.raises(rw.InputError, match="doesn't match its checksum"):
         rw.TwoStage.load(path)
+
+
+@pytest.fixture(scope="module")
+def compared():
+    """A second stage that compares documents; queries of 1 and 2, lists shorter and longer than the cut."""
+    rng = np.random.default_rng(9)
+
+    def lists(sizes, name):
+        qid = rng.permutation(np.repeat([f"{name}{q}" for q in range(len(sizes))], sizes))
+        X = rng.normal(size=(qid.size, 3))
+        y = np.digitize(X[:, 0] + X[:, 1], [0.0, 1.0, 2.0])
+        return rw.RankingData(X, y, qid=qid)
+
+    train, test = (
+        lists([1, 2, 12, 3, 9, 2, 7, 12, 10, 5, 1, 14] * 2, "t"),
+        lists([1, 2, 2, 3, 11], "n"),
+    )
+    tiny = {"n_estimators": 3, "num_leaves": 4, "min_child_samples": 3, "n_jobs": 1}
+    second = rw.Ranker(
+        "bi-lambdarank-ndcg@5",
+        "pairtree",
+        differences=["x0", "score"],
+        eval_metric="ndcg@5",
+        early_stopping_rounds=None,  # the ideal that training has must be what makes a difference
+        **tiny,
+    )
+    first = rw.Ranker("ranknet", **tiny)
+    return rw.TwoStage(first, second, top=5, folds=1).fit(train, valid=train), train, test
+
+
+def test_a_second_stage_that_compares_documents(compared, rng):
+    model, _, test = compared
+    lists = model.lists(test)
+    assert lists.groups.sizes.max() == 5 and sorted(lists.groups.sizes)[:3] == [1, 2, 2]
+    second, scores = model.second_.predict(lists), model.predict(test)
+    kept = best(test, model.first_scores(test), 5, 0)
+    np.testing.assert_array_equal(scores[kept], second)
+    assert np.ptp(second) > 0
+    for qid, size in zip(test.groups.ids, test.groups.sizes, strict=True):
+        rows = test.qid == qid
+        if size == 1:  # nobody to be compared with
+            assert scores[rows].tolist() == [0.0]
+        elif size == 2:  # s_1 = s_12 - s_21 = -s_2
+            assert scores[rows].sum() == 0.0
+        elif size > 5:
+            assert scores[rows & ~kept].max() <= scores[rows & kept].min() - 1
+        else:
+            assert scores[rows].sum() == pytest.approx(0.0, abs=1e-12)
+    order = rng.permutation(len(test))
+    again = model.predict(test.X[order], qid=test.qid[order])
+    assert again.tobytes() == scores[order].tobytes()
+    # A table with a column of query ids is as good to the ranker itself.
+    table = pd.DataFrame(lists.X, columns=lists.feature_names).assign(q=lists.qid)
+    assert model.second_.predict(table, qid="q").tobytes() == second.tobytes()
+
+
+def test_pairs_are_trained_with_the_ideal_of_the_full_list(compared):
+    model, train, test = compared
+    other = clone(model).fit(train, valid=train)
+    assert other.predict(test).tobytes() == model.predict(test).tobytes()
+    other.set_params(ideal="list").fit_second(train, valid=train)
+    assert np.abs(other.predict(test) - model.predict(test)).max() > 1e-6
+    curves = [m.history_["second"]["ndcg@5"] for m in (model, other)]
+    assert all(full < cut for full, cut in zip(*curves, strict=True))
+
+
+def test_pairs_are_saved_and_loaded(compared, tmp_path):
+    model, _, test = compared
+    model.save(tmp_path / "m.json")
+    again = rw.TwoStage.load(tmp_path / "m.json")
+    assert again.second_.objective_ == rw.objective("bi-lambdarank-ndcg@5")
+    assert again.predict(test).tobytes() == model.predict(test).tobytes()
+    assert again.second.get_params()["differences"] == ["x0", "score"]

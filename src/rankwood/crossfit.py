@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from rankwood import _check
 from rankwood.data.lists import RankingData
 from rankwood.progress import bar
 
@@ -71,4 +72,6 @@ def _others(data: RankingData, fold: np.ndarray, i: int) -> RankingData:
 def _score(ranker: Any, data: RankingData, here: np.ndarray, out: np.ndarray) -> None:
     """Fill `out` with the scores of the queries where a mask is true."""
     if here.any():
-        out[data.groups.per_row(here)] = ranker.predict(data.select(here))
+        rows = data.groups.per_row(here)
+        found = ranker.predict(data.select(here))
+        out[rows] = _check.vector(found, "first-stage scores", int(rows.sum()))

@@ -16,6 +16,7 @@ from rankwood import _check
 from rankwood._jit import is_part
 from rankwood.data.groups import Groups
 from rankwood.data.lists import grouped
+from rankwood.objectives.bi import Bi
 from rankwood.objectives.count import Coherency, Used, drive, effective, weighing
 from rankwood.objectives.labels import read as read_labels
 from rankwood.objectives.named import OBJECTIVES
@@ -88,7 +89,7 @@ def diagnose(
     >>> found.per_query["incoherent_pairs"].tolist()
     [1]
     """
-    objective = to_objective(objective)
+    objective = of_documents(objective)
     beyond = getattr(y, "beyond", None)
     y, groups = grouped(y, qid, group)
     scores = _check.vector(scores, "scores", y.size)
@@ -229,6 +230,18 @@ class Diagnosis:
         return "\n".join(lines)
 
 
+def of_documents(objective: Any) -> Any:
+    """Return an objective on documents, or say that those on pairs are looked at by what they lift."""
+    made = to_objective(objective)
+    if isinstance(made, Bi):
+        named = isinstance(objective, str) and objective.strip().startswith("bi-")
+        base = objective.strip().removeprefix("bi-") if named else made.base
+        raise _check.InputError(
+            f"diagnosis is for objectives on documents, and {objective!r} lifts one to pairs: look at that, {base!r}."
+        )
+    return made
+
+
 def cutoff(objective: Any) -> int | None:
     """Return the cutoff k of an objective: that of its weight, else that of its pair set, else None."""
     if not isinstance(objective, Lambda):
@@ -274,7 +287,7 @@ def heat(objective: Any, n: int = 10) -> np.ndarray:
            [0., 1., 0., 0.]])
     """
     # Positions are those of the ranking, not of rankings that noise might make of it.
-    objective = replace(weighing(to_objective(objective)), noise=Still(), draws=1)
+    objective = replace(weighing(of_documents(objective)), noise=Still(), draws=1)
     n = _check.at_least(n, 1, "n")
     relevant = getattr(objective.labels, "rel", 1.0)
     y, groups = grouped((relevant * np.eye(n)).ravel(), None, np.full(n, n))

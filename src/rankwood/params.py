@@ -1,6 +1,8 @@
-"""Checks of the parameters that every engine has, in words of our own."""
+"""Parameters of a ranker: checks of those that every engine has, in words of our own, and what goes to the engine."""
 
 from typing import Any
+
+import numpy as np
 
 from rankwood import _check
 from rankwood.watch import named_records
@@ -12,6 +14,20 @@ _LOWEST = {
     "min_child_samples": 0,
     "random_state": 0,
 }
+
+#: What a ranker does itself.
+_OURS = {
+    *("objective", "engine", "n_estimators", "eval_metric", "early_stopping_rounds"),
+    *("shuffle", "verbose", "record"),
+}
+
+
+def engine_params(ranker: Any) -> dict[str, Any]:
+    """Return the parameters that go to the engine."""
+    own = {k: getattr(ranker, k) for k in ranker._get_param_names() if k not in _OURS}
+    given = {**own, **ranker.engine_params}
+    # Numbers of NumPy are as good as any, but not to every engine.
+    return {k: v.item() if isinstance(v, np.generic) else v for k, v in given.items()}
 
 
 def check_shared(ranker: Any) -> int:

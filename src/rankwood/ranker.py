@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from rankwood import _check, modelfile
-from rankwood.data.frames import column_names, is_frame, matrix
+from rankwood.data.frames import column, column_names, is_frame, matrix
 from rankwood.data.groups import group_rows
 from rankwood.data.lists import RankingData, lacking, training_data, validation_data
 from rankwood.engines import base
@@ -17,7 +17,7 @@ from rankwood.metrics.evaluate import evaluate, named_metrics
 from rankwood.objectives.bivariate import driven
 from rankwood.objectives.drive import Drive
 from rankwood.objectives.named import objective as to_objective
-from rankwood.params import check_shared
+from rankwood.params import check_shared, engine_params
 from rankwood.progress import bar
 from rankwood.watch import Recorder, Watch
 
@@ -30,8 +30,9 @@ class Ranker(BaseEstimator):
     objective : str or part
         A name such as ``"lambdarank-ndcg@10"`` or a composition of parts.
     engine : str
-        What grows the trees: ``"lightgbm"`` and ``"xgboost"`` train every objective; ``"catboost"`` only those
-        that are losses of its own (YetiRank, StochasticRank, LambdaMart, QueryRMSE, QuerySoftMax, PairLogit).
+        What grows the trees: ``"lightgbm"`` trains every objective; ``"xgboost"`` all but those on pairs
+        (``"bi-..."``); ``"catboost"`` those that are losses of its own (YetiRank, StochasticRank, LambdaMart,
+        QueryRMSE, QuerySoftMax, PairLogit); ``"pairtree"`` those on pairs.
     n_estimators : int
         Number of trees, at most.
     learning_rate, num_leaves, max_depth, min_child_samples, min_child_weight, reg_alpha, reg_lambda,
@@ -175,7 +176,7 @@ class Ranker(BaseEstimator):
         recorder = Recorder(self.record, drive, train.y, groups)
         watch = Watch(self.eval_metric, self.early_stopping_rounds, valid, jobs)
         task = base.Task(train, groups, valid, objective, rounds, bool(recorder.curves))
-        engine = base.start(self.engine, self._engine_params(), task)
+        engine = base.start(self.engine, engine_params(self), task)
         if valid is not None and watch.patience is not None and not engine.keeps_rounds:
             raise _check.InputError(
                 "later rounds of this kind of boosting change earlier trees, so the best round can't be "
@@ -187,16 +188,6 @@ class Ranker(BaseEstimator):
             fitted["feature_names_in_"] = np.array(train.feature_names, dtype=object)
         self._train(engine, drive, watch, recorder, rounds, fitted)
         return self
-
-    def _engine_params(self) -> dict[str, Any]:
-        ours = {
-            *("objective", "engine", "n_estimators", "eval_metric", "early_stopping_rounds"),
-            *("shuffle", "verbose", "record"),
-        }
-        own = {k: getattr(self, k) for k in self._get_param_names() if k not in ours}
-        given = {**own, **self.engine_params}
-        # Numbers of NumPy are as good as any, but not to every engine.
-        return {k: v.item() if isinstance(v, np.generic) else v for k, v in given.items()}
 
     def _train(
         self,
@@ -251,12 +242,14 @@ class Ranker(BaseEstimator):
     def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> np.ndarray:
         """Return one score per row of a matrix or a RankingData, in the caller's order.
 
-        Models of pairs (objectives `bi-...`) compare the documents of a query: with a matrix they need `qid` or
-        `group`.
+        Models of pairs (objectives `bi-...`) compare the documents of a query: with a matrix they need `qid`, which
+        may be the name of a column of a table, or `group`.
         """
         check_is_fitted(self, "model_")
         groups = X.groups if isinstance(X, RankingData) else None
-        X = self._features(X)
+        if groups is not None and not (qid is None and group is None):
+            raise _check.InputError("a RankingData knows its queries: leave out qid and group.")
+        X, qid = self._features(X, qid)
         if X.shape[1] != self.n_features_in_:
             raise _check.InputError(
                 f"X has {X.shape[1]} features, but the model was trained on {self.n_features_in_}; "
@@ -280,17 +273,22 @@ class Ranker(BaseEstimator):
         gained = self.model_.importances()
         return gained / (gained.sum() or 1.0)
 
-    def _features(self, X: Any) -> Any:
-        """Return a matrix; of a table or a data set with names, the features trained on, by name."""
+    def _features(self, X: Any, qid: Any) -> tuple[Any, Any]:
+        """Return a matrix and query ids; of a table or a data set with names, the features trained on, by name."""
         names = list(getattr(self, "feature_names_in_", []))
         if isinstance(X, RankingData):
-            return (X.with_features(names) if names else X).X
+            return (X.with_features(names) if names else X).X, None
+        drop: tuple[str, ...] = ()
+        if isinstance(qid, str):
+            if not is_frame(X):
+                raise _check.InputError(f"qid can name a column only if X is a table, got {qid!r}.")
+            drop, qid = (qid,), column(X, qid)
         if names and is_frame(X):
             missing = [n for n in names if n not in column_names(X)]
             if missing:
                 raise lacking(missing[0], column_names(X))
-            return matrix(X, only=names)[0]
-        return matrix(X)[0]
+            return matrix(X, only=names)[0], qid
+        return matrix(X, drop)[0], qid
 
     def score(
         self,

@@ -1,6 +1,5 @@
 """TwoStage: a ranker that re-ranks the best documents of another, trained as in [bivariate2024]."""
 
-from copy import copy
 from pathlib import Path
 from time import perf_counter
 from typing import Any, ClassVar
@@ -9,16 +8,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from rankwood import _check, modelfile
+from rankwood import _check, modelfile, stages
 from rankwood.crossfit import cross_fit, score_new
 from rankwood.data.cut import best, stacked
-from rankwood.data.lists import RankingData, training_data, validation_data
+from rankwood.data.lists import RankingData, training_data
 from rankwood.data.listwise import listwise_features, with_score
-from rankwood.engines import base
 from rankwood.metrics.evaluate import evaluate, named_metrics
 from rankwood.metrics.evaluation import Evaluation
-from rankwood.objectives.named import objective as to_objective
-from rankwood.params import check_shared
 from rankwood.ranker import Ranker
 
 
@@ -106,27 +102,32 @@ class TwoStage(BaseEstimator):
     ) -> "TwoStage":
         """Train both stages on a RankingData, or on what makes one; `valid` is what both stop by."""
         train = training_data(X, y, qid, group, weight, "fit")
-        valid = _checked(valid, train)
+        valid = stages.valid_of(valid, train)
         self._check(train, valid)
         # What is fitted changes only together: an interrupt in the first stage leaves all as it was.
         fitted = self._fit_first(train, valid)
         self._fit_second(train, valid, fitted)
         return self
 
-    def fit_second(self, train: RankingData, *, valid: Any = None) -> "TwoStage":
+    def fit_second(self, train: Any, *, valid: Any = None) -> "TwoStage":
         """Train the second stage anew, on the same data and with the first stage there is.
 
         After ``set_params(second=...)``, or with another `top`, `listwise` or `ideal`: to compare second stages
         without training the first again.
         """
         check_is_fitted(self, "second_")
-        valid = _checked(valid, train)
-        scores = getattr(self, "cross_scores_", [])
-        sizes = [len(data) for data in (train, valid) if data is not None]
-        if [s.size for s in scores] != sizes or self.folds_.size != train.groups.ids.size:
+        if not isinstance(train, RankingData):
             raise _check.InputError(
-                "fit_second needs the data that fit was given, training and validation, in this session: a "
-                "file doesn't keep the scores of its rows."
+                f"fit_second needs a RankingData with the rows that fit was given, got {type(train).__name__}."
+            )
+        train = stages.named(train, list(getattr(self, "feature_names_in_", [])) or None)
+        valid = stages.valid_of(valid, train)
+        scores = getattr(self, "cross_scores_", [])
+        sets = [data for data in (train, valid) if data is not None]
+        if getattr(self, "_seen", None) != [stages.fingerprint(data) for data in sets]:
+            raise _check.InputError(
+                "fit_second needs the data that fit was given, training and validation, rows in the same order, in "
+                "this session: a file doesn't keep the scores of its rows."
             )
         self._check(train, valid)
         self._fit_second(train, valid, {"cross_scores_": scores, "seconds_": self.seconds_})
@@ -139,8 +140,7 @@ class TwoStage(BaseEstimator):
         _check.at_least(self.random_state, 0, "random_state")
         _check.one_of(self.listwise, (True, False), "listwise")
         _check.one_of(self.ideal, ("full", "list"), "ideal")
-        for name in ("first", "second"):
-            _check_ranker(getattr(self, name), name, name == "second" and self.ideal == "full")
+        self._check_stages(train)
         queries = train.groups.ids.size
         if queries < folds:
             raise _check.InputError(
@@ -152,6 +152,19 @@ class TwoStage(BaseEstimator):
                 "give more queries, or set folds=1."
             )
 
+    def _check_stages(self, train: RankingData) -> None:
+        """Raise unless both rankers can be trained, on lists such as one that is made here."""
+        for stage in ("first", "second"):
+            stages.check_kind(getattr(self, stage), stage)
+        with stages.said_of("first"):
+            stages.check_ranker(self.first, train.beyond is not None)
+            stages.check_columns(self.first, train)
+        with stages.said_of("second"):
+            stages.check_ranker(self.second, self.ideal == "full")
+            stages.check_pairs(self.second, self.top, train)
+            one = train.select([0])
+            stages.check_columns(self.second, self._lists(one, np.zeros(len(one))))
+
     def _fit_first(self, train: RankingData, valid: RankingData | None) -> dict[str, Any]:
         """Train a model without each fold, and rank the fold with it."""
         start = perf_counter()
@@ -160,6 +173,7 @@ class TwoStage(BaseEstimator):
         crossed = cross_fit(first, sets, self.folds, self.random_state, self.verbose)
         fitted: dict[str, Any] = {"first_": crossed.rankers, "folds_": crossed.folds[0]}
         fitted |= {"cross_scores_": crossed.scores, "n_features_in_": train.n_features}
+        fitted["_seen"] = [stages.fingerprint(data) for data in sets]
         if train.feature_names is not None:
             fitted["feature_names_in_"] = np.array(train.feature_names, dtype=object)
         return {**fitted, "seconds_": {"first": perf_counter() - start}}
@@ -226,6 +240,11 @@ class TwoStage(BaseEstimator):
         """Return the mean of the second stage's first `eval_metric`, times -1 if lower is better."""
         data = training_data(X, y, qid, group, None, "score")
         ranker = Ranker() if self.second is None else self.second
+        if not hasattr(ranker, "eval_metric"):
+            raise _check.InputError(
+                f"score takes the metric from second, and this {type(ranker).__name__} has no eval_metric: use "
+                "evaluate(metrics, data)."
+            )
         first = next(iter(named_metrics(ranker.eval_metric).values()))
         (mean,) = self.evaluate(first, data).mean().values()
         return mean if getattr(first, "higher_is_better", True) else -mean
@@ -242,13 +261,14 @@ class TwoStage(BaseEstimator):
             X = RankingData(X, np.zeros(rows), qid=qid, group=group)
         elif qid is not None or group is not None:
             raise _check.InputError("a RankingData knows its queries: leave out qid and group.")
-        return _named(X, list(getattr(self, "feature_names_in_", [])) or None)
+        return stages.named(X, list(getattr(self, "feature_names_in_", [])) or None)
 
     @property
     def history_(self) -> dict[str, Any]:
         """Validation metrics by round: of each first-stage model, and of the second stage."""
         check_is_fitted(self, "second_")
-        return {"first": [r.history_ for r in self.first_], "second": self.second_.history_}
+        second, *first = (getattr(r, "history_", {}) for r in (self.second_, *self.first_))
+        return {"first": first, "second": second}
 
     def save(self, path: str | Path) -> None:
         """Write both stages into one JSON file."""
@@ -256,14 +276,17 @@ class TwoStage(BaseEstimator):
         content = {
             "params": {
                 **modelfile.params_of(self),
-                **{name: _params(getattr(self, name)) for name in ("first", "second")},
+                **{
+                    name: stages.params_of(getattr(self, name), name)
+                    for name in ("first", "second")
+                },
             },
             "n_features": self.n_features_in_,
             "feature_names": list(getattr(self, "feature_names_in_", [])) or None,
             "folds": self.folds_.tolist(),
             "seconds": self.seconds_,
-            "first": [modelfile.content_of(r) for r in self.first_],
-            "second": modelfile.content_of(self.second_),
+            "first": [stages.content_of(r, "first") for r in self.first_],
+            "second": stages.content_of(self.second_, "second"),
         }
         modelfile.write_content(content, path, "TwoStage")
 
@@ -282,48 +305,6 @@ class TwoStage(BaseEstimator):
                 model.feature_names_in_ = np.array(content["feature_names"], dtype=object)
             model.folds_ = np.array(content["folds"], np.int64)
             model.seconds_ = content["seconds"]
-            model.first_ = [_loaded(one, path) for one in content["first"]]
-            model.second_ = _loaded(content["second"], path)
+            model.first_ = [stages.loaded(one, path) for one in content["first"]]
+            model.second_ = stages.loaded(content["second"], path)
         return model
-
-
-def _check_ranker(ranker: Any, name: str, beyond: bool) -> None:
-    """Raise unless a ranker can be trained, on lists with documents beyond them if there are."""
-    if ranker is None:
-        return
-    if isinstance(ranker, type) or not all(
-        hasattr(ranker, a) for a in ("fit", "predict", "get_params")
-    ):
-        raise _check.InputError(f"{name} must be a Ranker, got {ranker!r}.")
-    if isinstance(ranker, Ranker):
-        try:
-            check_shared(ranker)
-            base.check(ranker.engine, to_objective(ranker.objective), beyond)
-            named_metrics(ranker.eval_metric)
-        except _check.InputError as error:
-            raise _check.InputError(f"in {name}, {error}") from None
-
-
-def _checked(valid: Any, train: RankingData) -> RankingData | None:
-    """Return validation data with the features of the training data, under the same names."""
-    return None if valid is None else _named(validation_data(valid, train), train.feature_names)
-
-
-def _named(data: RankingData, names: list[str] | None) -> RankingData:
-    """Return the features of these names; where one side has none, columns go by their places."""
-    data = data.with_features(names) if names else data
-    if data.feature_names == names:
-        return data
-    other = copy(data)
-    other.feature_names = names
-    return other
-
-
-def _params(ranker: Any) -> dict[str, Any] | None:
-    return None if ranker is None else modelfile.params_of(ranker)
-
-
-def _loaded(content: dict[str, Any], path: str | Path) -> Ranker:
-    ranker = Ranker()
-    modelfile.fill(ranker, content, path)
-    return ranker

@@ -10,10 +10,12 @@ from rankwood.data.lists import RankingData
 from rankwood.diagnosis import cutoff
 from rankwood.engines import base
 from rankwood.metrics.evaluate import Evaluator, named_metrics
+from rankwood.objectives.bi import Bi
 from rankwood.objectives.bivariate import BiDrive
 from rankwood.objectives.count import Coherency, Used
 from rankwood.objectives.drive import Drive
 from rankwood.objectives.labels import read
+from rankwood.objectives.pairwise import Lambda
 
 #: What `Ranker(record=...)` takes, and the curves it makes of it.
 RECORDS = {
@@ -74,6 +76,14 @@ def named_records(record: Any) -> list[str]:
         if name not in RECORDS:
             raise _check.InputError(f"unknown record {name!r}{_check.nearest(str(name), RECORDS)}")
     return [name for name in RECORDS if name in given]
+
+
+def records_of(objective: Any) -> list[str]:
+    """Return what can be recorded of an objective: pairs it uses if it has any, coherency if it pushes documents."""
+    lifted = isinstance(objective, Bi)
+    paired = isinstance(objective.base if lifted else objective, Lambda)
+    has = {"effective_pairs": paired, "coherency": not lifted}
+    return [name for name in RECORDS if has.get(name, True)]
 
 
 class Recorder:

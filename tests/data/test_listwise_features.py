@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import rankwood as rw
+from rankwood.data import listwise
 from rankwood.data.listwise import base_features
 
 NUMBERS = st.one_of(
@@ -129,6 +130,49 @@ def test_constant_single_missing_and_extreme():
     assert alone.tolist() == [[4.0, 4.0, 0.0, 1.0, 0.0]]
 
 
+def of_a_column(values):
+    """Mean, deviation, ranks and standardised values of one list."""
+    got = rw.listwise_features(rw.RankingData(np.array(values)[:, None], np.zeros(len(values)))).X
+    np.testing.assert_array_equal(got[:, 1:3], np.repeat(got[:1, 1:3], len(values), axis=0))
+    return got[0, 1], got[0, 2], got[:, 3].tolist(), got[:, 4]
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_the_largest_numbers_do_not_overflow(plain, monkeypatch):
+    """What numbers of any size have in units of 2^900 they have as they are."""
+    if plain:
+        monkeypatch.setattr(
+            listwise, "expand", getattr(listwise.expand, "py_func", listwise.expand)
+        )
+    most, unit = np.finfo(np.float64).max, 2.0**900
+    for values in (
+        [1e308, -1e308],
+        [most, -most],
+        [most, -most, -most],
+        [most] + [-most] * 9,
+        [1.7e308, 1.6e308, 0.0, -1.5e308, 3.0],
+    ):
+        small = [v / unit for v in values]
+        mean, sd, ranks, z = of_a_column(values)
+        want = expanded(small)
+        assert mean / unit == pytest.approx(want[0][0], rel=1e-12)
+        assert sd / unit == pytest.approx(want[0][1], rel=1e-12)
+        assert ranks == [row[2] for row in want]
+        np.testing.assert_allclose(z, [row[3] for row in want], rtol=1e-12)
+
+
+def test_infinite_values_are_ranked_and_leave_the_others_alone():
+    inf = math.inf
+    mean, sd, ranks, z = of_a_column([1.0, inf, 3.0, -inf, inf])
+    assert (mean, sd, ranks) == (2.0, 1.0, [4, 1.5, 3, 5, 1.5])
+    assert z.tolist() == [-1, inf, 1, -inf, inf]
+    mean, sd, ranks, z = of_a_column([7.0, inf, math.nan, 7.0])
+    assert (mean, sd) == (7.0, 0.0)
+    assert z[[0, 1, 3]].tolist() == [0, inf, 0] and np.isnan(z[2])
+    mean, sd, ranks, z = of_a_column([-inf, inf])
+    assert np.isnan([mean, sd]).all() and ranks == [2, 1] and z.tolist() == [-inf, inf]
+
+
 def test_names_and_everything_else_are_kept(rng):
     table = pd.DataFrame({"a": [1.0, 2.0, 4.0], "b": [0.0, 0.0, 1.0]})
     data = rw.RankingData(
@@ -155,6 +199,24 @@ def test_names_and_everything_else_are_kept(rng):
         "x1",
         "x0:mean",
     ]
+
+
+@pytest.mark.parametrize(
+    ("names", "base"),
+    [
+        (["price", "price:mean", "weight"], ["price", "weight"]),
+        (["price:mean", "weight:z", "size"], ["price:mean", "weight:z", "size"]),
+        (["a:mean", "a:mean:mean", "a:mean:sd"], ["a:mean"]),
+        (["a", "a:median", ":mean"], ["a", "a:median", ":mean"]),
+    ],
+)
+def test_only_what_is_added_to_a_feature_is_no_base(names, base):
+    found = base_features(names, len(names)).tolist()
+    assert [names[i] for i in found] == base
+    more = rw.listwise_features(
+        rw.RankingData([[1.0, 2.0]], [1], feature_names=["a", "b"])
+    ).feature_names
+    assert base_features([*more, "extra"], 11).tolist() == [0, 1, 10]
 
 
 def test_layouts_and_threads(rng):

@@ -7,6 +7,7 @@ from sklearn.base import clone
 import rankwood as rw
 from conftest import random_lists
 from rankwood import InputError
+from rankwood.cli.train import parameter
 from rankwood.engines import lightgbm_pairs
 from rankwood.engines.pairs import columns_of
 
@@ -73,7 +74,37 @@ def test_differences_are_an_option(data):
     assert columns_of("base", names, 6) == [0, 1]
     assert columns_of("all", names, 6) == columns_of("base", None, 6) == list(range(6))
     assert columns_of("none", names, 6) == []
-    assert columns_of(["b", 4], names, 6) == [1, 4]
+    assert columns_of(["b", 4], names, 6) == columns_of(np.array([4, 1]), names, 6) == [1, 4]
+    assert columns_of("base", [*names, "extra"], 7) == [0, 1, 6]
+    # On the command line it is a word too, not the absence of one.
+    assert parameter("differences=none") == ("differences", "none")
+    assert parameter("max_bin=none") == ("max_bin", None)
+
+
+@pytest.mark.parametrize("engine", ["pairtree", "lightgbm"])
+@pytest.mark.parametrize("wanted", [None, 0, True, b"base", np.array(1)])
+def test_differences_are_a_word_or_a_list(engine, wanted, data):
+    with pytest.raises(InputError, match="differences must be 'base', 'all', 'none' or a list"):
+        ranker(engine, differences=wanted).fit(data)
+
+
+def test_samples_without_a_split_are_not_the_end(data):
+    def trees(data, **params):
+        params = {"n_estimators": 12, "min_child_samples": 30, **params}
+        return ranker(**params).fit(data).model_._forest.trees
+
+    # Six more features, of too few values other than 0 for a split.
+    poor = np.hstack([data.X, np.arange(data.y.size)[:, None] == np.arange(6)])
+    poor = rw.RankingData(poor, data.y, qid=data.qid)
+    for sample, lists in (({"subsample": 0.05}, data), ({"colsample_bytree": 0.05}, poor)):
+        sizes = [tree.value.size for tree in trees(lists, **sample)]
+        assert len(sizes) == 12 and min(sizes[:-1]) == 1 < max(sizes), sample
+    # Without a sample there is nothing left to wait for.
+    assert len(trees(data, min_child_samples=10_000)) == 1
+    # Queries of one document have no pairs to draw.
+    qid = np.where(np.arange(data.y.size) < 6, 0, np.arange(data.y.size))
+    lonely = rw.RankingData(data.X, data.y, qid=qid)
+    assert {int(t.leaf_count.sum()) for t in trees(lonely, subsample=0.01)} == {30}
 
 
 def test_early_stopping_keeps_the_best_round(data):
@@ -101,6 +132,8 @@ def test_early_stopping_keeps_the_best_round(data):
         ("pairtree", "bi-ranknet", {"differences": "some"}, "differences must be one of 'base'"),
         ("pairtree", "bi-ranknet", {"differences": [9]}, "differences must be below 4"),
         ("pairtree", "bi-ranknet", {"num_leafs": 3}, "did you mean 'num_leaves'"),
+        ("pairtree", "bi-ranknet", {"lambda_l1": 3}, "did you mean 'reg_alpha'"),
+        ("pairtree", "bi-ranknet", {"min_split_gain": -1}, "^min_split_gain must be at least 0"),
         ("pairtree", "bi-ranknet", {"record": ["coherency"]}, "'coherency' is of documents"),
     ],
 )
@@ -119,10 +152,43 @@ def test_lists_are_needed(data):
             ranker(engine).fit(singles)
 
 
-def test_pairs_that_would_not_fit_are_refused(data, monkeypatch):
-    monkeypatch.setattr(lightgbm_pairs.os, "sysconf", lambda name: 100)
-    with pytest.raises(InputError, match=r"would store .* pairs .* GB, and .*engine='pairtree'"):
-        ranker("lightgbm").fit(data)
+@pytest.mark.parametrize("engine", ["pairtree", "lightgbm"])
+def test_validation_lists_may_have_one_document_each(engine, data):
+    singles = rw.RankingData(data.X, data.y, qid=np.arange(data.y.size))
+    fitted = ranker(engine).fit(data, valid=singles)
+    worth = rw.evaluate("ndcg@10", singles, np.zeros(data.y.size)).mean()["ndcg@10"]
+    assert fitted.history_["ndcg@10"] == [worth] * SMALL["n_estimators"]
+
+
+@pytest.mark.parametrize("engine", ["pairtree", "lightgbm"])
+def test_huge_and_infinite_values(engine, data):
+    X = data.X.copy()
+    X[::5, 0], X[1::5, 0], X[::7, 1], X[::9, 2] = 1e300, -1e300, np.inf, -np.inf
+    huge = rw.RankingData(X, data.y, qid=data.qid)  # warnings would be errors
+    for train, new in ((huge, huge), (data, huge), (huge, data)):
+        scores = ranker(engine).fit(train).predict(new)
+        assert np.isfinite(scores).all() and np.unique(scores).size > 50
+
+
+def test_chunks_of_pairs_keep_to_their_limit(data, monkeypatch):
+    fitted = ranker("lightgbm").fit(data)
+    scores, made = fitted.predict(data), []
+    predict = lightgbm_pairs.LightGBMModel.predict
+
+    def spy(self, pairs, n_jobs):
+        made.append(pairs.size)
+        return predict(self, pairs, n_jobs)
+
+    monkeypatch.setattr(lightgbm_pairs.LightGBMModel, "predict", spy)
+    width = 12  # 4 features of each document, and 4 differences
+    for limit in (width, 7 * width + 5, 100 * width, 10**6):
+        made.clear()
+        monkeypatch.setattr(lightgbm_pairs, "_CHUNK", limit)
+        np.testing.assert_array_equal(fitted.predict(data), scores)
+        assert 0 < max(made) <= limit
+        sizes = data.groups.sizes
+        assert sum(made) == width * (sizes * (sizes - 1)).sum()
+    assert len(made) == 1  # small queries go together
 
 
 def test_bi_names_print_and_read_back():

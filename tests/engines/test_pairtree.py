@@ -14,6 +14,7 @@ from rankwood._check import InputError
 from rankwood._jit import JIT, OPTIONS, add2
 from rankwood.engines.pairtree import Binned, Forest, Grower, Layout, Params, grow, splitting
 from rankwood.engines.pairtree.binning import _cut
+from rankwood.engines.pairtree.plan import sampled
 
 DIFFERENCES = [0, 1, 3, 2]
 
@@ -40,15 +41,16 @@ def small(seed):
     return X, sizes, grad, hess
 
 
-def thresholds(binned):
+def thresholds(binned, tables=None):
     """What a split may be, for each column of the matrix of pairs: the edges, and all values against missing ones."""
     F, end = binned.n_features, np.float32(np.inf)
+    items, queries, pairs = tables or binned.tables
     out = [[] for _ in range(2 * F + binned.differences.size)]
-    for table, sides in ((binned.items, (0, 1)), (binned.queries, (0,))):
+    for table, sides in ((items, (0, 1)), (queries, (0,))):
         for c in table.columns:
             for side in sides:
                 out[c.column + side * F] = [*c.edges, end]
-    for c in binned.pairs.columns:  # bins of -x mirror those of x
+    for c in pairs.columns:  # bins of -x mirror those of x
         below = [np.nextafter(-e, -end) for e in c.edges]
         out[2 * F + c.column] = [*below, *c.edges, end]
     return out
@@ -65,8 +67,9 @@ def column_ids(tree, F):
 
 SETTINGS = [
     {"min_data": 3, "min_hessian": 0.1, "num_leaves": 8},
-    {"min_data": 3, "l1": 0.3, "l2": 1.0, "max_depth": 3, "min_gain": 0.05, "num_leaves": 12},
+    {"min_data": 3, "l1": 0.3, "l2": 1.0, "max_depth": 3, "min_gain": 1.0, "num_leaves": 12},
     {"min_data": 1, "min_hessian": 0.0, "num_leaves": 20},
+    {"min_data": 1, "min_hessian": 3.0, "num_leaves": 12},
 ]
 OURS = {
     **{"min_data": "min_data_in_leaf", "min_hessian": "min_sum_hessian"},
@@ -74,20 +77,18 @@ OURS = {
 }
 
 
-@pytest.mark.parametrize("max_bin", [7, 255])
-@pytest.mark.parametrize("setting", SETTINGS, ids=["plain", "regular", "deep"])
-@pytest.mark.parametrize("seed", range(4))
-def test_tree_is_that_of_stored_pairs(seed, setting, max_bin):
-    X, sizes, grad, hess = small(seed)
-    binned = Binned(X, layout_of(sizes), DIFFERENCES, max_bin)
-    tree, leaf = grow(
-        binned, grad, hess, Params(**{OURS.get(k, k): v for k, v in setting.items()}), n_jobs=1
-    )
-    M = naive.pair_matrix(X, sizes, DIFFERENCES)
-    splits, leaves, values = naive.grow(M, thresholds(binned), grad, hess, **setting)
-    assert len(splits) > 2
+def grown_as_stored(binned, grad, hess, setting, own=None, tables=None, more=None, **how):
+    """Grow a tree, see that it is the oracle's on the stored pairs `own` and the features of `tables`, return it."""
+    own = np.arange(grad.size) if own is None else np.flatnonzero(own)
+    params = Params(**{OURS.get(k, k): v for k, v in setting.items()}, **(more or {}))
+    tree, leaf = grow(binned, grad, hess, params, n_jobs=1, **how)
+    M = naive.pair_matrix(binned.X, binned.layout.sizes, DIFFERENCES)[own]
+    allowed = thresholds(binned, tables)
+    splits, leaves, values = naive.grow(M, allowed, grad[own], hess[own], **setting)
+    leaves = [own[rows] for rows in leaves]
+    assert len(splits) > 1
     _, gains, columns, cuts, missing = zip(*splits, strict=True)
-    assert column_ids(tree, X.shape[1]) == list(columns)
+    assert column_ids(tree, binned.n_features) == list(columns)
     assert tree.threshold.tolist() == list(cuts)
     assert tree.missing_left.tolist() == list(missing)
     np.testing.assert_allclose(tree.gain, gains, rtol=1e-9, atol=1e-12)
@@ -96,6 +97,63 @@ def test_tree_is_that_of_stored_pairs(seed, setting, max_bin):
         assert np.flatnonzero(leaf == k).tolist() == rows.tolist()
         assert tree.leaf_count[k] == len(rows)
         assert tree.leaf_hessian[k] == pytest.approx(hess[rows].sum(), rel=1e-9)
+    assert (leaf >= 0).sum() == own.size
+    return tree
+
+
+@pytest.mark.parametrize("max_bin", [7, 255])
+@pytest.mark.parametrize("setting", SETTINGS, ids=["plain", "regular", "deep", "curved"])
+@pytest.mark.parametrize("seed", range(4))
+def test_tree_is_that_of_stored_pairs(seed, setting, max_bin):
+    X, sizes, grad, hess = small(seed)
+    binned = Binned(X, layout_of(sizes), DIFFERENCES, max_bin)
+    assert grown_as_stored(binned, grad, hess, setting).side.size > 2
+
+
+def test_every_limit_changes_trees():
+    # Or the comparison above would show nothing of it.
+    _, regular, _, curved = SETTINGS
+    changed = dict.fromkeys(("min_hessian", "l1", "l2", "max_depth", "min_gain"), 0)
+    for seed in range(4):
+        X, sizes, grad, hess = small(seed)
+        M = naive.pair_matrix(X, sizes, DIFFERENCES)
+        allowed = thresholds(Binned(X, layout_of(sizes), DIFFERENCES))
+        for name in changed:
+            setting = curved if name == "min_hessian" else regular
+            without = {**setting, name: -1 if name == "max_depth" else 0.0}
+            trees = [naive.grow(M, allowed, grad, hess, **s)[0] for s in (setting, without)]
+            changed[name] += trees[0] != trees[1]
+    assert min(changed.values()) >= 2, changed
+
+
+@pytest.mark.parametrize("l2", [0.0, 0.5])
+@pytest.mark.parametrize("seed", range(4))
+def test_sides_without_curvature(seed, l2):
+    X, sizes, grad, hess = small(seed)
+    # No pair of half of the queries has a hessian, and the feature of queries tells them apart.
+    flat = np.arange(sizes.size) % 2 == 0
+    X[:, 2] = np.repeat(flat, sizes) * 2 + np.repeat(X[np.cumsum(sizes) - 1, 2] > 1, sizes)
+    hess[np.repeat(flat, sizes * (sizes - 1))] = 0.0
+    grad[:] = np.where(hess > 0, grad, 3 * grad + 1)  # worth a leaf of their own
+    setting = {"min_data": 1, "min_hessian": 0.0, "num_leaves": 20, "l2": l2}
+    tree = grown_as_stored(Binned(X, layout_of(sizes), DIFFERENCES), grad, hess, setting)
+    assert (tree.leaf_hessian == 0).any() == (l2 > 0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sampled_tree_is_that_of_its_pairs_and_features(seed):
+    X, sizes, grad, hess = small(seed)
+    layout = layout_of(sizes)
+    binned = Binned(X, layout, DIFFERENCES)
+    setting = {"min_data": 2, "num_leaves": 8}
+    chosen = np.random.default_rng(seed).permutation(sizes.size) < 7
+    own = np.repeat(chosen, sizes * (sizes - 1))
+    some = grown_as_stored(binned, grad, hess, setting, own, queries=chosen)
+    more = {"feature_fraction": 0.5, "seed": seed}
+    tables = sampled(binned, 0.5, seed, 3)
+    assert sum(len(t.columns) for t in tables) < sum(len(t.columns) for t in binned.tables)
+    both = grown_as_stored(binned, grad, hess, setting, own, tables, more, queries=chosen, round=3)
+    assert as_lists(both) != as_lists(some)
 
 
 def test_settings_reach_every_kind_of_split():
@@ -383,7 +441,10 @@ def test_bins_have_about_equal_weight(limit):
 
 
 def gains(left, n, total):
-    scale, limits = splitting.Scale(1.0, 1.0, 20, 2**19, 2**20 - 1), splitting.Limits(1, 0.0, None, 0.0)
+    scale, limits = (
+        splitting.Scale(1.0, 1.0, 20, 2**19, 2**20 - 1),
+        splitting.Limits(1, 0.0, None, 0.0),
+    )
     return splitting.largest_gain(left, left, n, total, total, scale, limits)
 
 

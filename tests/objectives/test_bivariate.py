@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
+import naive_listwise
 import rankwood as rw
 from objectives.oracle import ORACLE, interpreted
 from rankwood import InputError
@@ -97,47 +98,89 @@ def test_noise_and_neighbours_add_up(rng):
         np.testing.assert_allclose(hess.sum(), (2 * 5 * h.sum() + 2 * h.sum()) / 25, rtol=1e-9)
 
 
-def test_central_differences_of_the_softmax_loss(rng):
-    y, S = rng.integers(0, 3, 5).astype(float), rng.normal(size=(5, 5))
+def pair_loss(text, k=None, sigma=1.0):
+    """The logistic loss of the oracle's pairs; their weights must not depend on the scores."""
 
-    def loss(S):
-        s = item_scores(S)
-        return -(y * (s - s.max() - np.log(np.exp(s - s.max()).sum()))).sum()
-
-    with interpreted():
-        grad, hess = bivariate_gradients(Softmax(), y, S)
-    step = 1e-4
-    for i in range(5):
-        for j in range(5):
-            if i != j:
-                move = np.zeros((5, 5))
-                move[i, j] = step
-                up, down, here = loss(S + move), loss(S - move), loss(S)
-                assert (up - down) / (2 * step) == pytest.approx(grad[i, j], abs=1e-7)
-                assert (up - 2 * here + down) / step**2 == pytest.approx(hess[i, j], abs=1e-5)
-
-
-def test_central_differences_of_a_pairwise_loss(rng):
-    """RankNet's weights don't depend on the scores: the loss can be differentiated as it stands."""
-    y, S = np.array([2, 0, 1, 0]), rng.normal(size=(4, 4))
-
-    def loss(S):
-        s = item_scores(S)
+    def loss(y, s):
         return sum(
-            math.log1p(math.exp(s[j] - s[i])) for i in range(4) for j in range(4) if y[i] > y[j]
+            w * math.log1p(math.exp(sigma * (s[low] - s[h]))) for h, low, w in ORACLE[text](y, s, k)
         )
 
+    return loss
+
+
+#: Objectives whose hessian is that of a loss, and the loss.
+SMOOTH = {
+    "softmax": naive_listwise.softmax,
+    "listnet": naive_listwise.listnet,
+    "queryrmse": naive_listwise.query_rmse,
+    "ranknet(norm=False)": pair_loss("ranknet"),
+    "ranknet(norm=False, sigma=2)": pair_loss("ranknet", sigma=2.0),
+    "bin-ranknet(norm=False, sigma=0.5)": pair_loss("bin-ranknet", sigma=0.5),
+    "lambdaloss-arp1(norm=False)": pair_loss("lambdaloss-arp1"),
+    "lambdaloss-arp2(norm=False)": pair_loss("lambdaloss-arp2"),
+}
+
+
+@pytest.mark.parametrize("n", [2, 5])
+@pytest.mark.parametrize("name", SMOOTH)
+def test_central_differences_of_the_loss(rng, name, n):
+    y, S = [2.0, 0.0, 1.0, 0.0, 2.0][:n], rng.normal(size=(n, n))
+
+    def loss(i, j, by):
+        moved = S.copy()
+        moved[i, j] += by
+        return complex(SMOOTH[name](y, item_scores(moved).tolist())).real
+
     with interpreted():
-        grad, hess = bivariate_gradients("ranknet(norm=False)", y, S)
+        grad, hess = bivariate_gradients(name, y, S)
     step = 1e-4
-    for i in range(4):
-        for j in range(4):
+    for i in range(n):
+        for j in range(n):
             if i != j:
-                move = np.zeros((4, 4))
-                move[i, j] = step
-                up, down, here = loss(S + move), loss(S - move), loss(S)
+                up, down, here = loss(i, j, step), loss(i, j, -step), loss(i, j, 0.0)
                 assert (up - down) / (2 * step) == pytest.approx(grad[i, j], abs=1e-7)
                 assert (up - 2 * here + down) / step**2 == pytest.approx(hess[i, j], abs=1e-5)
+    assert np.abs(grad).max() > 0.01 and hess[~np.eye(n, dtype=bool)].max() > 0.01
+
+
+def test_golden_gradients_with_the_ideal_of_the_full_list(golden):
+    """Documents beyond the list count in the ideal, and weights are divided by it."""
+    table = golden["bivariate"]
+    star = table["lambdamart_star"]
+    lists = rw.RankingData(np.zeros((3, 1)), table["y"], beyond=[star["full_labels"][3:]])
+    with interpreted():
+        grad, hess = bivariate_gradients("lambdarank-ndcg(norm=False)", lists, table["pair_scores"])
+        same = bivariate_gradients("bi-lambdarank-ndcg(norm=False)", lists, table["pair_scores"])
+    g = np.array(star["item_grad"])
+    np.testing.assert_allclose(grad, (g[:, None] - g) / 2, atol=1e-12)
+    less = star["idcg_second_stage"] / star["idcg_first_stage"]
+    assert less < 0.9
+    np.testing.assert_allclose(hess, less * np.array(table["pair_hess"]), atol=1e-9)
+    np.testing.assert_array_equal(same, (grad, hess))
+
+
+@pytest.mark.parametrize("name", ["lambdarank-ndcg@3", "approxndcg", "softmax"])
+def test_drive_passes_labels_beyond_the_lists_on(rng, name):
+    """Gradients of pairs are made of those of documents, of several queries with labels beyond them too."""
+    data = rw.RankingData(
+        np.zeros((5, 1)), [1, 0, 2, 0, 1], qid=[3, 3, 7, 7, 7], beyond=[[4, 4], [3]]
+    )
+    s = rng.normal(size=5)
+    with interpreted():
+        g = rw.gradients(name, data, s)[0]
+        drive = BiDrive(Bi(rw.objective(name)), data.y, data.groups, n_jobs=1, beyond=data.beyond)
+        grads = drive(s)[0]
+        alone = BiDrive(Bi(rw.objective(name)), data.y, data.groups, n_jobs=1)(s)[0]
+    upper = [
+        (0, 1, 1),
+        (2, 3, 2),
+        (2, 4, 2),
+        (3, 4, 2),
+    ]  # two documents, and one less than there are
+    want = [sign * (g[i] - g[j]) / less for i, j, less in upper for sign in (1, -1)]
+    np.testing.assert_allclose(grads, want, atol=1e-12)
+    assert (np.abs(grads - alone).max() > 0.01) == (name != "softmax")
 
 
 def test_drive_over_queries_in_any_order(rng):
@@ -178,14 +221,50 @@ def test_compiled_equals_interpreted_on_threads(rng):
         np.testing.assert_allclose(got, expected, rtol=1e-3, atol=2e-5 * np.abs(expected).max())
 
 
-def test_bad_input():
-    with pytest.raises(
-        InputError, match="S must be a matrix of 2 × 2 finite pair scores, got shape"
-    ):
-        bivariate_gradients("softmax", [1, 0], [0.0, 1.0])
+def test_diagonal_is_not_read(rng):
+    S = rng.normal(size=(3, 3))
+    other = S.copy()
+    other[[0, 1, 2], [0, 1, 2]] = math.nan, math.inf, 7.0
+    with interpreted():
+        want, got = (bivariate_gradients("softmax", [1, 0, 2], one) for one in (S, other))
+    np.testing.assert_array_equal(got, want)
+    assert np.isnan(other[0, 0]) and other[2, 2] == 7.0  # and not written
+
+
+@pytest.mark.parametrize(
+    ("y", "S", "message"),
+    [
+        ([1, 0], [0.0, 1.0], r"S must be a matrix of 2 × 2 finite pair scores, got shape \(2,\)"),
+        ([1, 0], [[0, math.nan], [0, 0]], "S must hold finite .*, got nan at row 0, column 1"),
+        ([1, 0], [[0, 1], [-math.inf, 0]], "S must hold finite .*, got -inf at row 1, column 0"),
+        ([1, 0], [["a", "b"], ["c", "d"]], "S must hold numbers"),
+        (
+            rw.RankingData([[1.0], [2.0]], [1, 0], qid=[1, 2]),
+            np.zeros((2, 2)),
+            "is for one query, got 2: give it one, data.select",
+        ),
+    ],
+)
+def test_bad_input(y, S, message):
+    with pytest.raises(InputError, match=message):
+        bivariate_gradients("softmax", y, S)
+
+
+def test_what_can_be_lifted():
     with pytest.raises(InputError, match="base must be an objective"):
         Bi(Swap())
+    with pytest.raises(InputError, match=r"lifted to pairs once, and Bi\(.*\) is lifted already"):
+        Bi(Bi())
+    with pytest.raises(InputError, match=r"'bi-bi-ranknet' has bi- twice: once .*, 'bi-ranknet'"):
+        rw.objective("bi-bi-ranknet")
     assert rw.objective("Lambda()") == Bi().base == Lambda()
+
+
+@pytest.mark.parametrize("objective", ["bi-ranknet", Bi(Softmax())])
+def test_gradients_of_documents_are_not_those_of_pairs(objective):
+    with pytest.raises(InputError, match=r"gradients of pairs: use bivariate_gradients\(") as error:
+        rw.gradients(objective, [1, 0], [0.0, 0.0])
+    assert repr(objective) in str(error.value)
 
 
 def test_naive_gradients_agree(rng):

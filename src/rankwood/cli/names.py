@@ -135,6 +135,8 @@ def show(result: dict[str, Any], out: Console) -> None:
     if "composition" not in result:
         rows = ((r["name"], _parameters(r), r["summary"]) for r in result[kind + "s"])
         out.print(_show.table([kind, "parameters", "what it is"], rows))
+        if kind == "objective":
+            out.print("\nbi-NAME: any of them for models that compare pairs of documents.")
         example = next(r["name"] for r in result[kind + "s"] if "k" in r["parameters"])
         _show.next_lines(out, [f"rankwood {kind}s {example}@10"])
         return

@@ -16,7 +16,7 @@ from rankwood.cli import _args, _files, _show
 from rankwood.data.lists import RankingData
 from rankwood.engines import base
 from rankwood.metrics.plan import check_labels
-from rankwood.watch import RECORDS, named_records
+from rankwood.watch import named_records, records_of
 
 _EXAMPLE = """
 rankwood train train.txt --valid vali.txt --objective lambdarank-ndcg@10 --model m.json
@@ -64,7 +64,8 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
         "--engine",
         default="lightgbm",
         metavar="NAME",
-        help="what grows the trees: lightgbm, xgboost or catboost (default: lightgbm)",
+        help="what grows the trees: lightgbm, xgboost, catboost, or pairtree for objectives bi-NAME "
+        "(default: lightgbm)",
     )
     for name, (kind, default, text) in TUNING.items():
         option = "--" + name.replace("_", "-")
@@ -122,8 +123,12 @@ def _add_recording(parser: argparse.ArgumentParser) -> None:
         "--record-file",
         metavar="FILE",
         help="where the record goes as CSV, one line per round (default: into the model); without --record "
-        "everything is recorded",
+        "everything that the objective has is recorded",
     )
+
+
+# Parameters of which "none" is a value like others, not the absence of one.
+_WORDS = ("differences",)
 
 
 def parameter(text: str) -> tuple[str, Any]:
@@ -134,7 +139,7 @@ def parameter(text: str) -> tuple[str, Any]:
         raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {text!r}")
     if name in _ELSEWHERE:
         raise argparse.ArgumentTypeError(f"{name} has an option of its own: {_ELSEWHERE[name]}")
-    words = {"true": True, "false": False, "none": None}
+    words = {"true": True, "false": False, "none": "none" if name in _WORDS else None}
     if value.lower() in words:
         return name, words[value.lower()]
     try:
@@ -202,9 +207,9 @@ def _outcome(ranker: Any) -> dict[str, Any]:
 
 
 def _recorded(args: argparse.Namespace) -> list[str] | None:
-    """Return what to record: what is asked for, or everything if there is only a file for it."""
+    """Return what to record: what is asked for, or all that the objective has if there is only a file for it."""
     if args.record is None and args.record_file is not None:
-        return list(RECORDS)
+        return records_of(objective(args.objective))
     return args.record
 
 

@@ -4,9 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from rankwood import _check
 from rankwood.data.groups import Groups
 from rankwood.data.lists import RankingData
 
+_LARGEST = np.nextafter(np.finfo(np.float64).max, 0.0)  # with a number above it
 _CHANCE = 3  # folds of training, validation and new data have random numbers 0, 1 and 2
 
 
@@ -55,8 +57,14 @@ def stacked(upper: np.ndarray, scores: np.ndarray, mask: np.ndarray, groups: Gro
     """Return one score per row: those of the rows in `mask` as given, the others below them in their own order.
 
     In each query the others have the lowest score of those above less 1, 2, ..., one step for each
-    different value of `scores`: no two of them become equal, or different, by rounding.
+    different value of `scores`: no two of them become equal, or different, by rounding. Where numbers are too large to
+    be 1 apart, the step is the power of 2 that is twice their distance.
     """
+    if not np.isfinite(upper).all():
+        at = int(np.flatnonzero(~np.isfinite(upper))[0])
+        raise _check.InputError(
+            f"second-stage scores must be finite numbers, got {upper[at]} at row {np.flatnonzero(mask)[at]}."
+        )
     out = np.empty(scores.size)
     out[mask] = upper
     lowest = np.minimum.reduceat(np.where(mask, out, np.inf)[groups.rows], groups.ptr[:-1])
@@ -65,8 +73,24 @@ def stacked(upper: np.ndarray, scores: np.ndarray, mask: np.ndarray, groups: Gro
     new = rest & np.append(True, ~rest[:-1] | (score[1:] != score[:-1]) | (place[1:] == 0))
     steps = np.append(0, np.cumsum(new))
     step = steps[1:] - np.repeat(steps[groups.ptr[:-1]], groups.sizes)
-    out[order[rest]] = (np.repeat(lowest, groups.sizes) - step)[rest]
+    with np.errstate(over="ignore"):
+        size = _step(lowest, steps[groups.ptr[1:]] - steps[groups.ptr[:-1]])
+        lower = np.repeat(lowest, groups.sizes) - np.repeat(size, groups.sizes) * step
+    out[order[rest]] = lower[rest]
+    if not np.isfinite(out).all():
+        raise _check.InputError(
+            "second-stage scores are too large: there are no numbers below them."
+        )
     return out
+
+
+def _step(lowest: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """Return by query how far apart `count` scores below the lowest are put: 1, or more among large numbers."""
+    size = np.ones(lowest.size)
+    for _ in range(2):  # larger steps may lead to larger numbers
+        far = np.minimum(np.abs(lowest), _LARGEST) + count * size
+        size = np.maximum(1.0, 2.0 * np.spacing(np.minimum(far, _LARGEST)))
+    return size
 
 
 def _ranked(scores: np.ndarray, groups: Groups) -> tuple[np.ndarray, np.ndarray]:

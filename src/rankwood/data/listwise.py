@@ -7,12 +7,13 @@ import numpy as np
 from scipy import sparse
 
 from rankwood import _check, _run
-from rankwood._jit import inner, jit
+from rankwood._jit import exactly, inner, jit
 from rankwood.data.lists import RankingData
 
 #: Blocks of the expanded matrix, each with a column for every base feature; the first keeps the names.
 BLOCKS = ("", ":mean", ":sd", ":rank", ":z")
 
+_HALF = 0.5 * float(np.finfo(np.float64).max)
 _TINY = 1e-300  # values no farther apart are equal: one over their distance might be infinite
 
 
@@ -24,7 +25,8 @@ def listwise_features(data: RankingData, score: Any = None) -> RankingData:
     The standardised value is :math:`(x - \mathrm{mean}) / \mathrm{sd}`, or 0 where all are equal [bivariate2024].
 
     Missing values (NaN) don't count: statistics are of the values that are there, and the rank and the standardised
-    value of a missing one are missing.
+    value of a missing one are missing. Infinite values are ranked, and stay infinite when standardised; the mean and
+    the deviation are those of the finite ones.
 
     Parameters
     ----------
@@ -73,10 +75,10 @@ def with_score(data: RankingData, score: Any) -> RankingData:
 
 
 def base_features(names: list[str] | None, features: int) -> np.ndarray:
-    """Return the columns that `listwise_features` was given; all of them if nothing was added."""
-    known = set(names or ())
-    kept = [i for i, name in enumerate(names or ()) if name + BLOCKS[1] in known]
-    return np.array(kept or range(features), np.int64)
+    """Return the columns but those that `listwise_features` adds to another one; all if they have no names."""
+    added = {name + end for name in names or () for end in BLOCKS[1:]}
+    kept = [i for i, name in enumerate(names or ()) if name not in added]
+    return np.array(kept if names else range(features), np.int64)
 
 
 def _names(data: RankingData) -> list[str]:
@@ -110,13 +112,18 @@ def expand(ptr, rows, X, width, first, last):
                     value[n], row[n] = v, rows[p]
                     n += 1
             sort_down(value, row, n)
-            mean, sd = moments(value, n)
+            begin, end = 0, n  # the finite ones
+            while begin < n and value[begin] == np.inf:
+                begin += 1
+            while end > begin and value[end - 1] == -np.inf:
+                end -= 1
+            mean, sd, unit = moments(value, begin, end)
             for p in range(ptr[q], ptr[q + 1]):
                 X[rows[p], width + c] = mean
                 X[rows[p], 2 * width + c] = sd
                 X[rows[p], 3 * width + c] = np.nan
                 X[rows[p], 4 * width + c] = np.nan
-            compare(value, row, n, mean, sd, X, 3 * width + c, 4 * width + c)
+            compare(value, row, n, mean, sd, unit, X, 3 * width + c, 4 * width + c)
 
 
 @inner
@@ -136,31 +143,41 @@ def sort_down(value, row, n):
         gap = gap * 4 // 9
 
 
-@inner
-def moments(value, n):
+@exactly
+def moments(value, begin, end):
     """Mean and deviation of sorted values, which are summed in that order: the same bits for any order of rows.
 
-    Sums are of distances from the highest value, so that equal values have no deviation at all.
+    Sums are of distances from the highest value, so that equal values have no deviation at all. Distances are taken in
+    a unit, returned as well, in which the largest one is a number: 1, or else 1/4. Rounding as written keeps the
+    compiler from taking it out of a difference again.
     """
+    n = end - begin
     if n == 0:
-        return np.nan, np.nan
-    top, span = value[0], value[0] - value[n - 1]
+        return np.nan, np.nan, 1.0
+    high, low = value[begin], value[end - 1]
+    unit = 1.0 if 0.5 * high - 0.5 * low <= _HALF else 0.25
+    top, span = unit * high, unit * high - unit * low
     if span < _TINY:
-        return top, 0.0
+        return high, 0.0, unit
     total = 0.0
-    for i in range(n):
-        total += (value[i] - top) / span
+    for i in range(begin, end):
+        total += (unit * value[i] - top) / span
     mean = total / n
     total = 0.0
-    for i in range(n):
-        d = (value[i] - top) / span - mean
+    for i in range(begin, end):
+        d = (unit * value[i] - top) / span - mean
         total += d * d
-    return top + mean * span, span * np.sqrt(total / n)
+    # No deviation is more than the largest value; rounding must not make it infinite.
+    sd = min(span * np.sqrt(total / n), unit * max(abs(high), abs(low)) if unit < 1.0 else np.inf)
+    return (top + mean * span) / unit, sd / unit, unit
 
 
-@inner
-def compare(value, row, n, mean, sd, X, rank, z):
-    """Fill the columns of ranks and of standardised values, one run of equal values after the other."""
+@exactly
+def compare(value, row, n, mean, sd, unit, X, rank, z):
+    """Fill the columns of ranks and of standardised values, one run of equal values after the other.
+
+    Infinite values stay what they are when they are standardised.
+    """
     i = 0
     while i < n:
         j = i
@@ -168,5 +185,8 @@ def compare(value, row, n, mean, sd, X, rank, z):
             j += 1
         for t in range(i, j):
             X[row[t], rank] = 0.5 * (i + j + 1)
-            X[row[t], z] = (value[t] - mean) / sd if sd != 0.0 else 0.0
+            if np.isinf(value[t]):
+                X[row[t], z] = value[t]
+            else:
+                X[row[t], z] = (unit * value[t] - unit * mean) / (unit * sd) if sd != 0.0 else 0.0
         i = j

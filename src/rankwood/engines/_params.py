@@ -41,9 +41,14 @@ _WORDS = {
     **dict.fromkeys(("cat_features", "enable_categorical"), "categorical_feature"),
     "depth": "max_depth",
     "l2_leaf_reg": "reg_lambda",
+    "lambda_l1": "reg_alpha",
+    "lambda_l2": "reg_lambda",
     "eta": "learning_rate",
     "rsm": "colsample_bytree",
+    "feature_fraction": "colsample_bytree",
+    "bagging_fraction": "subsample",
     "min_data_in_leaf": "min_child_samples",
+    "min_sum_hessian_in_leaf": "min_child_weight",
 }
 
 

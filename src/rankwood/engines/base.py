@@ -71,7 +71,7 @@ ON_PAIRS = ("pairtree", "lightgbm")
 
 
 def find(name: Any) -> Any:
-    """Return the module of an engine: `start(params, task)` and `load(text)`."""
+    """Return the module of an engine: `start(params, task)`, `check_params(params, objective)` and `load(text)`."""
     if not isinstance(name, str) or name not in ENGINES:
         raise _check.InputError(f"unknown engine {name!r}{_check.nearest(str(name), ENGINES)}")
     try:
@@ -103,6 +103,11 @@ def check(name: Any, objective: Any, beyond: bool = False) -> None:
                 f"engine={name!r} has losses of its own, whose ideal is that of the lists alone; leave out "
                 "`beyond` (in TwoStage: ideal='list') or take another engine."
             )
+
+
+def check_params(name: str, params: dict[str, Any], objective: Any) -> None:
+    """Raise unless an engine knows these parameters; `start` says the same, but needs the data."""
+    find(name).check_params(params, objective)
 
 
 def start(name: str, params: dict[str, Any], task: Task) -> Engine:

@@ -211,10 +211,27 @@ class CatBoostModel:
 
 def start(params: dict[str, Any], task: Task) -> CatBoostEngine:
     """Begin a training run with parameters by the shared names or CatBoost's own."""
-    loss = native(task.objective)
+    loss, real = _asked(params, task.objective)
+    weighted = task.train.weight is not None
+    if loss.name == "LambdaMart" and weighted:
+        raise _refused("LambdaMart ignores the weights of queries;")
+    if loss.name == "StochasticRank" and weighted:
+        raise _refused(
+            "StochasticRank divides by the weights of queries and doesn't multiply by them;"
+        )
+    return CatBoostEngine(real, loss, task)
+
+
+def check_params(params: dict[str, Any], objective: Any) -> None:
+    """Raise unless an objective can be trained with these parameters."""
+    _asked(params, objective)
+
+
+def _asked(params: dict[str, Any], objective: Any) -> tuple[Any, dict[str, Any]]:
+    """Return CatBoost's loss and its parameters."""
+    loss = native(objective)
     real = translate(params)
     langevin.asked(langevin.split(params)[0], real.get("learning_rate", 0.1), None)
-    weighted = task.train.weight is not None
     if loss.name == "LambdaMart":
         if real["l2_leaf_reg"] > 0:
             raise _refused(
@@ -224,13 +241,7 @@ def start(params: dict[str, Any], task: Task) -> CatBoostEngine:
             raise _refused(
                 "LambdaMart has gradients of the wrong sign; leave out leaf_estimation_method, or"
             )
-        if weighted:
-            raise _refused("LambdaMart ignores the weights of queries;")
-    if loss.name == "StochasticRank" and weighted:
-        raise _refused(
-            "StochasticRank divides by the weights of queries and doesn't multiply by them;"
-        )
-    return CatBoostEngine(real, loss, task)
+    return loss, real
 
 
 def _refused(why: str) -> _check.InputError:

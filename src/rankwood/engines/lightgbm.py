@@ -166,26 +166,42 @@ class LightGBMModel:
 
 def start(params: dict[str, Any], task: Task) -> LightGBMEngine:
     """Begin a training run with parameters by the shared names or LightGBM's own."""
-    ours, params = langevin.split(params)
-    differences = params.pop("differences", None)
-    real = translate(params)
-    how = langevin.asked(ours, real.get("learning_rate", 0.1), real.get("seed"))
+    real, how, differences = _asked(params, task.objective)
     if isinstance(task.objective, Bi):
         from rankwood.engines.lightgbm_pairs import (
             PairsEngine,
         )  # it is one of ours, with pairs for rows
 
+        return PairsEngine(real, differences, task)
+    if how is None:
+        return LightGBMEngine(real, task.train, task.valid)
+    return LangevinEngine(how, real, task)
+
+
+def check_params(params: dict[str, Any], objective: Any) -> None:
+    """Raise unless an objective can be trained with these parameters."""
+    _asked(params, objective)
+
+
+def _asked(
+    params: dict[str, Any], objective: Any
+) -> tuple[dict[str, Any], langevin.Langevin | None, Any]:
+    """Return LightGBM's parameters, those of Langevin boosting, and the differences that pairs have."""
+    ours, params = langevin.split(params)
+    paired = "differences" in params
+    differences = params.pop("differences", "base")
+    real = translate(params)
+    how = langevin.asked(ours, real.get("learning_rate", 0.1), real.get("seed"))
+    if isinstance(objective, Bi):
         if how is not None:
             raise _check.InputError("Langevin boosting is not for models of pairs; leave it out.")
-        return PairsEngine(real, "base" if differences is None else differences, task)
-    if differences is not None:
+    elif paired:
         raise _check.InputError(
             "differences are features of pairs: they go with an objective bi-..."
         )
-    if how is None:
-        return LightGBMEngine(real, task.train, task.valid)
-    _check_langevin(how, real)
-    return LangevinEngine(how, real, task)
+    elif how is not None:
+        _check_langevin(how, real)
+    return real, how, differences
 
 
 def load(text: str) -> Any:

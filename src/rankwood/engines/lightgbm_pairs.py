@@ -1,23 +1,24 @@
 """LightGBM on stored pairs: the recipe of the bivariate paper, kept as the reference for `pairtree` [bivariate2024]."""
 
 import json
-import os
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwood import _check
-from rankwood.engines import _params
+from rankwood.engines import _params, pairs_memory
 from rankwood.engines.base import Gradients, Task
 from rankwood.engines.lightgbm import (  # type: ignore[attr-defined]
     LightGBMEngine,
     LightGBMModel,
     lgb,
 )
-from rankwood.engines.pairs import Lists, columns_of
+from rankwood.engines.pairs import Lists, columns_of, lists_of
+from rankwood.engines.pairtree.binning import single
 from rankwood.engines.pairtree.layout import Layout
 
-_CHUNK = 100_000  # pairs that are made at a time when a model predicts
+_CHUNK = 4_000_000  # numbers that are made at a time when a model predicts
 
 
 class PairRows(lgb.Sequence):  # type: ignore[misc]
@@ -35,7 +36,8 @@ class PairRows(lgb.Sequence):  # type: ignore[misc]
     def __getitem__(self, where: Any) -> np.ndarray:
         """Return one pair or several as rows."""
         a, b = self._X[self._first[where]], self._X[self._second[where]]
-        apart = a[..., self._differences] - b[..., self._differences]
+        with np.errstate(all="ignore"):  # infinity minus itself is missing
+            apart = a[..., self._differences] - b[..., self._differences]
         return np.concatenate([a, b, apart], axis=-1).astype(np.float64)
 
 
@@ -57,16 +59,19 @@ class PairsEngine(LightGBMEngine):
             )
         self._columns = columns_of(differences, task.train.feature_names, task.train.n_features)
         self._jobs = params.get("num_threads")
-        self._train = Lists(task.train, task.groups)
-        _check_room(self._train.layout.n_pairs, 2 * task.train.n_features + len(self._columns))
-        self._valid = None if task.valid is None else Lists(task.valid, task.valid.groups)
+        size = pairs_memory.size_of(task, len(self._columns))
+        pairs_memory.check_lightgbm(
+            size,
+            params.get("num_leaves", 31),
+            _number(params.get("max_bin"), 255),
+            _number(params.get("bin_construct_sample_cnt"), 200_000),
+        )
+        self._train, self._valid = lists_of(task)
         super().__init__(params, self._rows(self._train), self._rows(self._valid))  # type: ignore[arg-type]
 
     def _rows(self, lists: Lists | None) -> _Rows | None:
-        if lists is None:
+        if lists is None or lists.layout.n_pairs == 0:
             return None
-        if lists.layout.n_pairs == 0:
-            raise _check.InputError("no query has two documents: there are no pairs.")
         rows = PairRows(lists.X, lists.layout, self._columns)
         return _Rows([rows], np.zeros(len(rows)))
 
@@ -82,7 +87,8 @@ class PairsEngine(LightGBMEngine):
     def valid_scores(self) -> np.ndarray:
         """Scores of the validation data after the last round."""
         assert self._valid is not None
-        self._valid.scores = super().valid_scores()
+        if self._valid.layout.n_pairs:
+            self._valid.scores = super().valid_scores()
         return self._valid.item_scores(self._jobs)
 
     def model(self, rounds: int) -> "PairsModel":  # type: ignore[override]
@@ -112,15 +118,16 @@ class PairsModel:
     def predict(self, X: Any, n_jobs: int | None, groups: Any) -> np.ndarray:
         """Return one score per row; pairs are made chunk by chunk."""
         scores = np.empty(X.shape[0])
-        for first, last in _chunks(groups.sizes):
+        limit = max(1, _CHUNK // (2 * self._n_features + len(self._differences)))
+        for first, last in _chunks(groups.sizes, limit):
             start, end = groups.ptr[first], groups.ptr[last]
             rows = groups.rows[start:end]
             layout = Layout(groups.ptr[first : last + 1] - start)
-            items = np.ascontiguousarray(_params.dense(X[rows]), dtype=np.float32)
+            pairs = PairRows(single(_params.dense(X[rows])), layout, self._differences)
             found = np.zeros(layout.n_pairs)
-            if layout.n_pairs:
-                pairs = PairRows(items, layout, self._differences)[:]
-                found = self._model.predict(pairs, n_jobs)
+            for begin in range(0, layout.n_pairs, limit):
+                some = slice(begin, begin + limit)
+                found[some] = self._model.predict(pairs[some], n_jobs)
             scores[rows] = layout.item_scores(found, n_jobs)
         return scores
 
@@ -138,25 +145,17 @@ def load(text: str) -> PairsModel:
     return PairsModel(content["lightgbm"], content["differences"], content["n_features"])
 
 
-def _chunks(sizes: np.ndarray) -> list[tuple[int, int]]:
-    """Return ranges of queries that have about `_CHUNK` pairs each."""
-    pairs = np.cumsum(sizes.astype(np.int64) * (sizes - 1))
-    ends = np.searchsorted(pairs, np.arange(_CHUNK, pairs[-1] + _CHUNK, _CHUNK)) + 1
-    edges = np.unique(np.concatenate([[0], ends.clip(max=sizes.size), [sizes.size]]))
-    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+def _chunks(sizes: np.ndarray, limit: int) -> Iterator[tuple[int, int]]:
+    """Give ranges of queries that have at most `limit` pairs together, or are one query."""
+    first, pairs = 0, 0
+    for q, n in enumerate(sizes.tolist()):
+        if q > first and pairs + n * (n - 1) > limit:
+            yield first, q
+            first, pairs = q, 0
+        pairs += n * (n - 1)
+    yield first, sizes.size
 
 
-def _check_room(pairs: int, features: int) -> None:
-    """Raise if the bins of all pairs would not fit into the memory there is."""
-    needed = pairs * (
-        features + 40
-    )  # a byte a bin; scores, gradients and LightGBM's own arrays of pairs
-    try:
-        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # no such question on this system
-        return
-    if needed > free:
-        raise _check.InputError(
-            f"LightGBM would store {pairs:,} pairs with {features:,} features each, about {needed / 1e9:.1f} GB, and "
-            f"{free / 1e9:.1f} GB are free; engine='pairtree' trains the same objective without storing pairs."
-        )
+def _number(value: Any, default: int) -> int:
+    """Return a parameter of LightGBM if it is a whole number; what is wrong with others is for it to say."""
+    return value if isinstance(value, int) else default

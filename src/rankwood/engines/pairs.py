@@ -9,6 +9,8 @@ from rankwood.data.groups import Groups
 from rankwood.data.lists import RankingData
 from rankwood.data.listwise import base_features
 from rankwood.engines import _params
+from rankwood.engines.base import Task
+from rankwood.engines.pairtree.binning import single
 from rankwood.engines.pairtree.layout import Layout
 
 
@@ -17,7 +19,7 @@ class Lists:
 
     def __init__(self, data: RankingData, groups: Groups) -> None:
         self.rows = groups.rows
-        self.X = np.ascontiguousarray(_params.dense(data.X[groups.rows]), dtype=np.float32)
+        self.X = single(_params.dense(data.X[groups.rows]))
         self.layout = Layout(groups.ptr)
         self.scores = np.zeros(self.layout.n_pairs)
 
@@ -26,6 +28,14 @@ class Lists:
         scores = np.empty(self.rows.size)
         scores[self.rows] = self.layout.item_scores(self.scores, n_jobs)
         return scores
+
+
+def lists_of(task: Task) -> tuple[Lists, Lists | None]:
+    """Return the lists to learn from, and those to stop by; of the latter none need have two documents."""
+    if task.groups.sizes.max(initial=0) < 2:
+        raise _check.InputError("no query has two documents: there are no pairs to learn from.")
+    valid = None if task.valid is None else Lists(task.valid, task.valid.groups)
+    return Lists(task.train, task.groups), valid
 
 
 def columns_of(wanted: Any, names: list[str] | None, n_features: int) -> list[int]:
@@ -40,7 +50,7 @@ def columns_of(wanted: Any, names: list[str] | None, n_features: int) -> list[in
             return []
         return base_features(names if wanted == "base" else None, n_features).tolist()
     found = []
-    for column in wanted:
+    for column in _listed(wanted):
         if isinstance(column, str):
             if not names or column not in names:
                 near = _check.nearest(column, names) if names else "; features have no names here."
@@ -52,3 +62,15 @@ def columns_of(wanted: Any, names: list[str] | None, n_features: int) -> list[in
             )
         found.append(int(column))
     return sorted(set(found))
+
+
+def _listed(wanted: Any) -> list[Any]:
+    try:
+        if not isinstance(wanted, bytes):  # they would be numbers
+            return list(wanted)
+    except TypeError:
+        pass
+    raise _check.InputError(
+        "differences must be 'base', 'all', 'none' or a list of features by name or number, as in "
+        f"differences=[0, 2], got {wanted!r}."
+    )

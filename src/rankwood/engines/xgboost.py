@@ -150,6 +150,11 @@ def start(params: dict[str, Any], task: Task) -> XGBoostEngine:
     return XGBoostEngine(translate(params), task)
 
 
+def check_params(params: dict[str, Any], objective: Any) -> None:
+    """Raise unless XGBoost knows these parameters."""
+    translate(params)
+
+
 def load(text: str) -> XGBoostModel:
     """Return the model that `text` holds, or raise if XGBoost can't read it."""
     model = XGBoostModel(text)

@@ -19,6 +19,10 @@ class Bi:
     base: Any = Lambda()
 
     def check(self) -> None:
+        if isinstance(self.base, Bi):
+            raise _check.InputError(
+                f"an objective is lifted to pairs once, and {self.base!r} is lifted already: leave out one Bi."
+            )
         if (
             not isinstance(self.base, Lambda)
             and getattr(type(self.base), "Raw", None) not in derive.table

@@ -76,7 +76,8 @@ def lift(ptr, rows, blocks, pairs, factor, grad, hess, bent, grads, hesses, firs
 def item_scores(pair_scores: np.ndarray) -> np.ndarray:
     """Return the scores of documents from a matrix of pair scores; its diagonal isn't read."""
     n = pair_scores.shape[0]
-    off = pair_scores * (1.0 - np.eye(n))
+    off = pair_scores.copy()
+    np.fill_diagonal(off, 0.0)
     return (off.sum(axis=1) - off.sum(axis=0)) / max(n - 1, 1)
 
 
@@ -89,8 +90,8 @@ def bivariate_gradients(
     ----------
     objective : str or part
         A name such as ``"lambdarank-ndcg@5"``, with or without ``bi-``, or a composition.
-    y : array
-        Labels of the n documents.
+    y : array or RankingData
+        Labels of the n documents, or a data set of one query; ideals count the labels in its `beyond`.
     S : array of n rows and n columns
         Scores of the ordered pairs; the diagonal isn't read.
     seed, round : int
@@ -103,19 +104,36 @@ def bivariate_gradients(
     >>> g.tolist(), h.tolist()
     ([[0.0, -1.0], [1.0, 0.0]], [[0.0, 1.0], [1.0, 0.0]])
     """
+    beyond = getattr(y, "beyond", None)
     y, groups = grouped(y, None, None)
-    S = np.asarray(S, np.float64)
-    if S.shape != (y.size, y.size) or not np.isfinite(S).all():
+    if groups.ids.size > 1:
         raise _check.InputError(
-            f"S must be a matrix of {y.size} × {y.size} finite pair scores, got shape {S.shape}."
+            f"bivariate_gradients is for one query, got {groups.ids.size:,}: give it one, data.select([0])."
         )
+    S = _pair_scores(S, y.size)
     seed, round = _check.at_least(seed, 0, "seed"), _check.at_least(round, 0, "round")
     made = to_objective(objective)
     lifted = made if isinstance(made, Bi) else Bi(made)
-    found = BiDrive(lifted, y, groups, n_jobs=1, seed=seed)(item_scores(S), round)
+    found = BiDrive(lifted, y, groups, n_jobs=1, seed=seed, beyond=beyond)(item_scores(S), round)
     matrices = np.zeros((2, y.size, y.size))
     upper = np.triu_indices(y.size, 1)
     for matrix, values in zip(matrices, found, strict=True):
         matrix[upper] = values[::2]
         matrix.T[upper] = values[1::2]
     return matrices[0], matrices[1]
+
+
+def _pair_scores(S: Any, n: int) -> np.ndarray:
+    """Return a matrix of finite pair scores; what stands in its diagonal doesn't matter."""
+    S = _check.numbers(S, "S")
+    if S.shape != (n, n):
+        raise _check.InputError(
+            f"S must be a matrix of {n} × {n} finite pair scores, got shape {S.shape}."
+        )
+    bad = np.argwhere(~np.isfinite(S) & ~np.eye(n, dtype=bool))
+    if len(bad):
+        i, j = bad[0].tolist()
+        raise _check.InputError(
+            f"S must hold finite pair scores, got {S[i, j]} at row {i}, column {j}."
+        )
+    return S

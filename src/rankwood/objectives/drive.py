@@ -11,6 +11,7 @@ from rankwood.data.beyond import Beyond
 from rankwood.data.groups import Groups
 from rankwood.data.lists import grouped
 from rankwood.metrics.plan import plan
+from rankwood.objectives.bi import Bi
 from rankwood.objectives.labels import read
 from rankwood.objectives.listwise import each
 from rankwood.objectives.named import objective as to_objective
@@ -145,9 +146,15 @@ def gradients(
     >>> g.round(6).tolist()  # half the weight 1 - 1/log2(3), as both scores are equal
     [-0.184535, 0.184535]
     """
+    made = to_objective(objective)
+    if isinstance(made, Bi):
+        raise _check.InputError(
+            f"gradients are those of documents, and {objective!r} has gradients of pairs: use "
+            "bivariate_gradients(objective, y, S), with the pair scores S of one query."
+        )
     beyond = getattr(y, "beyond", None)
     y, groups = grouped(y, qid, group)
     scores = _check.vector(scores, "scores", y.size)
     seed, round = _check.at_least(seed, 0, "seed"), _check.at_least(round, 0, "round")
-    drive = Drive(to_objective(objective), y, groups, n_jobs=n_jobs, seed=seed, beyond=beyond)
+    drive = Drive(made, y, groups, n_jobs=n_jobs, seed=seed, beyond=beyond)
     return drive(scores, round)

@@ -54,7 +54,10 @@ def objective(name: Any, **params: Any) -> Any:
     Either(first=Across(k=5), second=Apart(k=5))
     """
     if isinstance(name, str) and name.strip().startswith("bi-"):
-        return Bi(objective(name.strip().removeprefix("bi-"), **params))
+        inner = name.strip().removeprefix("bi-").strip()
+        if inner.startswith("bi-"):
+            raise _check.InputError(f"objective {name!r} has bi- twice: once is enough, {inner!r}.")
+        return Bi(objective(inner, **params))
     part = spec.build(name, OBJECTIVES, "objective", params)
     if isinstance(part, Bi):
         return part

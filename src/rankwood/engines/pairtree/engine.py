@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from rankwood import _check
-from rankwood.engines import _params
+from rankwood.engines import _params, pairs_memory
 from rankwood.engines.base import Gradients, Task
-from rankwood.engines.pairs import Lists, columns_of
+from rankwood.engines.pairs import Lists, columns_of, lists_of
 from rankwood.engines.pairtree.binning import Binned
 from rankwood.engines.pairtree.forest import Forest
 from rankwood.engines.pairtree.grower import Grower, Params
@@ -38,22 +38,17 @@ class PairTreeEngine:
         self._share = params.pop("subsample", 1.0)
         self._jobs = params.pop("n_jobs", None)
         wanted, max_bin = params.pop("differences", "base"), params.pop("max_bin", 255)
-        self._train = Lists(task.train, task.groups)
-        self._valid = None if task.valid is None else Lists(task.valid, task.valid.groups)
-        layout = self._train.layout
-        if layout.n_pairs == 0:
-            raise _check.InputError("no query has two documents: there are no pairs to learn from.")
         columns = columns_of(wanted, task.train.feature_names, task.train.n_features)
-        real = {_SHARED[name]: value for name, value in params.items()}
-        # Leaves of no pairs can't be; 0 is what others call "no limit".
-        real["min_data_in_leaf"] = max(1, real.get("min_data_in_leaf", 20))
-        self._params = Params(**real)
-        binned = Binned(self._train.X, layout, columns, max_bin, self._jobs)
+        self._params = _tree_params(params)
+        size = pairs_memory.size_of(task, len(columns))
+        pairs_memory.check_pairtree(size, self._params.num_leaves)
+        self._train, self._valid = lists_of(task)
+        binned = Binned(self._train.X, self._train.layout, columns, max_bin, self._jobs)
         self._grower = Grower(binned, self._params, self._jobs)
         self._forest = Forest(task.train.n_features)
 
     def update(self, gradients: Gradients) -> bool:
-        """Grow a tree; False if there is nothing left to split."""
+        """Grow a tree; False if there is nothing left to split, which a sample can't tell."""
         round = len(self._forest.trees)
         grad, hess = gradients(self._train.item_scores(self._jobs))
         mask = self._sample(round)
@@ -65,16 +60,19 @@ class PairTreeEngine:
             self._add(self._train, round)
         if self._valid is not None:
             self._add(self._valid, round)
-        return tree.value.size > 1
+        sampled = mask is not None or self._params.feature_fraction < 1.0
+        return sampled or tree.value.size > 1
 
     def _sample(self, round: int) -> np.ndarray | None:
         """Return which queries take part in a round, or None for all of them."""
         if self._share >= 1.0:
             return None
         draw = np.random.Generator(np.random.Philox(key=[self._params.seed, round]))
-        queries = self._train.layout.n_queries
-        mask = np.zeros(queries, bool)
-        mask[draw.choice(queries, max(1, round_half(self._share * queries)), replace=False)] = True
+        sizes = self._train.layout.sizes
+        able = np.flatnonzero(sizes > 1)  # the others have no pairs
+        mask = np.zeros(sizes.size, bool)
+        count = max(1, round_half(self._share * able.size))
+        mask[draw.choice(able, count, replace=False)] = True
         return mask
 
     def _add(self, lists: Lists, begin: int) -> None:
@@ -117,11 +115,30 @@ class PairTreeModel:
 
 def start(params: dict[str, Any], task: Task) -> PairTreeEngine:
     """Begin a training run with parameters by the shared names or the engine's own."""
+    check_params(params, task.objective)
+    return PairTreeEngine(dict(params), task)
+
+
+def check_params(params: dict[str, Any], objective: Any) -> None:
+    """Raise unless there are such parameters, and a tree can respect them."""
     known = {*_SHARED, *_OWN}
     for name in params:
         if name not in known:
             raise _params.unknown("the engine 'pairtree'", name, known)
-    return PairTreeEngine(dict(params), task)
+    _tree_params({name: value for name, value in params.items() if name in _SHARED})
+
+
+def _tree_params(params: dict[str, Any]) -> Params:
+    """Return what a tree must respect; errors call it what the caller does."""
+    real = {_SHARED[name]: value for name, value in params.items()}
+    # Leaves of no pairs can't be; 0 is what others call "no limit".
+    real["min_data_in_leaf"] = max(1, real.get("min_data_in_leaf", 20))
+    try:
+        return Params(**real)
+    except _check.InputError as error:
+        name, *rest = str(error).partition(" ")
+        theirs = {tree: shared for shared, tree in _SHARED.items()}.get(name, name)
+        raise _check.InputError(theirs + "".join(rest)) from None
 
 
 def load(text: str) -> PairTreeModel:

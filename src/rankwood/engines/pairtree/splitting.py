@@ -33,7 +33,7 @@ class Scale(NamedTuple):
     half: int
     mask: int
 
-    def numbers(self, total: tuple[int, int]) -> tuple[float, float, int]:
+    def numbers(self, total: np.ndarray) -> tuple[float, float, int]:
         """Return G, H and the count of pairs of a pair of words."""
         word = int(total[1]) + self.half
         return int(total[0]) * self.g, ((word & self.mask) - self.half) * self.h, word >> self.low

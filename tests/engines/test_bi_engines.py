@@ -1,0 +1,224 @@
+"""What engines on pairs make of their parameters, samples and rows, and what they say about memory."""
+
+import json
+import platform
+import subprocess
+import sys
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+
+import naive_pairtree as naive
+import rankwood as rw
+from rankwood import InputError
+from rankwood.engines import base, pairs_memory
+from rankwood.engines.lightgbm_pairs import PairRows
+from rankwood.engines.pairtree import Binned, Layout, Params, grow
+
+
+def lists(seed=0, queries=25, features=5):
+    """Queries of 1 to 9 documents, rows in any order; features of few values, one is half missing."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 10, queries)
+    X = rng.integers(0, 9, (sizes.sum(), features)).astype(float)
+    X[rng.random(len(X)) < 0.5, 3] = np.nan
+    y = np.clip(np.round(X[:, 0] / 2 - X[:, 1] / 4 + rng.normal(size=len(X))), 0, 4)
+    order = rng.permutation(len(X))
+    return rw.RankingData(X[order], y[order], qid=np.repeat(np.arange(sizes.size), sizes)[order])
+
+
+def run(data, rounds=1, valid=None, **params):
+    """Train with squared distances from label differences; return the engine and the scores it asked with."""
+    task = base.Task(data, data.groups, valid, rw.objective("bi-ranknet"), rounds)
+    engine, layout, seen = base.start("pairtree", params, task), Layout(data.groups.ptr), []
+
+    def gradients(scores):
+        seen.append(scores)
+        left = (scores - data.y)[data.groups.rows]
+        return left[layout.first] - left[layout.second], np.linspace(0.5, 2.0, layout.n_pairs)
+
+    for _ in range(rounds):
+        engine.update(gradients)
+    return engine, gradients, seen
+
+
+def first_tree(data, **params):
+    engine, *_ = run(data, **params)
+    return as_lists(engine.model(1)._forest.trees[0])
+
+
+def as_lists(tree):
+    return {name: array.tolist() for name, array in tree._asdict().items()}
+
+
+@pytest.mark.parametrize(
+    ("given", "meant", "binned"),
+    [
+        ({"num_leaves": 4}, {"num_leaves": 4}, {}),
+        ({"max_depth": 2}, {"max_depth": 2}, {}),
+        ({"min_child_samples": 40}, {"min_data_in_leaf": 40}, {}),
+        ({"min_child_samples": 0}, {"min_data_in_leaf": 1}, {}),
+        ({"min_child_weight": 50.0}, {"min_sum_hessian": 50.0}, {}),
+        ({"reg_alpha": 30.0}, {"lambda_l1": 30.0}, {}),
+        ({"reg_lambda": 30.0}, {"lambda_l2": 30.0}, {}),
+        ({"min_split_gain": 30.0}, {"min_gain": 30.0}, {}),
+        ({"colsample_bytree": 0.4}, {"feature_fraction": 0.4}, {}),
+        (
+            {"colsample_bytree": 0.4, "random_state": 7},
+            {"feature_fraction": 0.4, "seed": 7},
+            {},
+        ),
+        ({"max_bin": 4}, {}, {"max_bin": 4}),
+        ({"differences": [2]}, {}, {"differences": [2]}),
+        ({"learning_rate": 0.25}, {}, {}),
+    ],
+)
+def test_parameters_reach_the_tree(given, meant, binned):
+    data = lists()
+    X, layout = data.X[data.groups.rows], Layout(data.groups.ptr)
+    _, gradients, _ = run(data, n_jobs=1)
+    how = {"differences": range(5), "max_bin": 255, **binned}
+    tree, _ = grow(
+        Binned(X, layout, **how), *gradients(np.zeros(len(data))), Params(**meant), n_jobs=1
+    )
+    rate = given.get("learning_rate", 0.1)
+    found = first_tree(data, n_jobs=1, **given)
+    assert found == as_lists(tree._replace(value=tree.value * rate))
+    assert found != first_tree(data, n_jobs=1)
+
+
+def test_a_sample_changes_the_scores_of_all():
+    data, valid = lists(), lists(1)
+    rounds = 6
+    engine, _, seen = run(data, rounds, valid, subsample=0.3, min_child_samples=3, n_jobs=1)
+    for t in range(1, rounds):
+        assert seen[t].tolist() == engine.model(t).predict(data.X, 1, data.groups).tolist()
+    known = engine.model(rounds).predict(valid.X, 1, valid.groups)
+    assert engine.valid_scores().tolist() == known.tolist()
+    # Queries that no tree was grown on have scores as well.
+    trees = engine.model(1)._forest.trees
+    drawn = trees[0].leaf_count.sum()
+    assert 0 < drawn < Layout(data.groups.ptr).n_pairs / 2
+    many = np.array(
+        [np.unique(seen[1][data.groups.per_row(np.arange(25)) == q]).size for q in range(25)]
+    )
+    assert (many > 1).sum() > 15
+
+
+def test_rows_of_pairs():
+    data = lists()
+    X, layout = data.X[data.groups.rows].astype(np.float32), Layout(data.groups.ptr)
+    want = naive.pair_matrix(X, data.groups.sizes, [2, 0])
+    rows = PairRows(X, layout, [2, 0])
+    assert len(rows) == len(want)
+    for where in (slice(None), slice(3, 11), 7, [1, 5, 6]):
+        np.testing.assert_array_equal(rows[where], want[where])
+
+
+def lightgbm_splits(model):
+    """Columns of the matrix of pairs that the first tree looks at, and gains."""
+    booster = lgb.Booster(model_str=json.loads(model.text)["lightgbm"])
+    todo, nodes = [booster.dump_model()["tree_info"][0]["tree_structure"]], []
+    while todo:
+        node = todo.pop()
+        if "split_index" in node:
+            nodes.append((node["split_feature"], node["split_gain"]))
+            todo += [node["left_child"], node["right_child"]]
+    return nodes
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_first_tree_of_both_engines(seed):
+    # Few values, so that both have the same bins.
+    data = lists(seed, queries=40)
+    shared = {
+        **{"n_estimators": 1, "num_leaves": 8, "learning_rate": 1.0, "n_jobs": 1},
+        **{"min_child_samples": 0, "min_child_weight": 1.0, "differences": [1, 3]},
+    }
+    own = {"min_data_in_bin": 1, "feature_pre_filter": False, "enable_bundle": False}
+    ours = rw.Ranker("bi-ranknet", "pairtree", **shared).fit(data)
+    theirs = rw.Ranker("bi-ranknet", "lightgbm", **shared, **own).fit(data)
+    tree = ours.model_._forest.trees[0]
+    of_difference = {1: 10, 3: 11}
+    columns = [
+        of_difference[c] if side == 2 else 5 * side + c
+        for side, c in zip(tree.side.tolist(), tree.column.tolist(), strict=True)
+    ]
+    # Leaves that mirror each other have equal gains, but for LightGBM's rounding: either may come first.
+    nodes = lightgbm_splits(theirs.model_)
+    assert sorted(columns) == sorted(column for column, _ in nodes)
+    assert len(columns) == 7 and set(tree.side.tolist()) == {0, 1, 2}
+    gains = sorted(gain for _, gain in nodes)
+    np.testing.assert_allclose(sorted(tree.gain), gains, rtol=1e-5)
+    np.testing.assert_allclose(ours.predict(data), theirs.predict(data), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("engine", "text"),
+    [
+        ("lightgbm", r"would store [\d,]+ pairs with 15 features each.* GB; engine='pairtree'"),
+        ("pairtree", r"on [\d,]+ ordered pairs .* about .* GB of memory, .*TwoStage\(top=\.\.\.\)"),
+    ],
+)
+def test_what_would_not_fit_is_refused(engine, text, monkeypatch):
+    monkeypatch.setattr(pairs_memory, "room", lambda: 1e5)
+    monkeypatch.setattr("rankwood.engines.pairs.Layout", None)  # before pairs are made
+    with pytest.raises(InputError, match=text):
+        rw.Ranker("bi-ranknet", engine).fit(lists())
+
+
+def test_room_is_what_machine_and_process_leave(monkeypatch):
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(pairs_memory, "available", lambda: 5e11)
+    assert pairs_memory.room() == 5e11
+    limits = {"of process": 10**12}
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (limits["of process"], -1))
+    assert pairs_memory.room() == 5e11
+    limits["of process"] = 10**11
+    assert 0 < pairs_memory.room() < 10**11
+    limits["of process"] = 10**6  # less than is taken
+    assert pairs_memory.room() == 0
+    limits["of process"] = resource.RLIM_INFINITY
+    assert pairs_memory.room() == 5e11
+
+
+GROWTH = """
+import ctypes
+import numpy as np
+import rankwood as rw
+from rankwood.engines import pairs_memory
+
+def status(name):
+    lines = open("/proc/self/status").read().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
+
+def data(queries, documents, features):
+    X = np.random.default_rng(0).normal(size=(queries * documents, features)).astype(np.float32)
+    return rw.RankingData(X, X[:, 0] > 0, qid=np.repeat(np.arange(queries), documents))
+
+def fit(engine, train, valid):
+    rw.Ranker("bi-ranknet", engine, n_estimators=2, n_jobs=1).fit(train, valid=valid)
+
+estimates = []
+pairs_memory._check_room = lambda needed, *_: estimates.append(needed)
+for engine, *size in (("pairtree", 3, 600, 8), ("lightgbm", 60, 20, 100)):
+    fit(engine, data(9, 9, 3), data(9, 9, 3))  # what is compiled and loaded isn't counted
+    train, valid = data(*size), data(*size)
+    ctypes.CDLL(None).malloc_trim(0)
+    open("/proc/self/clear_refs", "w").write("5")
+    before = status("VmRSS")
+    fit(engine, train, valid)
+    print(engine, estimates[-1], status("VmHWM") - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="reads /proc, returns freed memory")
+def test_estimates_are_near_what_is_taken():
+    done = subprocess.run([sys.executable, "-c", GROWTH], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for line in done.stdout.splitlines():
+        engine, estimate, taken = line.split()
+        ratio = pairs_memory._MORE * float(estimate) / float(taken)
+        assert 1 <= ratio < 1.5, (engine, estimate, taken)
+    assert len(done.stdout.splitlines()) == 2
