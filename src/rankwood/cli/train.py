@@ -27,7 +27,7 @@ rankwood train train.txt --model m.json --record effective_pairs --record-file r
 #: Parameters of Ranker with an option of their own: type, default and what the option does.
 TUNING: dict[str, tuple[Any, Any, str]] = {
     "n_estimators": (_args.at_least(1), 100, "number of trees, at most"),
-    "learning_rate": (float, 0.1, "weight of each tree"),
+    "learning_rate": (float, None, "weight of each tree (default: 0.1, and 0.01 for bi-...)"),
     "num_leaves": (_args.at_least(2), 31, "leaves of a tree, at most"),
     "min_child_samples": (_args.at_least(0), 20, "documents in a leaf, at least"),
 }
@@ -69,7 +69,7 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
     )
     for name, (kind, default, text) in TUNING.items():
         option = "--" + name.replace("_", "-")
-        text = f"{text} (default: {default})"
+        text = text if default is None else f"{text} (default: {default})"
         group.add_argument(option, type=kind, default=default, metavar="N", help=text)
     _add_stopping(group)
     group.add_argument(

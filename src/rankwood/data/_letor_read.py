@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwood._check import InputError
+from rankwood._memory import available
 from rankwood._run import threads
 from rankwood.data import _letor_kernels as k
 from rankwood.data import _letor_words as words
 from rankwood.data._letor_blocks import Block, Blocks, opened
-from rankwood.data._letor_memory import available
 from rankwood.data.comments import Comments
 
 _MOST_THREADS = 8  # reading the file, which only one does at a time, feeds about that many

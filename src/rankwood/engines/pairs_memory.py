@@ -3,13 +3,12 @@
 The bytes of a pair were measured as growth of a process's peak memory; estimates are meant to lie a little above it.
 """
 
-import os
 from typing import NamedTuple
 
 import numpy as np
 
 from rankwood import _check
-from rankwood.data._letor_memory import available
+from rankwood._memory import available
 from rankwood.engines.base import Task
 
 _SUM = 16  # bytes of a bin's sums in a histogram
@@ -88,29 +87,8 @@ def lightgbm(size: Size, leaves: int, bins: int, sample: int) -> float:
     return 4.0 * size.numbers + 72 * size.pairs + 32 * size.valid_pairs + column * size.columns
 
 
-def room() -> float:
-    """Return the bytes that can still be taken, by the machine, this process's group and its own limit."""
-    return min(available(), _address_space())
-
-
-def _address_space() -> float:
-    try:
-        import resource
-    except ImportError:  # not on Windows
-        return float("inf")
-    most = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if most == resource.RLIM_INFINITY:
-        return float("inf")
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            used = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        used = 0
-    return max(0.0, float(most - used))
-
-
 def _check_room(needed: float, what: str, instead: str) -> None:
-    there, needed = room(), _MORE * needed
+    there, needed = available(), _MORE * needed
     if needed > there:
         raise _check.InputError(
             f"{what} takes about {needed / 1e9:.3g} GB of memory, and there are {there / 1e9:.3g} GB; {instead}"

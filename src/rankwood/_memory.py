@@ -8,12 +8,12 @@ _MOUNT = "/sys/fs/cgroup"
 
 
 def available() -> float:
-    """Return the bytes that can still be taken: what the machine and this process's group have left.
+    """Return the bytes that can still be taken: what the machine, this process's group and its own limit leave.
 
     Where nobody says what is free it is the machine's memory, and infinity where nobody says that.
     """
     free = _free()
-    return min(_physical() if free is None else free, _group())
+    return min(_physical() if free is None else free, _group(), _address_space())
 
 
 def _free() -> float | None:
@@ -58,6 +58,22 @@ def _left(folder: str, limit: str, usage: str, cached: str) -> float:
     lines = _text(f"{folder}/memory.stat").splitlines()
     spare = sum(float(line.split()[1]) for line in lines if line.startswith(cached))
     return max(0.0, float(most) - float(used) + spare)
+
+
+def _address_space() -> float:
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return float("inf")
+    most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if most == resource.RLIM_INFINITY:
+        return float("inf")
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            used = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        used = 0
+    return max(0.0, float(most - used))
 
 
 def _text(path: str) -> str:
