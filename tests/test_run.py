@@ -21,15 +21,24 @@ def test_every_item_is_worked_on_once(n_jobs, size):
     assert (done == 1).all()
 
 
-def test_ranges_have_about_equal_work():
-    work, found = np.array([8.0, 1, 1, 1, 1, 1, 1, 1, 1]), []
-    _run.over(work, lambda a, b: found.append((a, b)), 2, chunks=1)
-    assert sorted(found) == [(0, 1), (1, 9)]
+def test_ranges_become_smaller():
+    found = []
+    _run.over(np.ones(1000), lambda a, b: found.append((a, b)), 2, chunks=4)
+    sizes = [b - a for a, b in sorted(found)]
+    assert sum(sizes) == 1000 and sizes[0] == 333
+    assert all(a >= b - 1 for a, b in zip(sizes[:-1], sizes[1:], strict=True))
+    assert 8 <= len(sizes) <= 12 and max(sizes[-3:]) < 60
+
+
+def test_ranges_go_by_work():
+    found = []
+    _run.over(np.array([8.0, *[1.0] * 16]), lambda a, b: found.append((a, b)), 2, chunks=1)
+    assert sorted(found)[0] == (0, 1)  # a third of it
 
 
 def test_threads_work_at_the_same_time():
     meet = threading.Barrier(2)
-    _run.over(np.ones(2), lambda a, b: meet.wait(30), 2, chunks=1)
+    _run.over(np.ones(2), lambda a, b: meet.wait(30), 2)
     assert not meet.broken
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from rankwood import _check
 
-_CHUNKS = 8  # per thread: small enough to even out a busy core, large enough to cost nothing
+_CHUNKS = 8  # even shares of a thread; the smallest range is a third of one, which is still no cost
 
 
 def threads(n_jobs: int | None) -> int:
@@ -34,14 +34,13 @@ def over(
     n_jobs: int | None = None,
     chunks: int = _CHUNKS,
 ) -> None:
-    """Call `kernel(first, last)` on ranges of items of about equal total `work`, `chunks` for each thread."""
+    """Call `kernel(first, last)` on ranges of items, large ones first: the last ones even out when threads end."""
     count = threads(n_jobs)
     if count == 1 or work.size < 2:
         kernel(0, work.size)
         return
     total = np.cumsum(work, dtype=np.float64)
-    parts = min(count * chunks, work.size)
-    cuts = np.searchsorted(total, total[-1] * np.arange(1, parts) / parts, side="right")
+    cuts = np.searchsorted(total, total[-1] * _shares(count, chunks), side="right")
     edges = np.unique(np.concatenate([[0], cuts, [work.size]]))
     todo = list(zip(edges[-2::-1].tolist(), edges[:0:-1].tolist(), strict=True))  # from the end
 
@@ -63,6 +62,15 @@ def over(
     for other in others:
         if not other.cancelled():
             other.result()
+
+
+@cache
+def _shares(count: int, chunks: int) -> np.ndarray:
+    """Return where ranges end, as shares of all work: each has a part of what is left, down to a smallest one."""
+    ends, smallest = [0.0], 1 / (3 * count * chunks)
+    while ends[-1] < 1.0 - smallest:
+        ends.append(ends[-1] + max(smallest, (1.0 - ends[-1]) / (1.5 * count)))
+    return np.array(ends[1:])
 
 
 @cache

@@ -234,7 +234,7 @@ class Grower:
             words = split.table.words[split.feature // 4]
             shift = np.uint64(8 * (split.feature % 4))
             return partition.by_difference(order, sums, words, shift, split.left, *self.rest)
-        goes = split.left[split.table.codes(split.feature)]
+        goes = np.take(split.left, split.table.codes(split.feature))
         if split.table.kind == QUERY:
             goes = goes[layout.query]
         second = np.uint64(side == SECOND)

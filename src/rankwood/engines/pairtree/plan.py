@@ -18,6 +18,10 @@ from rankwood.engines.pairtree.binning import (
 )
 
 
+#: What codes of differences stand for: bins of absolute values with signs.
+_SIGNED = np.array([-(code >> 1) if code & 1 else code >> 1 for code in range(256)])
+
+
 class Split:
     """A split of a node: whose value, which column, the largest value that goes left, where missing ones go."""
 
@@ -25,18 +29,17 @@ class Split:
         self.table, self.feature, self.side = table, feature, side
         self.column, edges, _ = table.columns[feature]
         self.missing_left = missing_left
-        codes = np.arange(256)
-        if table.kind == PAIR:
-            largest = edges.size
-            size = codes >> 1
-            place = np.where(codes & 1, largest - size, largest + size)
-            missing = size > largest
-            self.threshold = _signed_threshold(edges, bin)
-        else:
-            place, missing = codes, codes > edges.size
-            self.threshold = edges[bin] if bin < edges.size else np.float32(np.inf)
         #: For each code, 1 if it goes left.
-        self.left = np.where(missing, missing_left, place <= bin).astype(np.uint8)
+        self.left = np.empty(256, np.uint8)
+        if table.kind == PAIR:
+            self.threshold = _signed_threshold(edges, bin)
+            self.left[:] = _SIGNED <= bin - edges.size
+            self.left[2 * edges.size + 2 :] = missing_left
+        else:
+            self.threshold = edges[bin] if bin < edges.size else np.float32(np.inf)
+            self.left[: bin + 1] = True
+            self.left[bin + 1 :] = False
+            self.left[edges.size + 1 :] = missing_left
 
 
 def _signed_threshold(edges: np.ndarray, bin: int) -> np.float32:
