@@ -2,6 +2,7 @@
 
 import threading
 import time
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ def test_ranges_become_smaller():
     _run.over(np.ones(1000), lambda a, b: found.append((a, b)), 2, chunks=4)
     sizes = [b - a for a, b in sorted(found)]
     assert sum(sizes) == 1000 and sizes[0] == 333
-    assert all(a >= b - 1 for a, b in zip(sizes[:-1], sizes[1:], strict=True))
+    assert all(a >= b - 1 for a, b in pairwise(sizes))
     assert 8 <= len(sizes) <= 12 and max(sizes[-3:]) < 60
 
 

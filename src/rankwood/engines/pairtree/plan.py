@@ -17,7 +17,6 @@ from rankwood.engines.pairtree.binning import (
     Table,
 )
 
-
 #: What codes of differences stand for: bins of absolute values with signs.
 _SIGNED = np.array([-(code >> 1) if code & 1 else code >> 1 for code in range(256)])
 
@@ -33,7 +32,7 @@ class Split:
         self.left = np.empty(256, np.uint8)
         if table.kind == PAIR:
             self.threshold = _signed_threshold(edges, bin)
-            self.left[:] = _SIGNED <= bin - edges.size
+            self.left[:] = np.less_equal(_SIGNED, bin - edges.size)
             self.left[2 * edges.size + 2 :] = missing_left
         else:
             self.threshold = edges[bin] if bin < edges.size else np.float32(np.inf)
