@@ -106,6 +106,14 @@ def predict(tree, x_first, x_second):
     return tree["value"][-1 - at]
 
 
+def total(values):
+    """One after the other: from Python 3.12 on, `sum` rounds only once."""
+    result = 0.0
+    for value in values:
+        result += value
+    return result
+
+
 def item_scores(S):
     """Mean over j of s_ij - s_ji; 0 for a list of one."""
     n = len(S)

@@ -255,7 +255,7 @@ def test_predictor_is_a_walk_through_the_trees(leaves):
         trees = [as_lists(tree) for tree in forest.trees]
         with np.errstate(all="ignore"):
             walked = [
-                sum(naive.predict(t, Z[i], Z[j]) for t in trees)
+                naive.total(naive.predict(t, Z[i], Z[j]) for t in trees)
                 for i, j in naive.pairs_of(layout.sizes)
             ]
         assert found.tolist() == walked
