@@ -69,6 +69,10 @@ def test_models_of_two_stages(call, made, objective):
     assert found["metrics"] == rw.evaluate("ndcg@5", test, scores).mean()
     both = answer(call("compare @test.txt two.json @m.json --metric ndcg@5 --json"))
     assert both["models"] == ["two", "m"]
+    Path("other.json").write_text(
+        json.dumps(json.loads(Path("two.json").read_text()), separators=(",", ":"))
+    )
+    assert call("predict other.json @test.txt")[:2] == (0, out)
 
 
 def answer(result):

@@ -44,6 +44,26 @@ def run(code, cache, **env):
     return done.stdout.split()
 
 
+SETS = """
+from rankwood._jit import part
+from rankwood.metrics import NDCG
+
+@part
+class Own:
+    def told(self):
+        assert "a" in {"b", "c", "a", ("d", "e")}, {1: lambda x: x in {"f", "g", "h"}}
+
+print(NDCG.Raw.__name__, Own.Raw.__name__)
+"""
+
+
+def test_names_of_compiled_parts_are_the_same_in_every_process(tmp_path):
+    script = tmp_path / "own.py"
+    script.write_text(SETS)
+    names = {tuple(run([str(script)], tmp_path, PYTHONHASHSEED=seed)) for seed in "123"}
+    assert len(names) == 1
+
+
 @pytest.mark.skipif(not JIT, reason="without compiling there is no compiled code to find")
 def test_compiled_code_is_found_on_disk_and_never_stale(tmp_path):
     script, cache = tmp_path / "own.py", tmp_path / "cache"

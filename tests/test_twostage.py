@@ -219,6 +219,37 @@ def test_cut_of_different_documents_is_the_same_in_any_order(rng):
     assert (best(other, scores[order], 4, 0) == mask[order]).all()
 
 
+def test_no_value_of_a_feature_is_lucky_in_all_queries(rng):
+    y = rng.integers(0, 5, 10_000)
+    data = rw.RankingData(y[:, None] + 0.0, y, qid=np.repeat(range(500), 20))
+    for seed in range(5):  # 5 of 20 in each of 500 queries: the deviation of a fair mean is 0.025
+        assert abs(y[best(data, np.zeros(10_000), 5, seed)].mean() - 2) < 0.2
+
+
+def test_cut_of_sparse_features_is_that_of_dense_ones(rng):
+    X = rng.integers(-1, 2, (300, 6)) * 1.0
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[X == 0] *= rng.choice([-1, 1], (X == 0).sum())  # zeros of either sign
+    y, qid = np.zeros(300), np.repeat(range(30), 10)
+    masks = [
+        best(rw.RankingData(Z, y, qid=qid), np.zeros(300), 3, 0) for Z in (X, sparse.csr_array(X))
+    ]
+    assert (masks[0] == masks[1]).all()
+
+
+def test_first_stage_of_a_new_model_outlives_a_failing_second(rng, seen):
+    train = made(rng, 8, "t")
+    model = rw.TwoStage(Spy(), Spy(2, stop=True), folds=2)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(train)
+    with pytest.raises(NotFittedError):
+        model.predict(train)
+    seen.clear()
+    model.set_params(second__stop=False).fit_second(train)
+    assert [spy.stage for spy, what, *_ in seen if what == "fit"] == [2]
+    assert model.predict(train).shape == (len(train),)
+
+
 def test_predict_ranks_by_both_stages(rng, seen):
     train, test = made(rng, 12, "t"), made(rng, 9, "n")
     model = rw.TwoStage(Spy(column=0), Spy(2, column=1), folds=3, top=3).fit(train)

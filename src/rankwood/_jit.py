@@ -143,10 +143,16 @@ def _raw_name(cls: type) -> str:
     return f"{cls.__name__}_{hashlib.sha256(known).hexdigest()[:16]}"
 
 
-def _spell(code: CodeType) -> str:
-    """Return what a function does as text; code inside code would print its address."""
-    constants = [_spell(c) if isinstance(c, CodeType) else c for c in code.co_consts]
-    return repr((code.co_code, code.co_names, code.co_varnames, constants))
+def _spell(value: Any) -> str:
+    """Return what a function does as text, the same in every process: code prints its address, sets have any order."""
+    if isinstance(value, CodeType):
+        names = repr((value.co_code, value.co_names, value.co_varnames))
+        return names + _spell(value.co_consts)
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_spell, value))})"
+    if isinstance(value, frozenset):
+        return f"{{{', '.join(sorted(map(_spell, value)))}}}"
+    return repr(value)
 
 
 def Can(verb: str) -> Any:

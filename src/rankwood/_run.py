@@ -6,7 +6,8 @@ never changes a bit of the result.
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from functools import cache
 
 import numpy as np
@@ -53,8 +54,11 @@ def over(
             kernel(first, last)
 
     # This thread works too: what no other one has begun when all is done needs no waiting for.
-    others = [_pool(count - 1, os.getpid()).submit(worker) for _ in range(count - 1)]
+    others: list[Future[None]] = []
     try:
+        # No thread can be had while the interpreter shuts down.
+        with suppress(RuntimeError):
+            others += [_pool(count - 1, os.getpid()).submit(worker) for _ in range(count - 1)]
         worker()
     finally:
         todo.clear()

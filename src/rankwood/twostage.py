@@ -115,7 +115,7 @@ class TwoStage(BaseEstimator):
         After ``set_params(second=...)``, or with another `top`, `listwise` or `ideal`: to compare second stages
         without training the first again.
         """
-        check_is_fitted(self, "second_")
+        check_is_fitted(self, "first_")
         if not isinstance(train, RankingData):
             raise _check.InputError(
                 f"fit_second needs a RankingData with the rows that fit was given, got {type(train).__name__}."
@@ -199,10 +199,15 @@ class TwoStage(BaseEstimator):
                 if "first_" in fitted:
                     self.__dict__.pop("feature_names_in_", None)
                 self.__dict__.update(fitted)
+            elif not hasattr(self, "second_"):  # fit_second can go on from the first stage
+                self.__dict__.update(fitted)
 
-    def _lists(self, data: RankingData, scores: np.ndarray) -> RankingData:
-        """Return the second-stage lists, rows in the caller's order."""
-        mask = best(data, scores, self.top, self.random_state)
+    def _lists(
+        self, data: RankingData, scores: np.ndarray, mask: np.ndarray | None = None
+    ) -> RankingData:
+        """Return the second-stage lists, rows in the caller's order; a mask says which rows are in them."""
+        if mask is None:
+            mask = best(data, scores, self.top, self.random_state)
         cut = data.keep(mask)
         if self.ideal == "list":
             cut.beyond = None
@@ -230,7 +235,9 @@ class TwoStage(BaseEstimator):
         data = self._data(X, qid, group)
         scores = self.first_scores(data)
         mask = best(data, scores, self.top, self.random_state)
-        return stacked(self.second_.predict(self._lists(data, scores)), scores, mask, data.groups)
+        return stacked(
+            self.second_.predict(self._lists(data, scores, mask)), scores, mask, data.groups
+        )
 
     def evaluate(self, metrics: Any, data: RankingData, **rules: Any) -> Evaluation:
         """Evaluate the ranking of both stages on whole lists, as `rankwood.evaluate` does."""

@@ -204,9 +204,10 @@ def test_names_and_everything_else_are_kept(rng):
 @pytest.mark.parametrize(
     ("names", "base"),
     [
-        (["price", "price:mean", "weight"], ["price", "weight"]),
+        (["price", "price:mean", "weight"], ["price", "price:mean", "weight"]),
+        (["a:z", "a:mean", "b", "a:rank", "a:sd", "a"], ["b", "a"]),
         (["price:mean", "weight:z", "size"], ["price:mean", "weight:z", "size"]),
-        (["a:mean", "a:mean:mean", "a:mean:sd"], ["a:mean"]),
+        (["a:m", "a:m:mean", "a:m:sd", "a:m:rank", "a:m:z", "a:m:z:z"], ["a:m", "a:m:z:z"]),
         (["a", "a:median", ":mean"], ["a", "a:median", ":mean"]),
     ],
 )

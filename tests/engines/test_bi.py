@@ -70,7 +70,7 @@ def test_differences_are_an_option(data):
     base = ranker(differences="base").fit(data).predict(data)
     some = ranker(differences=[0, 1]).fit(data).predict(data)
     assert np.any(none != base) and np.any(some != base)
-    names = ["a", "b", "a:mean", "b:mean", "a:rank", "b:rank"]
+    names = ["a", "b", "a:mean", "a:sd", "a:rank", "a:z"]
     assert columns_of("base", names, 6) == [0, 1]
     assert columns_of("all", names, 6) == columns_of("base", None, 6) == list(range(6))
     assert columns_of("none", names, 6) == []

@@ -155,17 +155,29 @@ def test_first_tree_of_both_engines(seed):
 
 
 @pytest.mark.parametrize(
-    ("engine", "text"),
+    ("engine", "leaves", "text"),
     [
-        ("lightgbm", r"would store [\d,]+ pairs with 15 features each.* GB; engine='pairtree'"),
-        ("pairtree", r"on [\d,]+ ordered pairs .* about .* GB of memory, .*TwoStage\(top=\.\.\.\)"),
+        ("lightgbm", 31, r"would store [\d,]+ pairs with 15 features each.* GB; engine='pairtree'"),
+        ("pairtree", 2, r"on [\d,]+ ordered pairs .* about .* of memory, .*TwoStage\(top=\.\.\.\)"),
+        ("pairtree", 400, r"memory, .* histograms of [\d]+ leaves: set num_leaves lower"),
     ],
 )
-def test_what_would_not_fit_is_refused(engine, text, monkeypatch):
+def test_what_would_not_fit_is_refused(engine, leaves, text, monkeypatch):
     monkeypatch.setattr(pairs_memory, "available", lambda: 1e5)
     monkeypatch.setattr("rankwood.engines.pairs.Layout", None)  # before pairs are made
     with pytest.raises(InputError, match=text):
-        rw.Ranker("bi-ranknet", engine).fit(lists())
+        rw.Ranker("bi-ranknet", engine, num_leaves=leaves, min_child_samples=1).fit(
+            lists(queries=100)
+        )
+
+
+def test_leaves_that_no_tree_can_have_take_no_memory(monkeypatch):
+    monkeypatch.setattr(pairs_memory, "available", lambda: 1e8)
+    many = rw.Ranker("bi-ranknet", "pairtree", n_estimators=1, num_leaves=2**20)
+    many.fit(lists())
+    with pytest.raises(InputError, match="set num_leaves lower"):
+        many.set_params(min_child_samples=0).fit(lists(queries=200))
+    many.set_params(max_depth=4).fit(lists(queries=200))
 
 
 GROWTH = """

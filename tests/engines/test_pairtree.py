@@ -462,3 +462,20 @@ def test_gains_and_sums_run_in_vectors(run, packed):
     (code,) = compiled.inspect_asm().values()
     wide = [line for line in code.splitlines() if packed in line]
     assert any("mm" in line for line in wide)
+
+
+@pytest.mark.parametrize("l2", [1e-9, 0.4, 0.5, 1.4, 3.0])
+def test_l2_may_be_any_part_of_a_unit(l2):
+    layout = layout_of([4])
+    grad = np.where(layout.first < layout.second, 1.0, -1.0)
+    params = Params(min_data_in_leaf=1, min_sum_hessian=0.0, lambda_l2=l2, num_leaves=2)
+    binned = Binned(np.arange(4.0)[:, None], layout, [0])
+    tree, _ = grow(binned, grad, np.zeros(12), params, n_jobs=1)
+    assert (tree.side.tolist(), tree.gain.tolist()) == ([2], [pytest.approx(72 / l2, rel=1e-12)])
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e200])
+def test_gradients_beyond_any_unit_are_refused(size):
+    layout = layout_of([3])
+    with pytest.raises(InputError, match="grad must have a sum of absolute values between"):
+        grow(Binned(np.arange(3.0)[:, None], layout), np.full(6, size), np.ones(6), n_jobs=1)

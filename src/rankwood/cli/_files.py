@@ -3,6 +3,7 @@
 import argparse
 import math
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -129,7 +130,7 @@ def _has_two_stages(path: str) -> bool:
     """Whether the head of a file says so; what isn't there or is no model is for Ranker.load to tell."""
     try:
         with open(path, "rb") as file:
-            return b'"kind": "TwoStage"' in file.read(1024)
+            return re.search(rb'"kind"\s*:\s*"TwoStage"', file.read(1024)) is not None
     except OSError:
         return False
 

@@ -26,7 +26,7 @@ def best(data: RankingData, scores: np.ndarray, top: int, seed: int) -> np.ndarr
         query = data.groups.per_row(np.arange(data.groups.ids.size))
         seats = np.bincount(query[tied], mask[tied])
         chance = np.random.default_rng([seed, _CHANCE]).random(scores.size)[tied]
-        drawn = tied[np.lexsort((chance, _lots(data.X[tied], seed), query[tied]))]
+        drawn = tied[np.lexsort((chance, _lots(data.X, tied, query[tied], seed), query[tied]))]
         begin = np.searchsorted(query[drawn], query[drawn])
         mask[drawn] = np.arange(drawn.size) - begin < seats[query[drawn]]
     return mask
@@ -41,16 +41,38 @@ def _across(scores: np.ndarray, mask: np.ndarray, groups: Groups) -> np.ndarray:
     return np.flatnonzero(scores == level)
 
 
-def _lots(X: Any, seed: int) -> np.ndarray:
-    """Return a number for each row, made of its values and the seed."""
-    values = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64) + 0.0
-    values[np.isnan(values)] = np.nan  # of many that there are, one
-    lots = np.full(len(values), seed, np.uint64)
-    for column in values.T:
-        lots ^= np.ascontiguousarray(column).view(np.uint64)
-        lots *= np.uint64(0x9E3779B97F4A7C15)
-        lots ^= lots >> np.uint64(29)
-    return lots
+def _lots(X: Any, rows: np.ndarray, query: np.ndarray, seed: int) -> np.ndarray:
+    """Return a number for each row, made of its values, of all rows of its query in any order, and of the seed."""
+    digest = _digests(X, rows)
+    together = np.zeros(query.max() + 1, np.uint64)
+    np.add.at(together, query, digest)
+    return _mixed(digest ^ _mixed(together[query] + np.uint64(seed)))
+
+
+def _digests(X: Any, rows: np.ndarray) -> np.ndarray:
+    """Return a number for each row, made of its values that aren't 0."""
+    if hasattr(X, "indptr"):  # sparse, and stays so
+        some = X[rows]
+        ends = np.append(np.uint64(0), np.cumsum(_digest(some.data, some.indices)))
+        return ends[some.indptr[1:]] - ends[some.indptr[:-1]]
+    digest = np.zeros(rows.size, np.uint64)
+    for column in range(X.shape[1]):
+        digest += _digest(X[rows, column], np.full(rows.size, column))
+    return digest
+
+
+def _digest(values: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    numbers = np.asarray(values, dtype=np.float64) + 0.0  # -0 is 0
+    numbers[np.isnan(numbers)] = np.nan  # of many that there are, one
+    mixed = _mixed(numbers.view(np.uint64) + _mixed(columns.astype(np.uint64) + np.uint64(1)))
+    return np.where(numbers == 0, np.uint64(0), mixed)
+
+
+def _mixed(words: np.ndarray) -> np.ndarray:
+    """Return words of which each bit depends on all bits of the given ones: the finalizer of SplitMix64."""
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
 
 
 def stacked(upper: np.ndarray, scores: np.ndarray, mask: np.ndarray, groups: Groups) -> np.ndarray:

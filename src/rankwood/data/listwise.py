@@ -75,8 +75,13 @@ def with_score(data: RankingData, score: Any) -> RankingData:
 
 
 def base_features(names: list[str] | None, features: int) -> np.ndarray:
-    """Return the columns but those that `listwise_features` adds to another one; all if they have no names."""
-    added = {name + end for name in names or () for end in BLOCKS[1:]}
+    """Return the columns but those that `listwise_features` adds to another one; all if they have no names.
+
+    It adds all of its blocks: a column that only looks like one of them is a feature of its own.
+    """
+    present = set(names or ())
+    blocks = [[name + end for end in BLOCKS[1:]] for name in names or ()]
+    added = {name for block in blocks if present.issuperset(block) for name in block}
     kept = [i for i, name in enumerate(names or ()) if name not in added]
     return np.array(kept if names else range(features), np.int64)
 

@@ -49,10 +49,13 @@ def size_of(task: Task, differences: int) -> Size:
 
 def check_pairtree(size: Size, leaves: int) -> None:
     """Raise if trees on pairs, whose features aren't stored, need more memory than there is."""
+    instead = "keep fewer documents of each query (TwoStage(top=...)) or fewer queries."
+    if 2 * _histograms(size, leaves) > pairtree(size, leaves):
+        instead = f"most of it are the histograms of {leaves:,} leaves: set num_leaves lower."
     _check_room(
         pairtree(size, leaves),
         f"training on {size.pairs:,} ordered pairs of documents (the longest query has {size.longest:,} documents)",
-        "keep fewer documents of each query (TwoStage(top=...)) or fewer queries.",
+        instead,
     )
 
 
@@ -69,9 +72,14 @@ def pairtree(size: Size, leaves: int) -> float:
     """Return the bytes that pair-trees take."""
     # Both directions of a difference share a byte, and four differences a word.
     pair = 90 + 2 * -(-size.differences // 4)
-    # Half of the leaves have a histogram at most; a feature's has up to 256 bins.
-    histograms = _SUM * 256 * size.columns * (leaves // 2 + 1)
-    return 5.0 * size.numbers + pair * size.pairs + 16 * size.valid_pairs + histograms
+    stored = 5.0 * size.numbers + pair * size.pairs + 16 * size.valid_pairs
+    return stored + _histograms(size, leaves)
+
+
+def _histograms(size: Size, leaves: int) -> float:
+    # Half of the leaves have a histogram at most; a feature's has up to 256 bins, or two for each document.
+    documents = size.numbers // max(1, size.features)
+    return float(_SUM * min(256, 2 * documents) * size.columns * (leaves // 2 + 1))
 
 
 def lightgbm(size: Size, leaves: int, bins: int, sample: int) -> float:

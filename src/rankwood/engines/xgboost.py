@@ -198,6 +198,9 @@ def translate(params: dict[str, Any]) -> dict[str, Any]:
 
 def _check_names(params: dict[str, Any]) -> None:
     """Raise if XGBoost has no parameter of some name, or can't read a value; it would only warn itself."""
+    wrong = [name for name in _DART if name in params]
+    if wrong and params.get("booster") != "dart":  # not every version says so
+        raise _check.InputError(f"{wrong[0]} needs booster='dart'.")
     smallest = xgb.DMatrix(np.zeros((1, 1)), nthread=1)
     with _plain_errors(), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
@@ -206,8 +209,6 @@ def _check_names(params: dict[str, Any]) -> None:
         config = json.loads(booster.save_config())
     text = " ".join(str(w.message) for w in said)
     unused = re.search(r'Parameters: \{ "(\w+)"', text)
-    if unused and unused.group(1) in _DART:
-        raise _check.InputError(f"{unused.group(1)} needs booster='dart'.")
     if unused:
         known = {*_SHARED, *_keys(config)} - {*_OURS, *_FOREIGN, *_NOT_NAMES}
         raise _params.unknown("XGBoost", unused.group(1), known)

@@ -28,6 +28,12 @@ def single(X: Any) -> np.ndarray:
         return np.ascontiguousarray(X, dtype=np.float32)
 
 
+def check_bins(max_bin: Any) -> None:
+    """Raise unless a feature can have so many bins."""
+    if _check.at_least(max_bin, 2, "max_bin") > 255:
+        raise _check.InputError(f"max_bin must be at most 255, got {max_bin}.")
+
+
 class Column(NamedTuple):
     """One binned feature: the column of X, its edges, and whether any value was missing."""
 
@@ -72,8 +78,7 @@ class Binned:
         max_bin: int = 255,
         n_jobs: int | None = None,
     ) -> None:
-        if _check.at_least(max_bin, 2, "max_bin") > 255:
-            raise _check.InputError(f"max_bin must be at most 255, got {max_bin}.")
+        check_bins(max_bin)
         self.X = single(X)
         if self.X.ndim != 2 or self.X.shape[0] != layout.n_items:
             raise _check.InputError(

@@ -8,7 +8,7 @@ from rankwood import _check
 from rankwood.engines import _params, pairs_memory
 from rankwood.engines.base import Gradients, Task
 from rankwood.engines.pairs import Lists, columns_of, lists_of
-from rankwood.engines.pairtree.binning import Binned
+from rankwood.engines.pairtree.binning import Binned, check_bins
 from rankwood.engines.pairtree.forest import Forest
 from rankwood.engines.pairtree.grower import Grower, Params
 
@@ -41,7 +41,7 @@ class PairTreeEngine:
         columns = columns_of(wanted, task.train.feature_names, task.train.n_features)
         self._params = _tree_params(params)
         size = pairs_memory.size_of(task, len(columns))
-        pairs_memory.check_pairtree(size, self._params.num_leaves)
+        pairs_memory.check_pairtree(size, self._params.most_leaves(size.pairs))
         self._train, self._valid = lists_of(task)
         binned = Binned(self._train.X, self._train.layout, columns, max_bin, self._jobs)
         self._grower = Grower(binned, self._params, self._jobs)
@@ -126,6 +126,7 @@ def check_params(params: dict[str, Any], objective: Any) -> None:
         if name not in known:
             raise _params.unknown("the engine 'pairtree'", name, known)
     _tree_params({name: value for name, value in params.items() if name in _SHARED})
+    check_bins(params.get("max_bin", 255))
 
 
 def _tree_params(params: dict[str, Any]) -> Params:

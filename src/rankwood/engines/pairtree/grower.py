@@ -17,6 +17,7 @@ __all__ = ["Grower", "Params", "Tree", "grow"]
 
 _EXACT = 51  # bits of a sum: float64 holds it exactly, see splitting._real
 _WORD = 62
+_LARGEST = 300  # powers of two that sums may have: squares and products of them are still numbers
 _CHUNKS = 4  # pieces of work for each thread
 
 
@@ -307,5 +308,9 @@ def _shift(values: np.ndarray, name: str, bits: int) -> int:
         row = int(np.flatnonzero(~np.isfinite(values))[0]) if not np.isfinite(values).all() else 0
         raise _check.InputError(f"{name} must be finite numbers, got {values[row]} at pair {row}.")
     # Rounding adds at most half a unit per value, less than half of the sum's bits as long as there are pairs.
-    shift = bits - 1 - math.frexp(total)[1] if total > 0 else 0
-    return max(-400, min(400, shift))
+    size = math.frexp(total)[1] if total > 0 else 0
+    if abs(size) > _LARGEST:
+        raise _check.InputError(
+            f"{name} must have a sum of absolute values between 2^-{_LARGEST} and 2^{_LARGEST}, got {total:g}."
+        )
+    return bits - 1 - size if total > 0 else 0

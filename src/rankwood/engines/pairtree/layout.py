@@ -13,8 +13,8 @@ import numpy as np
 from rankwood import _check, _run
 from rankwood._jit import inner, jit
 
-#: Pairs are numbered in 32 bits; a signed 32-bit number still holds all of them.
-MOST_PAIRS = 2**31 - 1
+#: Sums of hessians share a word with counts of pairs: with more pairs, hessians would have too few bits.
+MOST_PAIRS = 2**26
 
 
 class Layout:
@@ -35,7 +35,7 @@ class Layout:
             longest = int(np.argmax(self.sizes))
             raise _check.InputError(
                 f"the data has {total:,} ordered pairs of documents (the longest query, number {longest}, has "
-                f"{int(self.sizes[longest]):,} documents), and a pair-tree numbers at most {MOST_PAIRS:,}; "
+                f"{int(self.sizes[longest]):,} documents), and pair-trees grow on at most {MOST_PAIRS:,}; "
                 "keep fewer documents of each query (TwoStage(top=...)) or fewer queries."
             )
         self.start = np.concatenate([[0], np.cumsum(self.sizes * (self.sizes - 1))]).astype(

@@ -96,6 +96,12 @@ def _weight(g, l1):
 
 
 @exactly
+def _plus(h, l2):
+    """Return h + l2; l2 may be far less than a unit, and must not be added to the number that `_real` subtracts."""
+    return h + l2
+
+
+@exactly
 def _crossed(a, d, b, e):
     """Return (a / d + b / e) d e; the same bits for (b, e, a, d), as of splits that mirror each other."""
     return a * e + b * d
@@ -111,7 +117,7 @@ def split_gain(left_g, left_h, total, scale, limits):
     r, s = total.g - g, total.h - h
     enough = (left_h >= limits.least) & (total.word - left_h >= limits.least)
     enough &= (h >= limits.hessian) & (s >= limits.hessian)
-    d, e = h + limits.l2, s + limits.l2
+    d, e = _plus(h, limits.l2), _plus(s, limits.l2)
     # One division for both sides.
     gain = _crossed(_weight(g, limits.l1), d, _weight(r, limits.l1), e) / (d * e if enough else 1.0)
     return np.float64(gain).view(np.int64) if enough else np.int64(-1)

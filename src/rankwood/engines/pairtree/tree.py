@@ -35,6 +35,11 @@ class Params:
                 f"feature_fraction must be above 0 and at most 1, got {self.feature_fraction}."
             )
 
+    def most_leaves(self, pairs: int) -> int:
+        """Return how many leaves a tree on so many pairs can have."""
+        deep = 2**self.max_depth if 0 < self.max_depth < 62 else self.num_leaves
+        return max(2, min(self.num_leaves, deep, pairs // self.min_data_in_leaf))
+
 
 class Tree(NamedTuple):
     """Inner nodes and leaves in arrays; child c >= 0 is inner node c, c < 0 is leaf -1 - c.
