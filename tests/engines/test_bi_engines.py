@@ -210,7 +210,10 @@ for engine, *size in (("pairtree", 3, 600, 8), ("lightgbm", 60, 20, 100)):
 """
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="reads /proc, returns freed memory")
+@pytest.mark.skipif(
+    platform.libc_ver()[0] != "glibc",
+    reason="measures memory by Linux's /proc and glibc's malloc_trim",
+)
 def test_estimates_are_near_what_is_taken():
     done = subprocess.run([sys.executable, "-c", GROWTH], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -219,3 +222,13 @@ def test_estimates_are_near_what_is_taken():
         ratio = pairs_memory._MORE * float(estimate) / float(taken)
         assert 0.8 < ratio < 2, (engine, estimate, taken)
     assert len(done.stdout.splitlines()) == 2
+
+
+@pytest.mark.parametrize("engine", ["xgboost", "catboost"])
+def test_engines_that_cannot_help_need_no_installing(engine, monkeypatch):
+    monkeypatch.setitem(sys.modules, engine, None)
+    monkeypatch.delitem(sys.modules, f"rankwood.engines.{engine}", raising=False)
+    with pytest.raises(InputError, match=r"can't train objectives of pairs .*: pairtree, lightgbm"):
+        rw.Ranker("bi-softmax", engine).fit(lists())
+    with pytest.raises(InputError, match=rf"pip install 'rankwood\[{engine}\]'"):
+        rw.Ranker("ranknet", engine).fit(lists())

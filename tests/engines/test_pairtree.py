@@ -452,7 +452,10 @@ def sums(to, source, k):
     add2(to, k, source, k)
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64" or not JIT, reason="reads x86 code")
+@pytest.mark.skipif(
+    platform.machine() != "x86_64" or not JIT,
+    reason="looks for x86 vector instructions in machine code",
+)
 @pytest.mark.parametrize(("run", "packed"), [(gains, "divpd"), (sums, "paddq")])
 def test_gains_and_sums_run_in_vectors(run, packed):
     numbers = np.arange(300) << 20 | 1

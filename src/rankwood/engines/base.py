@@ -86,11 +86,12 @@ def find(name: Any) -> Any:
 
 def check(name: Any, objective: Any, beyond: bool = False) -> None:
     """Raise unless an engine is there and can train an objective, with documents beyond the lists if there are."""
-    module = find(name)
-    if isinstance(objective, Bi) and name not in ON_PAIRS:
+    # First, so that nobody is told to install what won't help.
+    if isinstance(objective, Bi) and str(name) in ENGINES and name not in ON_PAIRS:
         raise _check.InputError(
             f"engine={name!r} can't train objectives of pairs (bi-...). Engines that can: {', '.join(ON_PAIRS)}."
         )
+    module = find(name)
     if not isinstance(objective, Bi) and name == "pairtree":
         raise _check.InputError(
             "engine='pairtree' trains objectives of pairs only: write bi- before the name of an objective, as in "
