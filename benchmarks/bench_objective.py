@@ -12,8 +12,10 @@ import numpy as np
 import rankwood as rw
 from benchmarks._timing import interleave, spread
 from rankwood.data.groups import group_rows
-from rankwood.engines.lightgbm import lgb  # loaded as the engine loads it, for both contenders
-from rankwood.objectives.drive import Drive
+from rankwood.engines.lightgbm.engine import (
+    lgb,  # loaded as the engine loads it, for both contenders
+)
+from rankwood.objectives.computer import Drive
 
 THREADS = 2
 BARS = {10: 2.0, 30: 2.5, None: 3.5}

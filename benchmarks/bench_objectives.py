@@ -16,8 +16,8 @@ import rankwood as rw
 from benchmarks._timing import interleave, spread
 from benchmarks.bench_objective import THREADS, queries
 from rankwood.data.groups import group_rows
-from rankwood.engines.lightgbm import lgb
-from rankwood.objectives.drive import Drive
+from rankwood.engines.lightgbm.engine import lgb
+from rankwood.objectives.computer import Drive
 
 #: Names by the bar they have to meet: against the native objective at truncation 10, against that without
 #: truncation, and the pairs of a plain objective and its extension.

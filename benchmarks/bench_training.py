@@ -7,7 +7,7 @@ import numpy as np
 
 import rankwood as rw
 from benchmarks.bench_objective import THREADS, queries
-from rankwood.engines.lightgbm import lgb, translate
+from rankwood.engines.lightgbm.engine import lgb, translate
 
 ROUNDS = 20
 

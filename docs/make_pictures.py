@@ -13,10 +13,10 @@ import numpy as np
 from PIL import Image
 
 import rankwood as rw
-from rankwood.data.lists import grouped
-from rankwood.diagnosis import has_cutoff, heat
-from rankwood.objectives.count import drive, weighing
-from rankwood.objectives.named import OBJECTIVES
+from rankwood.data.ranking_data import grouped
+from rankwood.diagnostics import has_cutoff, heat
+from rankwood.objectives.families.registry import OBJECTIVES
+from rankwood.objectives.inspection import drive, weighing
 from rankwood.objectives.pairwise import Lambda
 from rankwood.report import plots
 

@@ -15,7 +15,7 @@ import rankwood as rw
 from rankwood.cli import _files, main, train
 from rankwood.data.demo import PARTS, load_demo
 from rankwood.data.synthetic import make_ranking
-from rankwood.ranker import Ranker
+from rankwood.training.ranker import Ranker
 
 FAST = ["--n-estimators", "8", "--num-leaves", "7", "--threads", "2"]
 
@@ -464,7 +464,7 @@ def test_damaged_model(call, made, damage):
 
 def interrupting(after):
     """Return a stand-in for a round's evaluation that the user interrupts after so many rounds."""
-    from rankwood.watch import Watch
+    from rankwood.training.monitoring import Watch
 
     look = Watch.look
 
@@ -477,7 +477,7 @@ def interrupting(after):
 
 
 def test_an_interrupted_run_keeps_its_trees(call, monkeypatch):
-    monkeypatch.setattr("rankwood.watch.Watch.look", interrupting(4))
+    monkeypatch.setattr("rankwood.training.monitoring.Watch.look", interrupting(4))
     words = complaint(call("train @train.txt --model m.json --n-estimators 30"))
     assert re.search(r"interrupted; the model so far, [45] trees, is saved in m\.json\.", words)
     assert Ranker.load("m.json").best_iteration_ in (4, 5)

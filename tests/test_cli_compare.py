@@ -138,7 +138,7 @@ def test_tables_of_queries_need_no_labels(call, made):
 def test_models_and_scores_together(call, made):
     found = answer(call("@data.txt @m.json @far.txt --metric ndcg@5 --json"))
     data = rw.load_letor(made / "data.txt")
-    from rankwood.ranker import Ranker
+    from rankwood.training.ranker import Ranker
 
     ev = rw.evaluate("ndcg@5", data, Ranker.load(made / "m.json").predict(data))
     assert found["means"][0]["mean"] == ev.mean()["ndcg@5"]

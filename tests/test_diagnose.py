@@ -10,29 +10,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankwood as rw
-from rankwood._jit import VERBS, lower
+from rankwood._core.jit import VERBS, lower
 from rankwood.cli import main
 from rankwood.data.groups import group_rows
-from rankwood.diagnosis import cutoff, diagnose, heat, pair_counts
+from rankwood.diagnostics import cutoff, diagnose, heat, pair_counts
 from rankwood.metrics import NDCG
 from rankwood.objectives import (
     All,
+    BothDirections,
     Gap,
-    LabelOf,
     Lambda,
-    Loss1,
-    One,
-    Ordered,
+    NDCGLoss1,
     Softmax,
     Sum,
     Swap,
     Top,
+    Uniform,
+    WinnerLabel,
 )
-from rankwood.objectives.bi import Bi
-from rankwood.objectives.count import Coherency, Counted, Quick, Unit, Used, counting, drive
-from rankwood.objectives.drive import Drive
-from rankwood.objectives.named import OBJECTIVES
-from rankwood.watch import records_of
+from rankwood.objectives.bi import Bivariate
+from rankwood.objectives.computer import Drive
+from rankwood.objectives.families.registry import OBJECTIVES
+from rankwood.objectives.inspection import Coherency, Counted, Quick, Unit, Used, counting, drive
+from rankwood.training.monitoring import records_of
 
 GOLDEN = {
     "BinRankNet": "bin-ranknet",
@@ -169,7 +169,7 @@ def test_heat_is_the_weight_of_each_pair():
 
 
 def test_heat_of_a_composition_without_norm_and_of_one_document():
-    part = Lambda(weight=Sum(One(), Gap(2), mu=0.5), pairs=Top(2))
+    part = Lambda(weight=Sum(Uniform(), Gap(2), mu=0.5), pairs=Top(2))
     want = [[0, 1, 1.5, 1.5], [1, 0, 1, 1.5], [1.5, 1, 0, 0], [1.5, 1.5, 0, 0]]
     np.testing.assert_array_equal(heat(part, 4), want)
     assert heat("ranknet", 1).tolist() == [[0.0]]
@@ -229,10 +229,10 @@ def test_metrics_leave_pairs_without_a_weight():
 def test_an_ordered_pair_counts_once():
     y, scores = [2, 0, 1, 0], [4, 3, 2, 1]
     both = Lambda(
-        weight=LabelOf(), pairs=Ordered(All())
+        weight=WinnerLabel(), pairs=BothDirections(All())
     )  # all but the two zeros, which have no weight
     assert diagnose(both, y, scores).per_query["pairs"].tolist() == [5]
-    first = Lambda(weight=Loss1(), pairs=Ordered(Top(1)))
+    first = Lambda(weight=NDCGLoss1(), pairs=BothDirections(Top(1)))
     assert diagnose(first, y, scores).per_query["pairs"].tolist() == [3]
 
 
@@ -403,7 +403,7 @@ def test_bad_requests():
             "bi-ranknet", y, scores
         ): "'bi-ranknet' lifts one to pairs: look at that, 'ranknet'",
         lambda: diagnose(
-            Bi(Softmax()), y, scores
+            Bivariate(Softmax()), y, scores
         ): r"lifts one to pairs: look at that, Softmax\(\)",
         lambda: heat("bi-lambdarank-p@3"): "for objectives on documents, .* that, 'lambdarank-p@3'",
         lambda: pair_counts("bi-lambdarank-p@3"): "for objectives on documents, and 'bi-lambda",

@@ -11,10 +11,10 @@ from types import ModuleType
 import pytest
 
 import rankwood
-import rankwood.ranker  # parts that are imported late must be there before the first page begins
-from rankwood._jit import PARTS, VERBS
+import rankwood.training.ranker  # parts that are imported late must be there before the first page begins
+from rankwood._core.jit import PARTS, VERBS
 from rankwood.metrics.evaluate import METRICS
-from rankwood.objectives.named import OBJECTIVES
+from rankwood.objectives.families.registry import OBJECTIVES
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

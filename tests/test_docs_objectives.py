@@ -8,8 +8,8 @@ import pytest
 
 import rankwood as rw
 from rankwood.engines import base
-from rankwood.engines.catboost_losses import native
-from rankwood.objectives.named import OBJECTIVES
+from rankwood.engines.catboost.losses import native
+from rankwood.objectives.families.registry import OBJECTIVES
 
 PAGE = (Path(__file__).parents[1] / "docs" / "objectives.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^### `([^`]+)`\n(.*?)(?=^##)", PAGE, re.MULTILINE | re.DOTALL))

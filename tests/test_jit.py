@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import rankwood as rw
-from rankwood._jit import JIT
+from rankwood._core.jit import JIT
 
 TESTS = Path(__file__).parent
 
 USER_PART = """
 import sys
 import numpy as np
-from rankwood._jit import part
+from rankwood._core.jit import part
 import rankwood as rw
 from rankwood.objectives import Lambda
 from rankwood.objectives.pairwise import fill
@@ -45,7 +45,7 @@ def run(code, cache, **env):
 
 
 SETS = """
-from rankwood._jit import part
+from rankwood._core.jit import part
 from rankwood.metrics import NDCG
 
 @part
@@ -115,7 +115,7 @@ import re, sys
 import numpy as np
 import rankwood as rw
 from rankwood.data.groups import group_rows
-from rankwood.objectives.drive import Drive
+from rankwood.objectives.computer import Drive
 from rankwood.objectives.pairwise import fill
 
 y = np.arange(20.0) % 4

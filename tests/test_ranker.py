@@ -17,10 +17,10 @@ from sklearn.preprocessing import StandardScaler
 
 import rankwood as rw
 from conftest import random_lists
-from rankwood import modelfile
-from rankwood.diagnosis import diagnose
+from rankwood.diagnostics import diagnose
 from rankwood.metrics import DCG
 from rankwood.objectives import Lambda, Swap, Top
+from rankwood.training import model_file
 
 
 @pytest.fixture
@@ -484,7 +484,7 @@ def test_a_device_is_never_replaced(data, tmp_path):
 
 def signed(content):
     """Return the text of a model file whose checksum is right, whatever is in it."""
-    return json.dumps({**content, "sha256": modelfile._checksum(content)})
+    return json.dumps({**content, "sha256": model_file._checksum(content)})
 
 
 def test_damaged_and_foreign_files(data, tmp_path):
@@ -523,7 +523,7 @@ def test_damaged_and_foreign_files(data, tmp_path):
 
 
 def test_an_interrupted_run_keeps_its_trees(data, monkeypatch):
-    from rankwood.engines.lightgbm import LightGBMEngine
+    from rankwood.engines.lightgbm.engine import LightGBMEngine
 
     update, calls = LightGBMEngine.update, []
 
@@ -577,7 +577,7 @@ def test_a_record_is_what_diagnose_says(data):
 
 
 def test_records_are_saved_and_survive_an_interrupt(data, monkeypatch, tmp_path):
-    from rankwood.engines.lightgbm import LightGBMEngine
+    from rankwood.engines.lightgbm.engine import LightGBMEngine
 
     update, calls = LightGBMEngine.update, []
 
@@ -603,7 +603,7 @@ def test_models_without_a_record_can_be_read(data, tmp_path):
     small().fit(data).save(path)
     content = json.loads(path.read_text())
     del content["record"], content["params"]["record"]
-    content["sha256"] = modelfile._checksum(content)
+    content["sha256"] = model_file._checksum(content)
     path.write_text(json.dumps(content))
     assert rw.Ranker.load(path).record_ == {}
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from rankwood import _run
+from rankwood._core import threads
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 7])
@@ -18,13 +18,13 @@ def test_every_item_is_worked_on_once(n_jobs, size):
     def kernel(first, last):
         done[first:last] += 1
 
-    _run.over(np.arange(size) % 4 + 0.5, kernel, n_jobs)
+    threads.over(np.arange(size) % 4 + 0.5, kernel, n_jobs)
     assert (done == 1).all()
 
 
 def test_ranges_become_smaller():
     found = []
-    _run.over(np.ones(1000), lambda a, b: found.append((a, b)), 2, chunks=4)
+    threads.over(np.ones(1000), lambda a, b: found.append((a, b)), 2, chunks=4)
     sizes = [b - a for a, b in sorted(found)]
     assert sum(sizes) == 1000 and sizes[0] == 333
     assert all(a >= b - 1 for a, b in pairwise(sizes))
@@ -33,13 +33,13 @@ def test_ranges_become_smaller():
 
 def test_ranges_go_by_work():
     found = []
-    _run.over(np.array([8.0, *[1.0] * 16]), lambda a, b: found.append((a, b)), 2, chunks=1)
+    threads.over(np.array([8.0, *[1.0] * 16]), lambda a, b: found.append((a, b)), 2, chunks=1)
     assert sorted(found)[0] == (0, 1)  # a third of it
 
 
 def test_threads_work_at_the_same_time():
     meet = threading.Barrier(2)
-    _run.over(np.ones(2), lambda a, b: meet.wait(30), 2)
+    threads.over(np.ones(2), lambda a, b: meet.wait(30), 2)
     assert not meet.broken
 
 
@@ -58,7 +58,7 @@ def test_errors_reach_the_caller(where):
         working.pop()
 
     with pytest.raises(ValueError, match="broken"):
-        _run.over(np.ones(2), kernel, 2, chunks=1)
+        threads.over(np.ones(2), kernel, 2, chunks=1)
     assert working == []
 
 
@@ -73,14 +73,14 @@ def test_busy_threads_are_not_waited_for():
             hold.wait(30)
 
     def all_of_it():
-        _run.over(np.ones(2), blocked, 2, chunks=1)
+        threads.over(np.ones(2), blocked, 2, chunks=1)
         caught.append(True)
 
     outer = threading.Thread(target=all_of_it)
     outer.start()
     time.sleep(0.2)  # the one other thread there is has nothing but `hold` to wait for
     done = []
-    _run.over(np.ones(9), lambda a, b: done.append((a, b)), 2)
+    threads.over(np.ones(9), lambda a, b: done.append((a, b)), 2)
     assert sum(b - a for a, b in done) == 9
     hold.set()
     outer.join(30)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import naive_stats
 from rankwood import stats
-from rankwood._check import InputError
-from rankwood._jit import JIT
+from rankwood._core.checks import InputError
+from rankwood._core.jit import JIT
 
 DRAWS = 10_000 if JIT else 400
 SAMPLED = {"permutation": stats.permutation, "bootstrap": stats.bootstrap}

@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
 import rankwood as rw
-from rankwood import modelfile
-from rankwood.data.cut import best, stacked
 from rankwood.data.groups import group_rows
+from rankwood.data.truncation import best, stacked
+from rankwood.training import model_file
 
 PLAIN = {"listwise": False}
 SEEN = []  # what every spy has been told, in order
@@ -325,7 +325,7 @@ def test_an_interrupted_second_stage_keeps_its_trees(rng, seen, monkeypatch):
     train = made(rng, 8, "t")
     second = rw.Ranker("ranknet", n_estimators=9, min_child_samples=1, n_jobs=1)
     model = rw.TwoStage(Spy(), second, folds=2)
-    from rankwood.engines.lightgbm import LightGBMEngine
+    from rankwood.engines.lightgbm.engine import LightGBMEngine
 
     rounds, update = [], LightGBMEngine.update
 
@@ -588,7 +588,7 @@ def test_damaged_files(trained, tmp_path):
     content = json.loads(path.read_text())
 
     def load(changed):
-        changed = {**changed, "sha256": modelfile._checksum(changed)}
+        changed = {**changed, "sha256": model_file._checksum(changed)}
         path.write_text(json.dumps(changed))
         return rw.TwoStage.load(path)
 

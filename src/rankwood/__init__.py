@@ -7,33 +7,33 @@ by side, `objective` and `gradients` for the losses themselves.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rankwood._check import InputError
+from rankwood._core.checks import InputError
 from rankwood._version import __version__
 from rankwood.data.letor import load_letor, save_letor
-from rankwood.data.lists import RankingData
-from rankwood.data.listwise import listwise_features
+from rankwood.data.listwise_features import listwise_features
+from rankwood.data.ranking_data import RankingData
 from rankwood.data.trec import Qrels, Run, load_qrels, load_run, save_qrels, save_run
 from rankwood.metrics.evaluate import evaluate
 from rankwood.metrics.evaluation import Evaluation
-from rankwood.metrics.named import metric
+from rankwood.metrics.registry import metric
 from rankwood.objectives.bivariate import bivariate_gradients
-from rankwood.objectives.drive import gradients
-from rankwood.objectives.named import objective
+from rankwood.objectives.computer import gradients
+from rankwood.objectives.families.registry import objective
 
 if TYPE_CHECKING:
-    from rankwood.diagnosis import diagnose
-    from rankwood.ranker import Ranker
+    from rankwood.diagnostics import diagnose
     from rankwood.report.compare import compare
     from rankwood.report.comparison import Comparison
-    from rankwood.twostage import TwoStage
+    from rankwood.training.ranker import Ranker
+    from rankwood.training.two_stage import TwoStage
 
 # What takes a while to import (scikit-learn, SciPy), and most of the package does without.
 _LATER = {
     "Comparison": "rankwood.report",
-    "Ranker": "rankwood.ranker",
-    "TwoStage": "rankwood.twostage",
+    "Ranker": "rankwood.training.ranker",
+    "TwoStage": "rankwood.training.two_stage",
     "compare": "rankwood.report",
-    "diagnose": "rankwood.diagnosis",
+    "diagnose": "rankwood.diagnostics",
 }
 
 __all__ = [

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import naive
-from rankwood._jit import PARTS, at, jit, lower
+from rankwood._core.jit import PARTS, at, jit, lower
+from rankwood._core.sorting import Query, discounts
 from rankwood.data.groups import group_rows
 from rankwood.metrics import AtLeast, Cutoff, LinearChance, Relevant
 from rankwood.metrics.evaluate import METRICS, Evaluator, metric
-from rankwood.metrics.query import Query, discounts
 from rankwood.metrics.verbs import columns, delta, gain, per, tied, value, worth
 
 METRIC_PARTS = [

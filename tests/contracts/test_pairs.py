@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import rankwood as rw
 from objectives.oracle import interpreted
-from rankwood._jit import PARTS, VERBS, part
-from rankwood.objectives import Graded, Lambda, NoScale, Ordered, Top, TopMissed
-from rankwood.objectives.labels import Binary
+from rankwood._core.jit import PARTS, VERBS, part
+from rankwood.objectives import BothDirections, Graded, Lambda, NoScale, Top, TopMissed
+from rankwood.objectives.parts.labels import Binary
 
 
 @part
@@ -46,7 +46,7 @@ def visits(pairs, n, labels=None, y=None):
     """Number of pairs that the loop visits with documents in rank order."""
     y = np.arange(n) % 3 if y is None else y
     if labels is None:  # every pair, equal labels too
-        objective = Lambda(Visited(), Ordered(pairs), Tally(), NoScale(), Graded())
+        objective = Lambda(Visited(), BothDirections(pairs), Tally(), NoScale(), Graded())
         each = 4.0  # two wishes, two documents
     else:
         objective = Lambda(Visited(), pairs, Tally(), NoScale(), labels)
@@ -183,7 +183,7 @@ def row_of(pairs, n, a, y):
 
     s = -np.arange(n, dtype=float)
     middle = (s[0] + s[-1]) / 2
-    objective = Lambda(Visited(), Ordered(pairs), Around(s[a] - middle), NoScale(), Graded())
+    objective = Lambda(Visited(), BothDirections(pairs), Around(s[a] - middle), NoScale(), Graded())
     with interpreted():
         hess = rw.gradients(objective, y, s, n_jobs=1)[1] / 2
     hess[a] = 0.0

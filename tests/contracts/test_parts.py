@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import rankwood as rw
-from rankwood._jit import PARTS, VERBS, Can, at, copied, cut, like, lower, part, take, verb
-from rankwood.metrics.sums import Gains
+from rankwood._core.jit import PARTS, VERBS, Can, at, copied, cut, like, lower, part, take, verb
+from rankwood.metrics.additive import Gains
 from rankwood.objectives import All, ByDistance, Lambda, Logistic, Top
-from rankwood.objectives.bi import Bi
-from rankwood.objectives.loop import Doc
-from rankwood.objectives.named import OBJECTIVES
+from rankwood.objectives._kernels.loop import Doc
+from rankwood.objectives.bi import Bivariate
+from rankwood.objectives.families.registry import OBJECTIVES
 
 OWN = [cls for cls in PARTS.values() if cls.__module__.startswith("rankwood.")]
 LOSSES = [cls() for cls in OWN if cls.Raw in VERBS["slope"].table]
@@ -27,7 +27,7 @@ def test_parts_are_values(cls):
     if fields(cls):
         with pytest.raises(FrozenInstanceError):
             setattr(one, fields(cls)[0].name, 1)
-    assert any(cls.Raw in v.table for v in VERBS.values()) or cls in (Lambda, Bi)
+    assert any(cls.Raw in v.table for v in VERBS.values()) or cls in (Lambda, Bivariate)
     assert cls.__doc__ and cls.__doc__.strip()[0].isupper()
 
 

@@ -13,16 +13,17 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from naive_letor import naive_letor, nearest32
-from rankwood import _jit, _memory
-from rankwood._check import InputError
-from rankwood.data import _letor_blocks, _letor_read
-from rankwood.data._letor_words import nearest_single
+from rankwood._core import jit, memory
+from rankwood._core.checks import InputError
 from rankwood.data.comments import Comments
+from rankwood.data.letor import blocks as _letor_blocks
 from rankwood.data.letor import load_letor, read_letor, save_letor
-from rankwood.data.lists import RankingData
+from rankwood.data.letor import read as _letor_read
+from rankwood.data.letor.words import nearest_single
+from rankwood.data.ranking_data import RankingData
 
 REAL = Path(__file__).parents[2].parent / "shared" / "data"
-SLOW = 1 if _jit.JIT else 10  # how much less to do without compiled code
+SLOW = 1 if jit.JIT else 10  # how much less to do without compiled code
 many = settings(
     max_examples=200 // SLOW,
     deadline=None,
@@ -532,40 +533,40 @@ def test_memory_that_the_system_refuses_is_told_in_the_same_sentence(file, monke
 def test_available_memory_is_what_machine_and_group_leave(tmp_path, monkeypatch):
     info, groups = put(tmp_path / "info", "MemTotal: 9 kB\nMemAvailable: 4000 kB\n"), tmp_path / "g"
     for name, path in (("_MEMINFO", info), ("_GROUPS", groups), ("_MOUNT", tmp_path)):
-        monkeypatch.setattr(_memory, name, str(path))
-    assert _memory.available() == 4000 * 1024  # there are no groups
+        monkeypatch.setattr(memory, name, str(path))
+    assert memory.available() == 4000 * 1024  # there are no groups
     inner = tmp_path / "memory" / "a" / "b"
     inner.mkdir(parents=True)
     put(groups, "7:cpu:/\n4:memory:/a/b\n0::/c\n")
     put(inner.parent / "memory.limit_in_bytes", "1000000\n")
     put(inner.parent / "memory.usage_in_bytes", "300000\n")
     put(inner.parent / "memory.stat", "cache 7\ntotal_inactive_file 50000\n")
-    assert _memory.available() == 750_000
+    assert memory.available() == 750_000
     (tmp_path / "c").mkdir()
     put(tmp_path / "c" / "memory.max", "max\n")
     put(tmp_path / "c" / "memory.current", "100\n")
-    assert _memory.available() == 750_000
+    assert memory.available() == 750_000
     put(tmp_path / "c" / "memory.max", "500\n")
     put(tmp_path / "c" / "memory.stat", "inactive_file 20\n")
-    assert _memory.available() == 420
+    assert memory.available() == 420
     put(info, "")
     put(groups, "")
-    assert _memory.available() == _memory._physical() > 1e8
+    assert memory.available() == memory._physical() > 1e8
 
 
 def test_a_limit_of_the_process_counts(monkeypatch):
     resource = pytest.importorskip("resource")
-    monkeypatch.setattr(_memory, "_free", lambda: 5e11)
-    monkeypatch.setattr(_memory, "_group", lambda: float("inf"))
+    monkeypatch.setattr(memory, "_free", lambda: 5e11)
+    monkeypatch.setattr(memory, "_group", lambda: float("inf"))
     limits = {"of process": 10**12}
     monkeypatch.setattr(resource, "getrlimit", lambda _: (limits["of process"], -1))
-    assert _memory.available() == 5e11
+    assert memory.available() == 5e11
     limits["of process"] = 10**11
-    assert 0 < _memory.available() < 10**11
+    assert 0 < memory.available() < 10**11
     limits["of process"] = 10**6  # less than is taken
-    assert _memory.available() == 0
+    assert memory.available() == 0
     limits["of process"] = resource.RLIM_INFINITY
-    assert _memory.available() == 5e11
+    assert memory.available() == 5e11
 
 
 def test_arguments_of_another_type_are_refused(file, tmp_path):

@@ -7,12 +7,13 @@ import zipfile
 import numpy as np
 import pytest
 
-from rankwood import _jit
-from rankwood._check import InputError
-from rankwood.data import _cache, letor
+from rankwood._core import jit
+from rankwood._core.checks import InputError
+from rankwood.data import letor
+from rankwood.data.letor import cache as _cache
 from rankwood.data.letor import read_letor
 
-ROWS = 3000 if _jit.JIT else 30
+ROWS = 3000 if jit.JIT else 30
 
 
 @pytest.fixture
@@ -193,7 +194,7 @@ def test_without_permission_to_write_there_is_just_no_copy(source, monkeypatch):
     def refuse(path):
         raise PermissionError(13, "Permission denied", path)
 
-    monkeypatch.setattr("rankwood._write.secrets.token_hex", lambda n: refuse("x"))
+    monkeypatch.setattr("rankwood._core.atomic.secrets.token_hex", lambda n: refuse("x"))
     assert read_letor(source, cache=True).y.size == ROWS
     assert os.listdir(source.parent) == ["a.txt"]
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import rankwood as rw
-from rankwood.data import listwise
-from rankwood.data.listwise import base_features
+from rankwood.data import listwise_features as listwise
+from rankwood.data.listwise_features import base_features
 
 NUMBERS = st.one_of(
     st.sampled_from([0.0, 1.0, 1.0, 0.1, -2.5]), st.floats(-1e6, 1e6), st.just(math.nan)
@@ -227,7 +227,7 @@ def test_layouts_and_threads(rng):
     for same in (np.asfortranarray(X), sparse.csr_matrix(X)):
         got = rw.listwise_features(rw.RankingData(same, y, qid=qid)).X
         assert got.tobytes() == want.tobytes()
-    from rankwood.data.listwise import expand
+    from rankwood.data.listwise_features import expand
 
     plain = np.empty_like(want)
     plain[:, :4] = X

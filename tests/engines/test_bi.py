@@ -8,8 +8,8 @@ import rankwood as rw
 from conftest import random_lists
 from rankwood import InputError
 from rankwood.cli.train import parameter
-from rankwood.engines import lightgbm_pairs
-from rankwood.engines.pairs import columns_of
+from rankwood.engines.lightgbm import stored_pairs as lightgbm_pairs
+from rankwood.engines.pair_lists import columns_of
 
 SMALL = {"n_estimators": 8, "num_leaves": 7, "learning_rate": 0.3, "min_child_samples": 5}
 

@@ -12,8 +12,9 @@ import pytest
 import naive_pairtree as naive
 import rankwood as rw
 from rankwood import InputError
-from rankwood.engines import base, pairs_memory
-from rankwood.engines.lightgbm_pairs import PairRows
+from rankwood.engines import base
+from rankwood.engines import pair_memory as pairs_memory
+from rankwood.engines.lightgbm.stored_pairs import PairRows
 from rankwood.engines.pairtree import Binned, Layout, Params, grow
 
 
@@ -164,7 +165,7 @@ def test_first_tree_of_both_engines(seed):
 )
 def test_what_would_not_fit_is_refused(engine, leaves, text, monkeypatch):
     monkeypatch.setattr(pairs_memory, "available", lambda: 1e5)
-    monkeypatch.setattr("rankwood.engines.pairs.Layout", None)  # before pairs are made
+    monkeypatch.setattr("rankwood.engines.pair_lists.Layout", None)  # before pairs are made
     with pytest.raises(InputError, match=text):
         rw.Ranker("bi-ranknet", engine, num_leaves=leaves, min_child_samples=1).fit(
             lists(queries=100)
@@ -184,7 +185,7 @@ GROWTH = """
 import ctypes
 import numpy as np
 import rankwood as rw
-from rankwood.engines import pairs_memory
+from rankwood.engines import pair_memory as pairs_memory
 
 def status(name):
     lines = open("/proc/self/status").read().splitlines()

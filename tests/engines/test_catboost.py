@@ -11,10 +11,10 @@ import pytest
 import rankwood as rw
 from conftest import random_lists
 from objectives.oracle import interpreted
-from rankwood.engines.catboost import CatBoostEngine, load
-from rankwood.engines.catboost_losses import native
-from rankwood.objectives.named import objective as to_objective
-from rankwood.watch import Watch
+from rankwood.engines.catboost.engine import CatBoostEngine, load
+from rankwood.engines.catboost.losses import native
+from rankwood.objectives.families.registry import objective as to_objective
+from rankwood.training.monitoring import Watch
 
 
 def small(objective, **params):
@@ -147,7 +147,7 @@ def test_stochastic_rank_has_the_same_mean(rng, text):
         ),
         ("lambdarank-ndcg@7", "LambdaMart:metric=NDCG;sigma=1.0;norm=true;type=Exp;top=7"),
         (
-            "Lambda(weight=Times(base=YetiAP(), by=3.0), pairs=Exactly(1), labels=Binary())",
+            "Lambda(weight=Scaled(base=YetiAP(), by=3.0), pairs=Exactly(1), labels=Binary())",
             "YetiRank:num_neighbors=1;mode=MAP;noise=No;permutations=1",
         ),
     ],

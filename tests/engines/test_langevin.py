@@ -10,10 +10,10 @@ from catboost import CatBoost, Pool
 
 import rankwood as rw
 from conftest import random_lists
-from rankwood.engines import lightgbm as engine
 from rankwood.engines.base import Task
-from rankwood.engines.langevin import Langevin, asked
-from rankwood.objectives.drive import Drive
+from rankwood.engines.lightgbm import engine
+from rankwood.engines.lightgbm.langevin import Langevin, asked
+from rankwood.objectives.computer import Drive
 
 BOTH = pytest.mark.parametrize("mode", ["Constant", "Decreasing"])
 RATE, STEP = 0.6, 0.3

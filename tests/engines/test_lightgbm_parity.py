@@ -8,7 +8,7 @@ import pytest
 
 import rankwood as rw
 from conftest import random_lists
-from rankwood._jit import part
+from rankwood._core.jit import part
 
 PARAMS = {"learning_rate": 0.1, "num_leaves": 15, "min_child_samples": 20}
 

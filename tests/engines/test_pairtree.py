@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import naive_pairtree as naive
-from rankwood._check import InputError
-from rankwood._jit import JIT, OPTIONS, add2
+from rankwood._core.checks import InputError
+from rankwood._core.jit import JIT, OPTIONS, add2
 from rankwood.engines.pairtree import Binned, Forest, Grower, Layout, Params, grow, splitting
 from rankwood.engines.pairtree.binning import _cut
-from rankwood.engines.pairtree.plan import sampled
+from rankwood.engines.pairtree.histogram_layout import sampled
 
 DIFFERENCES = [0, 1, 3, 2]
 

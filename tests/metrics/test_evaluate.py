@@ -83,7 +83,7 @@ def test_labels_that_are_many_or_broken(rng):
 
 
 def test_early_stopping_knows_which_way_is_better():
-    from rankwood.watch import Watch
+    from rankwood.training.monitoring import Watch
 
     class Engine:
         def valid_scores(self):

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankwood._jit import jit
-from rankwood.metrics.query import arrange
+from rankwood._core.jit import jit
+from rankwood._core.sorting import arrange
 
 
 @jit

@@ -4,8 +4,8 @@ from contextlib import contextmanager
 
 import naive_metrics
 import naive_objectives as naive
-from rankwood.metrics import plan
-from rankwood.objectives import drive
+from rankwood.objectives import computer as drive
+from rankwood.objectives._kernels import plan
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from objectives.oracle import ORACLE, interpreted
 from rankwood import InputError
 from rankwood.data.groups import group_rows
 from rankwood.objectives import Lambda, Softmax, Swap, bivariate
-from rankwood.objectives.bi import Bi
+from rankwood.objectives.bi import Bivariate
 from rankwood.objectives.bivariate import BiDrive, bivariate_gradients, item_scores
 
 
@@ -169,9 +169,11 @@ def test_drive_passes_labels_beyond_the_lists_on(rng, name):
     s = rng.normal(size=5)
     with interpreted():
         g = rw.gradients(name, data, s)[0]
-        drive = BiDrive(Bi(rw.objective(name)), data.y, data.groups, n_jobs=1, beyond=data.beyond)
+        drive = BiDrive(
+            Bivariate(rw.objective(name)), data.y, data.groups, n_jobs=1, beyond=data.beyond
+        )
         grads = drive(s)[0]
-        alone = BiDrive(Bi(rw.objective(name)), data.y, data.groups, n_jobs=1)(s)[0]
+        alone = BiDrive(Bivariate(rw.objective(name)), data.y, data.groups, n_jobs=1)(s)[0]
     upper = [
         (0, 1, 1),
         (2, 3, 2),
@@ -190,7 +192,7 @@ def test_drive_over_queries_in_any_order(rng):
     groups = group_rows(6, qid=qid)
     weight = np.array([2.0, 0.5, 1.0])
     with interpreted():
-        drive = BiDrive(Bi(rw.objective("lambdarank-ndcg")), y, groups, weight, n_jobs=1)
+        drive = BiDrive(Bivariate(rw.objective("lambdarank-ndcg")), y, groups, weight, n_jobs=1)
         grads, hesses = drive(s)
     assert drive.pairs[-1] == grads.size == 3 * 2 + 2 * 1
     for q in range(3):
@@ -211,7 +213,7 @@ def test_compiled_equals_interpreted_on_threads(rng):
     sizes = np.array([1, 2, 30, 9, 17])
     y, s = rng.integers(0, 4, sizes.sum()).astype(float), rng.normal(size=sizes.sum())
     groups = group_rows(y.size, group=sizes)
-    objective = Bi(rw.objective("lambdamart-ex-static-bin@4"))
+    objective = Bivariate(rw.objective("lambdamart-ex-static-bin@4"))
     one = BiDrive(objective, y, groups, real=np.float32, n_jobs=1)(s)
     two = BiDrive(objective, y, groups, real=np.float32, n_jobs=2)(s)
     np.testing.assert_array_equal(one, two)
@@ -252,15 +254,17 @@ def test_bad_input(y, S, message):
 
 def test_what_can_be_lifted():
     with pytest.raises(InputError, match="base must be an objective"):
-        Bi(Swap())
-    with pytest.raises(InputError, match=r"lifted to pairs once, and Bi\(.*\) is lifted already"):
-        Bi(Bi())
+        Bivariate(Swap())
+    with pytest.raises(
+        InputError, match=r"lifted to pairs once, and Bivariate\(.*\) is lifted already"
+    ):
+        Bivariate(Bivariate())
     with pytest.raises(InputError, match=r"'bi-bi-ranknet' has bi- twice: once .*, 'bi-ranknet'"):
         rw.objective("bi-bi-ranknet")
-    assert rw.objective("Lambda()") == Bi().base == Lambda()
+    assert rw.objective("Lambda()") == Bivariate().base == Lambda()
 
 
-@pytest.mark.parametrize("objective", ["bi-ranknet", Bi(Softmax())])
+@pytest.mark.parametrize("objective", ["bi-ranknet", Bivariate(Softmax())])
 def test_gradients_of_documents_are_not_those_of_pairs(objective):
     with pytest.raises(InputError, match=r"gradients of pairs: use bivariate_gradients\(") as error:
         rw.gradients(objective, [1, 0], [0.0, 0.0])

@@ -8,11 +8,11 @@ import pytest
 
 import rankwood as rw
 from objectives.oracle import interpreted
-from rankwood._jit import lower
-from rankwood.metrics.query import Query
+from rankwood._core.jit import lower
+from rankwood._core.sorting import Query
 from rankwood.metrics.verbs import worth
 from rankwood.objectives import TopMissed
-from rankwood.objectives.verbs import select
+from rankwood.objectives._kernels.verbs import select
 
 GAPS = ("s", "x", "s+", "x+", "s++", "x++")
 NAMES = {
@@ -120,7 +120,7 @@ def test_lambda_ex_equals_golden_values(golden, monkeypatch, case, how, missed):
         assert case == "D_definitions_differ" and how not in ("static", "all")
         return
     monkeypatch.setattr(
-        "rankwood.objectives.missed.shuffle", Given(table.get("shuffled_order_for_random"))
+        "rankwood.objectives.parts.missed.shuffle", Given(table.get("shuffled_order_for_random"))
     )
     if isinstance(expected, list):  # the set X alone
         assert set(chosen(given, how, missed)) == set(expected)

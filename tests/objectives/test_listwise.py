@@ -10,12 +10,12 @@ import naive_listwise as naive
 import rankwood as rw
 from conftest import random_lists
 from objectives.oracle import interpreted
-from rankwood._rng import mix, uniform
+from rankwood._core.rng import mix, uniform
 from rankwood.cli import main
 from rankwood.data.groups import group_rows
-from rankwood.diagnosis import cutoff, heat, pair_counts
+from rankwood.diagnostics import cutoff, heat, pair_counts
 from rankwood.objectives import softmax as module
-from rankwood.objectives.drive import Drive
+from rankwood.objectives.computer import Drive
 
 NAMES = ["queryrmse", "softmax", "listnet", "xendcg", "approxndcg"]
 one_query = st.lists(

@@ -11,9 +11,10 @@ import rankwood as rw
 from conftest import random_lists
 from objectives.oracle import ORACLE, interpreted
 from rankwood.data.groups import group_rows
-from rankwood.objectives import approx, pointwise, softmax, stochastic, yeti
-from rankwood.objectives.drive import Drive
-from rankwood.objectives.named import OBJECTIVES
+from rankwood.objectives import approx, pointwise, softmax, stochastic
+from rankwood.objectives.computer import Drive
+from rankwood.objectives.families import yeti
+from rankwood.objectives.families.registry import OBJECTIVES
 
 #: One name of each composition: they differ in the types that are compiled.
 COMPOSITIONS = [
@@ -132,7 +133,7 @@ def test_a_seed_means_the_same_bits_and_another_differs(name, rng):
         ("lambdarank-p@5(rel=0)", "^rel must be positive, got 0"),
         ("lambdarank-err(max_label=0)", "^max_label must be positive"),
         ("Lambda(weight=Swap(Logistic()))", "Swap.metric must be a part that can 'delta'"),
-        ("Lambda(weight=Loss2(AP()))", r"Loss2 is defined for discounted gains: NDCG\(...\)"),
+        ("Lambda(weight=NDCGLoss2(AP()))", r"Loss2 is defined for discounted gains: NDCG\(...\)"),
         ("Lambda(pairs=Either(Across(3), Apart(4)))", "with the same k"),
         ("Lambda(pairs=TopMissed(3, 'best'))", "TopMissed.how must be one of 'static', 'random'"),
     ],
@@ -144,7 +145,9 @@ def test_what_makes_no_sense_is_said_at_once(text, message):
 
 def test_ordered_pairs_of_binary_labels_pair_inside_a_class_too(rng):
     y, s = rng.integers(0, 3, 9), rng.normal(size=9)
-    objective = rw.objective("Lambda(weight=LabelOf(), pairs=Ordered(All()), labels=Binary())")
+    objective = rw.objective(
+        "Lambda(weight=WinnerLabel(), pairs=BothDirections(All()), labels=Binary())"
+    )
     with interpreted():
         got = rw.gradients(objective, y, s)
     expected = naive.logistic_gradients(naive_objectives.arp1(naive_objectives.binary(y), s), s)
@@ -162,11 +165,11 @@ def test_parts_compose_freely(rng):
         "Lambda(weight=Sum(Swap(NDCG(10)), Gap(10), mu=2), pairs=TopMissed(10, 'random'))",
         "Lambda(weight=Swap(AP()), pairs=TopMissed(3), labels=Binary(2))",
         "Lambda(weight=Swap(ERR()), pairs=Apart(2))",
-        "Lambda(weight=Loss2(DCG(), 'shifted'), pairs=Exactly(2))",
-        "Lambda(weight=ByDistance(Loss2()), pairs=Ordered(Across(3)), scale=Log2Sum())",
-        "Lambda(weight=Swap(Precision(3)), pairs=Ordered(TopMissed(2)))",
-        "Lambda(weight=Sum(LabelOf(), Loss1(), 0.5), pairs=Ordered(Beyond(2)))",
-        "Lambda(weight=Times(Cross(2), 3.0), pairs=Top(4), loss=Logistic(2.0))",
+        "Lambda(weight=NDCGLoss2(DCG(), 'shifted'), pairs=Exactly(2))",
+        "Lambda(weight=ByDistance(NDCGLoss2()), pairs=BothDirections(Across(3)), scale=Log2Sum())",
+        "Lambda(weight=Swap(Precision(3)), pairs=BothDirections(TopMissed(2)))",
+        "Lambda(weight=Sum(WinnerLabel(), NDCGLoss1(), 0.5), pairs=BothDirections(Beyond(2)))",
+        "Lambda(weight=Scaled(Cross(2), 3.0), pairs=Top(4), loss=Logistic(2.0))",
     ]
     _, y, sizes = random_lists(rng, queries=5, longest=15)
     s = rng.normal(size=y.size)

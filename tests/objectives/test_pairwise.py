@@ -10,7 +10,7 @@ import rankwood as rw
 from rankwood.data.groups import group_rows
 from rankwood.metrics import NDCG
 from rankwood.objectives import All, ByDistance, Lambda, Log2Sum, Logistic, Swap, Top
-from rankwood.objectives.drive import Drive
+from rankwood.objectives.computer import Drive
 from rankwood.objectives.pairwise import fill
 
 scores_ = st.one_of(

@@ -13,7 +13,7 @@ import rankwood as rw
 from conftest import random_lists
 from objectives.oracle import interpreted
 from rankwood.data.groups import group_rows
-from rankwood.objectives.drive import Drive
+from rankwood.objectives.computer import Drive
 
 GOLDEN = {
     "NDCG_exp@2": "ndcg@2",

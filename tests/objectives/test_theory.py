@@ -21,7 +21,7 @@ import naive
 import naive_metrics
 import rankwood as rw
 from objectives.oracle import interpreted
-from rankwood._jit import part
+from rankwood._core.jit import part
 from rankwood.objectives import NoScale
 
 

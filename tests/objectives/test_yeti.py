@@ -17,15 +17,15 @@ import naive_yeti
 import rankwood as rw
 from objectives.oracle import ORACLE, interpreted
 from rankwood import InputError
-from rankwood._jit import part
-from rankwood._rng import begin, mix
+from rankwood._core.jit import part
+from rankwood._core.rng import begin, mix
 from rankwood.data.groups import group_rows
 from rankwood.metrics import NDCG
-from rankwood.objectives import Binary, Graded, Lambda, Loss2, Marked, Near, Still, Swap
-from rankwood.objectives.count import Unit
-from rankwood.objectives.drive import Drive
-from rankwood.objectives.noise import GaussianNoise, LogisticNoise
-from rankwood.objectives.yeti import YetiAP, YetiRR
+from rankwood.objectives import Binary, Graded, Lambda, Marked, NDCGLoss2, Neighbours, NoNoise, Swap
+from rankwood.objectives.computer import Drive
+from rankwood.objectives.families.yeti import YetiAP, YetiRR
+from rankwood.objectives.inspection import Unit
+from rankwood.objectives.parts.noise import GaussianNoise, LogisticNoise
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden.json").read_text())
 YETI = GOLDEN["yeti"]
@@ -215,10 +215,10 @@ def test_neighbours_one_by_one_or_in_vectors(query, h):
     weight = Swap(NDCG())
     with interpreted():
         ways = [
-            rw.gradients(Lambda(weight, Near(h), labels=labels), y, s)
+            rw.gradients(Lambda(weight, Neighbours(h), labels=labels), y, s)
             for labels in (Graded(), Marked(), Binary())
         ]
-        steps = rw.gradients(Lambda(Loss2(), Near(h)), y, s)
+        steps = rw.gradients(Lambda(NDCGLoss2(), Neighbours(h)), y, s)
     np.testing.assert_allclose(ways[0], ways[1], atol=1e-12)
     np.testing.assert_allclose(ways[0], ways[2], atol=1e-12)
     pairs = naive_yeti.near(naive_objectives.ndcg(y, s, rho=0.0, mu=1.0), s, h)
@@ -235,11 +235,11 @@ def test_far_scores_stay_finite():
 def test_visits_neighbours_only():
     """Hessians of a loss with curvature 1 count the pairs: n - 1 and n - 2 of a list without equal labels."""
     n = 9
-    objective = Lambda(rw.objective("ranknet(norm=False)").weight, Near(2), Unit())
+    objective = Lambda(rw.objective("ranknet(norm=False)").weight, Neighbours(2), Unit())
     with interpreted():
         hess = rw.gradients(objective, np.arange(n), np.arange(n, 0.0, -1.0))[1]
         cut = rw.gradients(
-            replace(objective, pairs=Near(2, 3)), np.arange(n), np.arange(n, 0.0, -1)
+            replace(objective, pairs=Neighbours(2, 3)), np.arange(n), np.arange(n, 0.0, -1)
         )[1]
     assert hess.sum() / 2 == (n - 1) + (n - 2)
     assert cut.sum() / 2 == 3 + 3
@@ -282,7 +282,7 @@ def test_names_print_and_read_back():
     for text in ("yetirank", "yetiloss-map@5(variant=catboost, neighbours=3)", "yetiloss-p@3"):
         objective = rw.objective(text)
         assert rw.objective(repr(objective)) == objective
-    assert rw.objective("yetirank(noise=none)").noise == Still()
+    assert rw.objective("yetirank(noise=none)").noise == NoNoise()
     assert rw.objective("yetiloss-mrr(variant=catboost)").weight == YetiRR()
     assert rw.objective("yetiloss-map(variant=catboost)").weight == YetiAP()
 

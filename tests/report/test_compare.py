@@ -5,7 +5,7 @@ import pytest
 
 import rankwood as rw
 from rankwood import stats
-from rankwood._check import InputError
+from rankwood._core.checks import InputError
 from rankwood.metrics.evaluation import Evaluation
 from rankwood.report import PRESETS, compare, read_evaluation
 from rankwood.report.presets import TESTS

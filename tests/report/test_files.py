@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rankwood as rw
-from rankwood._check import InputError
+from rankwood._core.checks import InputError
 from rankwood.report import read_evaluation
 from rankwood.report.files import looks_like_evaluation
 

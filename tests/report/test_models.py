@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rankwood as rw
-from rankwood._check import InputError
+from rankwood._core.checks import InputError
 from rankwood.data.trec import Qrels, Run
 from rankwood.report import compare, perfect, random
 

@@ -6,7 +6,7 @@ import io
 import numpy as np
 import pytest
 
-from rankwood._check import InputError
+from rankwood._core.checks import InputError
 from rankwood.metrics.evaluation import Evaluation
 from rankwood.report import compare, movers, worst
 

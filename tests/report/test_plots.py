@@ -10,7 +10,7 @@ import pytest
 
 import rankwood as rw
 from rankwood.cli import main
-from rankwood.diagnosis import heat
+from rankwood.diagnostics import heat
 from rankwood.report import plots
 
 

@@ -14,8 +14,8 @@ from contextlib import redirect_stdout
 from typing import NoReturn
 
 import rankwood
-from rankwood._check import InputError, nearest
-from rankwood.cli import _args, _show, compare, demo, evaluate, names, predict, train
+from rankwood._core.checks import InputError, nearest
+from rankwood.cli import _args, _show, compare, demo, evaluate, listing, predict, train
 
 _COMMANDS = {
     "train": train.add,
@@ -23,8 +23,8 @@ _COMMANDS = {
     "evaluate": evaluate.add,
     "compare": compare.add,
     "demo": demo.add,
-    "objectives": names.add_objectives,
-    "metrics": names.add_metrics,
+    "objectives": listing.add_objectives,
+    "metrics": listing.add_metrics,
 }
 
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from rankwood import load_letor
-from rankwood._check import InputError
-from rankwood.data._letor_words import TooWide
-from rankwood.data.lists import RankingData
+from rankwood._core.checks import InputError
+from rankwood.data.letor.words import TooWide
+from rankwood.data.ranking_data import RankingData
 
 
 def reading(args: argparse.Namespace, ranker: Any = None) -> dict[str, Any]:
@@ -113,10 +113,10 @@ def looks_like_model(path: str) -> bool:
 
 def load_model(path: str, n_jobs: int | None) -> Any:
     """Read a model of one stage or two, which predicts on so many threads."""
-    from rankwood.ranker import (
+    from rankwood.training.ranker import (
         Ranker,
     )  # takes a second that --help and score files need not wait for
-    from rankwood.twostage import TwoStage
+    from rankwood.training.two_stage import TwoStage
 
     if not _has_two_stages(path):
         return Ranker.load(path).set_params(n_jobs=n_jobs)

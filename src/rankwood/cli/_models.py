@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from rankwood import Evaluation, evaluate
-from rankwood._check import InputError, nearest
+from rankwood._core.checks import InputError, nearest
 from rankwood.cli import _files, _show
-from rankwood.data.lists import RankingData
+from rankwood.data.ranking_data import RankingData
 from rankwood.data.trec import Qrels, load_qrels, load_run, looks_like
 from rankwood.report import read_evaluation
 from rankwood.report.files import looks_like_evaluation

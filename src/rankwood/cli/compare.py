@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from rankwood import Evaluation, metric, stats
-from rankwood._check import InputError
-from rankwood._write import replacing
+from rankwood._core.atomic import replacing
+from rankwood._core.checks import InputError
 from rankwood.cli import _args, _files, _models, _show
 from rankwood.metrics.evaluate import CONVENTIONS, EMPTY, TIES
 from rankwood.report import Comparison, Queries, compare, html, render, view

@@ -10,10 +10,10 @@ import numpy as np
 from rich.console import Console
 
 from rankwood import evaluate, save_letor
-from rankwood._check import InputError
+from rankwood._core.checks import InputError
 from rankwood.cli import _args, _files, _show
 from rankwood.data.demo import PARTS, load_demo
-from rankwood.data.lists import RankingData
+from rankwood.data.ranking_data import RankingData
 
 _EXAMPLE = """
 rankwood demo
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     """Train, and compare with orders that nobody had to learn."""
     kept = None if args.keep is None else _names(Path(args.keep))
     with _show.busy("Getting ready (the first time takes a while)", _args.volume(args)):
-        from rankwood.ranker import Ranker
+        from rankwood.training.ranker import Ranker
 
         train, valid, test = (load_demo(part) for part in PARTS)
         feature, sign = _best_feature(train, args.threads)

@@ -7,10 +7,10 @@ import numpy as np
 from rich.console import Console
 
 from rankwood import evaluate, metric
-from rankwood._check import InputError
+from rankwood._core.checks import InputError
 from rankwood.cli import _args, _files, _models, _show
 from rankwood.data import trec
-from rankwood.data.lists import RankingData
+from rankwood.data.ranking_data import RankingData
 from rankwood.metrics.evaluate import CONVENTIONS, EMPTY, TIES
 from rankwood.metrics.evaluation import Evaluation
 

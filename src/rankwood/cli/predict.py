@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
-from rankwood._write import replacing
+from rankwood._core.atomic import replacing
 from rankwood.cli import _args, _files, _show
 
 _EXAMPLE = """

@@ -10,13 +10,13 @@ from typing import Any
 from rich.console import Console
 
 from rankwood import metric, objective
-from rankwood._check import InputError
-from rankwood._write import replacing
+from rankwood._core.atomic import replacing
+from rankwood._core.checks import InputError
+from rankwood._core.jit import check_labels
 from rankwood.cli import _args, _files, _show
-from rankwood.data.lists import RankingData
+from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
-from rankwood.metrics.plan import check_labels
-from rankwood.watch import named_records, records_of
+from rankwood.training.monitoring import named_records, records_of
 
 _EXAMPLE = """
 rankwood train train.txt --valid vali.txt --objective lambdarank-ndcg@10 --model m.json
@@ -214,7 +214,7 @@ def _recorded(args: argparse.Namespace) -> list[str] | None:
 
 
 def _ranker(args: argparse.Namespace, metrics: list[str]) -> Any:
-    from rankwood.ranker import Ranker  # takes a second that --help need not wait for
+    from rankwood.training.ranker import Ranker  # takes a second that --help need not wait for
 
     return Ranker(
         args.objective,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._check import InputError
+from rankwood._core.checks import InputError
 
 _DOC_ID = re.compile(r"\bdocid\s*[=:]\s*(\S+)", re.IGNORECASE)
 

@@ -3,9 +3,9 @@
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from rankwood import _check
+from rankwood._core import checks
 from rankwood.data.letor import load_letor, save_letor
-from rankwood.data.lists import RankingData
+from rankwood.data.ranking_data import RankingData
 from rankwood.data.synthetic import make_ranking
 
 #: The queries of each part, by position.
@@ -35,14 +35,14 @@ def load_demo(part: str) -> RankingData:
     >>> load_demo("test").groups.ids.size
     40
     """
-    _check.one_of(part, PARTS, "part")
+    checks.one_of(part, PARTS, "part")
     with as_file(files("rankwood.data") / "demo_files" / _name(part)) as path:
         return load_letor(path)
 
 
 def make_demo(part: str) -> RankingData:
     """Generate the part that `load_demo` reads from a file."""
-    _check.one_of(part, PARTS, "part")
+    checks.one_of(part, PARTS, "part")
     queries = sum(map(len, PARTS.values()))
     everything = make_ranking(queries, documents=(12, 30), features=20, seed=_SEED)
     return everything.select(list(PARTS[part]))

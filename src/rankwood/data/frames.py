@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from rankwood import _check
+from rankwood._core import checks
 
 
 def is_frame(x: Any) -> bool:
@@ -22,7 +22,7 @@ def column(frame: Any, name: str) -> Any:
     """Return one column of a table, with an error that suggests near names."""
     names = column_names(frame)
     if name not in names:
-        raise _check.InputError(f"the table has no column {name!r}{_check.nearest(name, names)}")
+        raise checks.InputError(f"the table has no column {name!r}{checks.nearest(name, names)}")
     at = names.index(name)
     return (
         frame.iloc[:, at]
@@ -40,20 +40,20 @@ def matrix(
     Of a table, the columns in `drop` are left out, or those in `only` are taken, in that order.
     """
     if hasattr(X, "collect") and hasattr(X, "collect_schema"):
-        raise _check.InputError("X is a lazy table; call .collect() on it first.")
+        raise checks.InputError("X is a lazy table; call .collect() on it first.")
     if is_frame(X):
         names = only or [n for n in column_names(X) if n not in drop]
         return _from_columns(X, names), names
     if sparse.issparse(X):
         if X.ndim != 2:
-            raise _check.InputError(f"X must have two dimensions, got shape {X.shape}.")
+            raise checks.InputError(f"X must have two dimensions, got shape {X.shape}.")
         X = X.tocsr()
         if X.dtype.kind not in "fiub":
-            raise _check.InputError(f"X must hold numbers, got {X.dtype}; convert it first.")
+            raise checks.InputError(f"X must hold numbers, got {X.dtype}; convert it first.")
         return (X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)), None
-    a = _check.numbers(X, "X", keep=(np.float32, np.float64))
+    a = checks.numbers(X, "X", keep=(np.float32, np.float64))
     if a.ndim != 2:
-        raise _check.InputError(
+        raise checks.InputError(
             f"X must have two dimensions, rows of documents and columns of features, got shape {a.shape}."
         )
     return a, None
@@ -62,7 +62,7 @@ def matrix(
 def _from_columns(frame: Any, names: list[str]) -> np.ndarray:
     """Copy a table's columns into one matrix, column by column (so that nothing is held twice)."""
     if not names:
-        raise _check.InputError("the table has no feature columns left.")
+        raise checks.InputError("the table has no feature columns left.")
     rows = frame.num_rows if hasattr(frame, "num_rows") else len(frame)
     columns = [_numbers(column(frame, name), name) for name in names]
     real = np.float32 if all(c.dtype == np.float32 for c in columns) else np.float64
@@ -79,4 +79,4 @@ def _numbers(values: Any, name: str) -> np.ndarray:
             return values.to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError):
             pass  # said below
-    return _check.numbers(values.to_numpy(), f"column {name!r}", keep=(np.float32, np.float64))
+    return checks.numbers(values.to_numpy(), f"column {name!r}", keep=(np.float32, np.float64))

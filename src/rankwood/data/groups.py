@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwood import _check
+from rankwood._core import checks
 
 
 class Groups(NamedTuple):
@@ -41,9 +41,9 @@ def group_rows(size: int, qid: Any = None, group: Any = None) -> Groups:
     With neither, all rows are one query.
     """
     if size == 0:
-        raise _check.InputError("there are no rows: expected at least one document.")
+        raise checks.InputError("there are no rows: expected at least one document.")
     if qid is not None and group is not None:
-        raise _check.InputError(
+        raise checks.InputError(
             "give either qid (an id per row) or group (sizes of queries), not both."
         )
     if group is not None:
@@ -54,12 +54,12 @@ def group_rows(size: int, qid: Any = None, group: Any = None) -> Groups:
 
 
 def _from_sizes(size: int, group: Any) -> Groups:
-    sizes = _check.vector(group, "group")
+    sizes = checks.vector(group, "group")
     if (sizes != np.floor(sizes)).any() or (sizes.size and sizes.min() < 1):
-        raise _check.InputError("group must hold the sizes of queries, integers of at least 1.")
+        raise checks.InputError("group must hold the sizes of queries, integers of at least 1.")
     if sizes.sum() != size:
         hint = "; to give an id per row use qid=" if sizes.size == size else ""
-        raise _check.InputError(
+        raise checks.InputError(
             f"group must sum to the number of rows, {size}, got {int(sizes.sum())}{hint}."
         )
     ptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -70,7 +70,7 @@ def _from_ids(size: int, qid: Any) -> Groups:
     ids = id_array(qid)
     if ids.size != size:
         hint = "; to give the sizes of queries use group=" if ids.size < size else ""
-        raise _check.InputError(f"qid has {ids.size} values, but there are {size} rows{hint}.")
+        raise checks.InputError(f"qid has {ids.size} values, but there are {size} rows{hint}.")
     starts = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]]))
     code, unique = _factorize(ids[starts])
     if unique.size == starts.size:  # rows of every query are adjacent
@@ -90,11 +90,11 @@ def id_array(qid: Any) -> np.ndarray:
     if ids.ndim == 2 and ids.shape[1] == 1:
         ids = ids[:, 0]
     if ids.ndim != 1:
-        raise _check.InputError(f"qid must have one dimension, got shape {ids.shape}.")
+        raise checks.InputError(f"qid must have one dimension, got shape {ids.shape}.")
     missing = _missing(ids)
     if missing.any():
         row = int(np.flatnonzero(missing)[0])
-        raise _check.InputError(f"qid must not be missing, but it is at row {row}.")
+        raise checks.InputError(f"qid must not be missing, but it is at row {row}.")
     return np.asarray(ids)
 
 
@@ -117,7 +117,7 @@ def _factorize(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         try:
             code = np.array([codes.setdefault(x, len(codes)) for x in ids], np.int64)
         except TypeError:
-            raise _check.InputError(
+            raise checks.InputError(
                 "qid must hold plain values such as numbers or text, got ones that can't be compared."
             ) from None
         unique = np.empty(len(codes), object)

@@ -6,8 +6,8 @@ a seed means the same data on every machine and under every version of NumPy.
 
 import numpy as np
 
-from rankwood import _check
-from rankwood.data.lists import RankingData
+from rankwood._core import checks
+from rankwood.data.ranking_data import RankingData
 
 #: Shares of the documents with a label of at least 1, 2, 3 and 4.
 _SHARES = (0.42, 0.2, 0.08, 0.025)
@@ -57,9 +57,9 @@ def make_ranking(
     >>> make_ranking(50, documents=20)
     RankingData(1,000 documents, 50 queries, 20 features, labels 0 to 4)
     """
-    rng = np.random.Generator(np.random.PCG64(_check.at_least(seed, 0, "seed")))
-    sizes = _sizes(rng, _check.at_least(queries, 1, "queries"), documents)
-    _check.at_least(features, _SIGNAL, "features")
+    rng = np.random.Generator(np.random.PCG64(checks.at_least(seed, 0, "seed")))
+    sizes = _sizes(rng, checks.at_least(queries, 1, "queries"), documents)
+    checks.at_least(features, _SIGNAL, "features")
     kind = np.repeat(rng.random(queries), sizes)
     level = np.repeat(_bell(rng, queries), sizes)
     worth, signal = _signal(rng, kind, level)
@@ -77,14 +77,14 @@ def make_ranking(
 
 def _sizes(rng: np.random.Generator, queries: int, documents: int | tuple[int, int]) -> np.ndarray:
     low, high = documents if isinstance(documents, tuple) else (documents, documents)
-    low = _check.at_least(low, 1, "documents")
-    high = _check.at_least(high, low, "documents")
+    low = checks.at_least(low, 1, "documents")
+    high = checks.at_least(high, low, "documents")
     return low + (rng.random(queries) * (high - low + 1)).astype(np.int64)
 
 
 def _share(value: float, name: str) -> float:
-    if not 0 <= _check.finite(value, name) <= 1:
-        raise _check.InputError(f"{name} must be from 0 to 1, got {value}.")
+    if not 0 <= checks.finite(value, name) <= 1:
+        raise checks.InputError(f"{name} must be from 0 to 1, got {value}.")
     return float(value)
 
 

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwood import _check
-from rankwood._check import InputError
-from rankwood._write import replacing
+from rankwood._core import checks
+from rankwood._core.atomic import replacing
+from rankwood._core.checks import InputError
 from rankwood.data.groups import Groups, group_rows
-from rankwood.data.lists import RankingData
+from rankwood.data.ranking_data import RankingData
 
 Path = str | os.PathLike[str]
 _GZIP = b"\x1f\x8b"
@@ -119,7 +119,7 @@ def save_run(data: Any, scores: Any, path: Path, *, tag: str = "rankwood") -> No
         qid, doc = [str(q) for q in data.qid], _names(data)
     else:
         qid, doc = (list(map(str, column)) for column in data)
-    score = _check.vector(scores, "scores", len(doc))
+    score = checks.vector(scores, "scores", len(doc))
     (tag,) = _words([tag])
     groups = group_rows(len(doc), np.array(_words(qid)))
     names = _words(doc)

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from rankwood import _check
+from rankwood._core import checks
 from rankwood.data.groups import Groups
-from rankwood.data.lists import RankingData
-from rankwood.metrics.plan import has_ideal
-from rankwood.objectives.bi import Bi
+from rankwood.data.ranking_data import RankingData
+from rankwood.objectives._kernels.plan import has_ideal
+from rankwood.objectives.bi import Bivariate
 
 #: The driver's half of a round: scores in, gradients and hessians out.
 Gradients = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -66,6 +66,12 @@ ENGINES = {
     "catboost": "catboost",
     "pairtree": "",
 }
+MODULES = {
+    "lightgbm": "lightgbm.engine",
+    "xgboost": "xgboost",
+    "catboost": "catboost.engine",
+    "pairtree": "pairtree.engine",
+}
 #: Engines that can train objectives of pairs, `bi-...`.
 ON_PAIRS = ("pairtree", "lightgbm")
 
@@ -73,13 +79,13 @@ ON_PAIRS = ("pairtree", "lightgbm")
 def find(name: Any) -> Any:
     """Return the module of an engine: `start(params, task)`, `check_params(params, objective)` and `load(text)`."""
     if not isinstance(name, str) or name not in ENGINES:
-        raise _check.InputError(f"unknown engine {name!r}{_check.nearest(str(name), ENGINES)}")
+        raise checks.InputError(f"unknown engine {name!r}{checks.nearest(str(name), ENGINES)}")
     try:
-        return import_module(f"rankwood.engines.{name}{'' if ENGINES[name] else '.engine'}")
+        return import_module(f"rankwood.engines.{MODULES[name]}")
     except ModuleNotFoundError as error:
         if error.name != ENGINES[name]:
             raise
-        raise _check.InputError(
+        raise checks.InputError(
             f"engine={name!r} needs the package {ENGINES[name]}: pip install 'rankwood[{name}]'."
         ) from None
 
@@ -87,20 +93,20 @@ def find(name: Any) -> Any:
 def check(name: Any, objective: Any, beyond: bool = False) -> None:
     """Raise unless an engine is there and can train an objective, with documents beyond the lists if there are."""
     # First, so that nobody is told to install what won't help.
-    if isinstance(objective, Bi) and str(name) in ENGINES and name not in ON_PAIRS:
-        raise _check.InputError(
+    if isinstance(objective, Bivariate) and str(name) in ENGINES and name not in ON_PAIRS:
+        raise checks.InputError(
             f"engine={name!r} can't train objectives of pairs (bi-...). Engines that can: {', '.join(ON_PAIRS)}."
         )
     module = find(name)
-    if not isinstance(objective, Bi) and name == "pairtree":
-        raise _check.InputError(
+    if not isinstance(objective, Bivariate) and name == "pairtree":
+        raise checks.InputError(
             "engine='pairtree' trains objectives of pairs only: write bi- before the name of an objective, as in "
             "'bi-lambdarank-ndcg@5', or take another engine."
         )
     if hasattr(module, "native"):  # it takes no gradients
         module.native(objective)
         if beyond and has_ideal(objective):
-            raise _check.InputError(
+            raise checks.InputError(
                 f"engine={name!r} has losses of its own, whose ideal is that of the lists alone; leave out "
                 "`beyond` (in TwoStage: ideal='list') or take another engine."
             )

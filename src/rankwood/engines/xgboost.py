@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from rankwood import _check, _run
-from rankwood.engines import _params, langevin
+from rankwood._core import checks, threads
+from rankwood.engines import _parameters
 from rankwood.engines.base import Gradients, Task
+from rankwood.engines.lightgbm import langevin
 
-with _params.passive_threads():
+with _parameters.passive_threads():
     import xgboost as xgb
 
 #: Names that engines share, and what XGBoost calls them.
@@ -76,7 +77,7 @@ class XGBoostEngine:
     def __init__(self, params: dict[str, Any], task: Task) -> None:
         params = dict(params)
         self.keeps_rounds = params.get("booster", "gbtree") == "gbtree"
-        columns = _params.whole(params.pop("categorical_feature", None), task.train)
+        columns = _parameters.whole(params.pop("categorical_feature", None), task.train)
         kinds = ["c" if i in columns else "q" for i in range(task.train.n_features)]
         with _plain_errors():
             make = _maker(params, kinds if columns else None)
@@ -128,9 +129,9 @@ class XGBoostModel:
     def predict(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return one score per row."""
         booster = self._loaded()
-        booster.set_param({"nthread": _run.threads(n_jobs)})
+        booster.set_param({"nthread": threads.threads(n_jobs)})
         with _plain_errors("predict"):
-            scores = booster.inplace_predict(_params.dense(X), predict_type="margin")
+            scores = booster.inplace_predict(_parameters.dense(X), predict_type="margin")
         return scores.astype(np.float64)
 
     def importances(self) -> np.ndarray:
@@ -172,25 +173,25 @@ def translate(params: dict[str, Any]) -> dict[str, Any]:
             out[_SHARED[name]] = value
         elif name == "min_child_samples":
             instead = "it knows no documents in a leaf, only the sum of hessians, min_child_weight"
-            _params.lacks("XGBoost", name, value, 20, instead)
+            _parameters.lacks("XGBoost", name, value, 20, instead)
         elif name in langevin.NAMES:
-            raise _check.InputError(
+            raise checks.InputError(
                 f"{name} is Langevin boosting, which XGBoost doesn't have; take engine='lightgbm' or 'catboost'."
             )
         elif real in _OBJECTIVE:
-            raise _check.InputError(
+            raise checks.InputError(
                 f"{name} belongs to XGBoost's own objective, which isn't used; write it into ours, as in "
                 f"objective='lambdarank-ndcg@10({_OBJECTIVE[real]}=...)'."
             )
         else:
-            _params.refuse(name, real, _OURS, _FOREIGN)
+            _parameters.refuse(name, real, _OURS, _FOREIGN)
             out[real] = value
-    out["nthread"] = _run.threads(out.get("nthread"))
+    out["nthread"] = threads.threads(out.get("nthread"))
     out["max_depth"] = max(out.get("max_depth", 0), 0)  # -1: as deep as there are leaves
     out.setdefault("grow_policy", "lossguide")  # leaf by leaf, so that max_leaves decides
     out.setdefault("tree_method", "hist")
     if out.get("booster", "gbtree") not in ("gbtree", "dart"):
-        raise _check.InputError(f"booster must be 'gbtree' or 'dart', got {out['booster']!r}.")
+        raise checks.InputError(f"booster must be 'gbtree' or 'dart', got {out['booster']!r}.")
     out |= {"base_score": 0.0, "disable_default_eval_metric": True, "verbosity": 1}
     _check_names({k: v for k, v in out.items() if k != "categorical_feature"})
     return out
@@ -200,7 +201,7 @@ def _check_names(params: dict[str, Any]) -> None:
     """Raise if XGBoost has no parameter of some name, or can't read a value; it would only warn itself."""
     wrong = [name for name in _DART if name in params]
     if wrong and params.get("booster") != "dart":  # not every version says so
-        raise _check.InputError(f"{wrong[0]} needs booster='dart'.")
+        raise checks.InputError(f"{wrong[0]} needs booster='dart'.")
     smallest = xgb.DMatrix(np.zeros((1, 1)), nthread=1)
     with _plain_errors(), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
@@ -211,7 +212,7 @@ def _check_names(params: dict[str, Any]) -> None:
     unused = re.search(r'Parameters: \{ "(\w+)"', text)
     if unused:
         known = {*_SHARED, *_keys(config)} - {*_OURS, *_FOREIGN, *_NOT_NAMES}
-        raise _params.unknown("XGBoost", unused.group(1), known)
+        raise _parameters.unknown("XGBoost", unused.group(1), known)
 
 
 def _keys(config: Any) -> Iterator[str]:
@@ -231,8 +232,8 @@ def _maker(params: dict[str, Any], kinds: list[str] | None) -> Any:
         options |= {"feature_types": kinds, "enable_categorical": True}
     if params["tree_method"] == "hist":
         options["max_bin"] = params.get("max_bin", 256)
-        return lambda X, ref=None: xgb.QuantileDMatrix(_params.dense(X), ref=ref, **options)
-    return lambda X, ref=None: xgb.DMatrix(_params.dense(X), **options)
+        return lambda X, ref=None: xgb.QuantileDMatrix(_parameters.dense(X), ref=ref, **options)
+    return lambda X, ref=None: xgb.DMatrix(_parameters.dense(X), **options)
 
 
 @contextmanager
@@ -240,7 +241,7 @@ def _plain_errors(action: str = "train") -> Iterator[None]:
     """Turn an error of XGBoost into one of ours, without the place in its sources."""
     try:
         yield
-    except _check.InputError:
+    except checks.InputError:
         raise
     except (xgb.core.XGBoostError, TypeError, ValueError) as error:
         reason = re.split(r"\nStack trace|\n\n", str(error).strip())[0]
@@ -251,4 +252,4 @@ def _plain_errors(action: str = "train") -> Iterator[None]:
             reason = "it takes categories as whole numbers from 0, not too large; number them first"
         elif "`inf`" in reason:
             reason = "a feature is infinite or beyond float32; make it NaN or a smaller number"
-        raise _check.InputError(f"XGBoost can't {action}: {reason.rstrip('.')}.") from None
+        raise checks.InputError(f"XGBoost can't {action}: {reason.rstrip('.')}.") from None

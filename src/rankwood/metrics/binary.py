@@ -3,11 +3,11 @@
 from collections import namedtuple
 from typing import ClassVar
 
-from rankwood import _check
-from rankwood._jit import Can, inner, like, part
-from rankwood.metrics.moves import first_moves, hit_moves, sum_moves
-from rankwood.metrics.shares import Places, Reachable
-from rankwood.metrics.sums import Gains, by_rank, sum_delta
+from rankwood._core import checks
+from rankwood._core.jit import Can, inner, like, part
+from rankwood.metrics.additive import Gains, by_rank, sum_delta
+from rankwood.metrics.divisors import Places, Reachable
+from rankwood.metrics.insertions import first_moves, hit_moves, sum_moves
 from rankwood.metrics.verbs import per
 
 #: Record of average precision: worth (0 of an irrelevant document), 1 / place within k, and `lead`, the sum of
@@ -66,7 +66,7 @@ class Precision:
 
     def check(self) -> None:
         """Raise if a label of 0 would be relevant."""
-        _check.positive(self.rel, "Precision.rel")
+        checks.positive(self.rel, "Precision.rel")
 
     def ranks(self) -> int:
         """Return k: all that matters is which documents are the first k."""
@@ -91,7 +91,7 @@ class Recall:
 
     def check(self) -> None:
         """Raise if a label of 0 would be relevant."""
-        _check.positive(self.rel, "Recall.rel")
+        checks.positive(self.rel, "Recall.rel")
 
     def worth(self, label, table, out):
         share(out, mark(label, self.rel, out))
@@ -165,7 +165,7 @@ class AP:
 
     def check(self) -> None:
         """Raise if a label of 0 would be relevant."""
-        _check.positive(self.rel, "AP.rel")
+        checks.positive(self.rel, "AP.rel")
 
     def worth(self, label, table, out):
         relevant = mark(label, self.rel, out)
@@ -255,7 +255,7 @@ class RR:
 
     def check(self) -> None:
         """Raise if a label of 0 would be relevant."""
-        _check.positive(self.rel, "RR.rel")
+        checks.positive(self.rel, "RR.rel")
 
     def worth(self, label, table, out):
         mark(label, self.rel, out)

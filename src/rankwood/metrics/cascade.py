@@ -9,11 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankwood import _check
-from rankwood._jit import Can, inner, like, part
+from rankwood._core import checks
+from rankwood._core.jit import Can, inner, like, part
+from rankwood.metrics.additive import by_rank, check_fraction, inverse_places
 from rankwood.metrics.gains import ExpChance, LinearChance, all_gains
-from rankwood.metrics.moves import SURE, chance_moves
-from rankwood.metrics.sums import by_rank, check_fraction, inverse_places
+from rankwood.metrics.insertions import SURE, chance_moves
 from rankwood.metrics.verbs import gain
 
 #: Record by rank: the chance r, the discount d, and what a swap needs: for a above b it changes the metric
@@ -91,7 +91,7 @@ def _check_chances(self, y):
     for row in (int(np.argmax(y)), int(np.argmin(y))) if y.size else ():
         chance = self.gain.gain(float(y[row]))
         if not 0 <= chance <= 1:
-            raise _check.InputError(
+            raise checks.InputError(
                 f"{type(self).__name__} needs chances from 0 to 1, but {self.gain!r} makes {chance:g} of the label "
                 f"{y[row]:g} at row {row}; use LinearChance(max_label={y.max():g})."
             )

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwood import _check, spec
-from rankwood.metrics.named import METRICS
+from rankwood._core import checks, spec
+from rankwood.metrics.registry import METRICS
 from rankwood.metrics.verbs import value
 
 TIES = ("worst", "input", "best", "average")
@@ -90,11 +90,11 @@ def rules(convention: str | None, ties: str | None = None, empty: Any = None) ->
     """Return the rules of a program, or the default ones, with what the caller states put in."""
     known = {**DEFAULTS}
     if convention is not None:
-        known.update(CONVENTIONS[_check.one_of(convention, CONVENTIONS, "convention")])
+        known.update(CONVENTIONS[checks.one_of(convention, CONVENTIONS, "convention")])
     if ties is not None:
-        known["ties"] = _check.one_of(ties, TIES, "ties")
+        known["ties"] = checks.one_of(ties, TIES, "ties")
     if empty is not None:
-        known["empty"] = _check.one_of(empty, EMPTY, "empty")
+        known["empty"] = checks.one_of(empty, EMPTY, "empty")
         settings = known["metrics"].items()
         known["metrics"] = {name: {**own, "empty": empty} for name, own in settings}
     return known
@@ -108,5 +108,5 @@ def build(what: Any, known: dict[str, Any]) -> tuple[Any, Any]:
     settings = {name: value for name, value in own.items() if name != "empty"}
     part = spec.build(what, METRICS, "metric", {}, settings)
     if getattr(type(part), "Raw", None) not in value.table:
-        raise _check.InputError(f"{what} is no metric; known are {', '.join(METRICS)}.")
+        raise checks.InputError(f"{what} is no metric; known are {', '.join(METRICS)}.")
     return part, own.get("empty", known["empty"])

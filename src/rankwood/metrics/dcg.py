@@ -4,11 +4,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankwood._jit import Can, inner, like, part
+from rankwood._core.jit import Can, inner, like, part
+from rankwood._core.sorting import resort
+from rankwood.metrics.additive import Gains, by_rank, sum_delta
 from rankwood.metrics.gains import GAINS, Exp, Linear, all_gains
-from rankwood.metrics.moves import sum_moves
-from rankwood.metrics.query import resort
-from rankwood.metrics.sums import Gains, by_rank, sum_delta
+from rankwood.metrics.insertions import sum_moves
 from rankwood.metrics.verbs import gain
 
 __all__ = ["DCG", "GAINS", "NDCG", "Exp", "Gains", "Linear"]

@@ -6,17 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from rankwood import _check, _run
-from rankwood._jit import inline, inner, jit, lower
-from rankwood.data.beyond import Beyond
-from rankwood.data.lists import grouped
+from rankwood._core import checks, threads
+from rankwood._core.jit import check_labels, inline, inner, jit, lower
+from rankwood._core.sorting import SHORT, Query, arrange, count, discounts, resort
+from rankwood.data.ranking_data import grouped
 from rankwood.data.trec import Qrels, joined
+from rankwood.data.unlisted import Beyond
 from rankwood.metrics import conventions
 from rankwood.metrics.conventions import CONVENTIONS, DEFAULTS, EMPTY, TIES
 from rankwood.metrics.evaluation import Evaluation
-from rankwood.metrics.named import METRICS, metric
-from rankwood.metrics.plan import check_labels
-from rankwood.metrics.query import SHORT, Query, arrange, count, discounts, resort
+from rankwood.metrics.registry import METRICS, metric
 from rankwood.metrics.verbs import tied, value, worth
 
 __all__ = [
@@ -93,7 +92,7 @@ def evaluate(
         y, scores, groups, found = joined(y, scores, known["missing"])
     else:
         y, groups = grouped(y, qid, group)
-        scores = _check.vector(scores, "scores", y.size)
+        scores = checks.vector(scores, "scores", y.size)
     if known["scores"] == "float32":
         scores = scores.astype(np.float32).astype(np.float64)
     parts = {name: part for name, (part, _) in built.items()}
@@ -116,13 +115,13 @@ def _listed(metrics: Any) -> dict[str, Any]:
         else list(metrics)
     )
     if not listed:
-        raise _check.InputError("there is no metric; give at least one, such as 'ndcg@10'.")
+        raise checks.InputError("there is no metric; give at least one, such as 'ndcg@10'.")
     return {str(m): m for m in listed}
 
 
 def _check_alone(qid: Any, group: Any) -> None:
     if qid is not None or group is not None:
-        raise _check.InputError("judgments know their queries: leave out qid and group.")
+        raise checks.InputError("judgments know their queries: leave out qid and group.")
 
 
 class Evaluator:
@@ -202,7 +201,7 @@ class Evaluator:
                 values(part, lists, label, self._table, out[i], empty[i], first, last)
 
         # Every metric is a call of its own, and calls take their time: few chunks.
-        _run.over(groups.sizes, run, self.n_jobs, chunks=2)
+        threads.over(groups.sizes, run, self.n_jobs, chunks=2)
         return self._evaluation(out, empty)
 
     def _evaluation(self, out: np.ndarray, empty: np.ndarray) -> Evaluation:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from rankwood import _check
-from rankwood._jit import inner, part
+from rankwood._core import checks
+from rankwood._core.jit import inner, part
 from rankwood.metrics.verbs import gain
 
 
@@ -33,14 +33,14 @@ class Exp:
         """Raise unless `y` holds integers small enough for 2**y."""
         if y.size and y.max() > 1000:
             row = int(np.argmax(y))
-            raise _check.InputError(
+            raise checks.InputError(
                 f"the gain 2^y - 1 overflows beyond y = 1000, got {y[row]:g} at row {row}; "
                 'use gain="linear" for labels of this size.'
             )
         broken = y != y.astype(np.int16)
         if broken.any():
             row = int(np.argmax(broken))
-            raise _check.InputError(
+            raise checks.InputError(
                 f"the gain 2^y - 1 needs integer labels, got {y[row]:g} at row {row}; "
                 'use gain="linear" for fractional ones.'
             )
@@ -66,7 +66,7 @@ class AtLeast:
 
     def check(self) -> None:
         """Raise if a label of 0 would be relevant."""
-        _check.positive(self.rel, "AtLeast.rel")
+        checks.positive(self.rel, "AtLeast.rel")
 
     def gain(self, label):
         return 1.0 if label >= self.rel else 0.0
@@ -80,8 +80,8 @@ class ExpChance:
 
     def check(self) -> None:
         """Raise unless the largest label is one."""
-        if _check.positive(self.max_label, "ExpChance.max_label") > 1000:
-            raise _check.InputError(
+        if checks.positive(self.max_label, "ExpChance.max_label") > 1000:
+            raise checks.InputError(
                 f"ExpChance.max_label must be at most 1000, beyond which 2^max_label overflows, got {self.max_label:g}."
             )
 
@@ -101,7 +101,7 @@ class LinearChance:
 
     def check(self) -> None:
         """Raise unless the largest label is one."""
-        _check.positive(self.max_label, "LinearChance.max_label")
+        checks.positive(self.max_label, "LinearChance.max_label")
 
     def gain(self, label):
         return label / self.max_label
@@ -114,7 +114,7 @@ class LinearChance:
 def _check_largest(y: np.ndarray, largest: float) -> None:
     if y.size and y.max() > largest:
         row = int(np.argmax(y))
-        raise _check.InputError(
+        raise checks.InputError(
             f"the largest label is said to be {largest:g}, got {y[row]:g} at row {row}; "
             f"give max_label={y[row]:g} or more."
         )

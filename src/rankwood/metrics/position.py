@@ -2,12 +2,12 @@
 
 from typing import ClassVar
 
-from rankwood import _check
-from rankwood._jit import Can, inner, like, part
+from rankwood._core import checks
+from rankwood._core.jit import Can, inner, like, part
+from rankwood.metrics.additive import Gains, by_rank, check_fraction, sum_delta
+from rankwood.metrics.divisors import NoDivisor
 from rankwood.metrics.gains import AtLeast, Linear
-from rankwood.metrics.moves import sum_moves
-from rankwood.metrics.shares import Undivided
-from rankwood.metrics.sums import Gains, by_rank, check_fraction, sum_delta
+from rankwood.metrics.insertions import sum_moves
 from rankwood.metrics.verbs import gain, per
 
 
@@ -58,7 +58,7 @@ class ARP:
     """
 
     gain: Can("gain") = Linear()  # type: ignore[valid-type]
-    per: Can("per") = Undivided()  # type: ignore[valid-type]
+    per: Can("per") = NoDivisor()  # type: ignore[valid-type]
     normalised: ClassVar[bool] = False
     higher_is_better: ClassVar[bool] = False
 
@@ -90,7 +90,7 @@ class ARPK:
 
     def check(self) -> None:
         """Raise if a label of 0 would be relevant."""
-        _check.positive(self.rel, "ARPK.rel")
+        checks.positive(self.rel, "ARPK.rel")
 
     def worth(self, label, table, out):
         for i in range(label.size):

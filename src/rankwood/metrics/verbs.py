@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rankwood._jit import verb
+from rankwood._core.jit import verb
 
 
 @verb

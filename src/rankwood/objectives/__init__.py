@@ -4,39 +4,39 @@
 """
 
 from rankwood.objectives.approx import ApproxNDCG
-from rankwood.objectives.labels import Binary, Graded, Marked
-from rankwood.objectives.losses import Logistic
-from rankwood.objectives.missed import TopMissed
-from rankwood.objectives.noise import GaussianNoise, LogisticNoise, Still
-from rankwood.objectives.pairs import (
+from rankwood.objectives.pairwise import Lambda
+from rankwood.objectives.parts.labels import Binary, Graded, Marked
+from rankwood.objectives.parts.losses import Logistic
+from rankwood.objectives.parts.missed import TopMissed
+from rankwood.objectives.parts.noise import GaussianNoise, LogisticNoise, NoNoise
+from rankwood.objectives.parts.pairs import (
     Across,
     All,
     Apart,
     Beyond,
+    BothDirections,
     Either,
     Exactly,
-    Near,
-    Ordered,
+    Neighbours,
     Top,
 )
-from rankwood.objectives.pairwise import Lambda
-from rankwood.objectives.pointwise import QueryRMSE
-from rankwood.objectives.scales import Log2Sum, NoScale
-from rankwood.objectives.softmax import XENDCG, ListNet, Softmax
-from rankwood.objectives.stochastic import StochasticRank
-from rankwood.objectives.weights import (
+from rankwood.objectives.parts.scales import Log2Sum, NoScale
+from rankwood.objectives.parts.weights import (
     ByDistance,
     Cross,
     Gap,
     LabelGap,
-    LabelOf,
-    Loss1,
-    Loss2,
-    One,
+    NDCGLoss1,
+    NDCGLoss2,
+    Scaled,
     Sum,
     Swap,
-    Times,
+    Uniform,
+    WinnerLabel,
 )
+from rankwood.objectives.pointwise import QueryRMSE
+from rankwood.objectives.softmax import XENDCG, ListNet, Softmax
+from rankwood.objectives.stochastic import StochasticRank
 
 __all__ = [
     "XENDCG",
@@ -46,6 +46,7 @@ __all__ = [
     "ApproxNDCG",
     "Beyond",
     "Binary",
+    "BothDirections",
     "ByDistance",
     "Cross",
     "Either",
@@ -54,26 +55,25 @@ __all__ = [
     "GaussianNoise",
     "Graded",
     "LabelGap",
-    "LabelOf",
     "Lambda",
     "ListNet",
     "Log2Sum",
     "Logistic",
     "LogisticNoise",
-    "Loss1",
-    "Loss2",
     "Marked",
-    "Near",
+    "NDCGLoss1",
+    "NDCGLoss2",
+    "Neighbours",
+    "NoNoise",
     "NoScale",
-    "One",
-    "Ordered",
     "QueryRMSE",
+    "Scaled",
     "Softmax",
-    "Still",
     "StochasticRank",
     "Sum",
     "Swap",
-    "Times",
     "Top",
     "TopMissed",
+    "Uniform",
+    "WinnerLabel",
 ]

@@ -5,10 +5,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankwood import _check
-from rankwood._jit import Can, exp, inner, like, log, part
+from rankwood._core import checks
+from rankwood._core.jit import Can, exp, inner, like, log, part
 from rankwood.metrics.dcg import GAINS, Exp, best_dcg
-from rankwood.objectives import verbs  # noqa: F401  (the verbs must exist before the parts)
+from rankwood.objectives._kernels import verbs  # noqa: F401  (the verbs must exist before the parts)
 
 _FAR = 80.0  # temperatures between two documents; farther apart counts as that far
 _LN2 = float(np.log(2.0))
@@ -30,7 +30,7 @@ class ApproxNDCG:
 
     def check(self) -> None:
         """Raise unless the temperature is positive."""
-        _check.positive(self.temperature, "ApproxNDCG.temperature")
+        checks.positive(self.temperature, "ApproxNDCG.temperature")
 
     def worth(self, label, table, out):
         ideal = best_dcg(self.gain, label, table, label.size, out)
@@ -99,8 +99,8 @@ def approxndcg(temperature: float = 1.0, gain: str = "exp") -> ApproxNDCG:
 
     `temperature` is the difference of scores at which two documents begin to look alike.
     """
-    gains = GAINS[_check.one_of(gain, GAINS, "gain")]
-    return ApproxNDCG(_check.positive(temperature, "temperature"), gains)
+    gains = GAINS[checks.one_of(gain, GAINS, "gain")]
+    return ApproxNDCG(checks.positive(temperature, "temperature"), gains)
 
 
 NAMES: dict[str, Callable[..., Any]] = {"approxndcg": approxndcg}

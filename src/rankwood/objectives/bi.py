@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from rankwood import _check
-from rankwood._jit import part
+from rankwood._core import checks
+from rankwood._core.jit import part
+from rankwood.objectives._kernels.verbs import derive
 from rankwood.objectives.pairwise import Lambda
-from rankwood.objectives.verbs import derive
 
 
 @part
-class Bi:
+class Bivariate:
     r"""An objective on the scores of ordered pairs.
 
     The pair (i, j) has the gradient :math:`(g_i - g_j) / (n - 1)` and the hessian
@@ -19,14 +19,14 @@ class Bi:
     base: Any = Lambda()
 
     def check(self) -> None:
-        if isinstance(self.base, Bi):
-            raise _check.InputError(
-                f"an objective is lifted to pairs once, and {self.base!r} is lifted already: leave out one Bi."
+        if isinstance(self.base, Bivariate):
+            raise checks.InputError(
+                f"an objective is lifted to pairs once, and {self.base!r} is lifted already: leave out one Bivariate."
             )
         if (
             not isinstance(self.base, Lambda)
             and getattr(type(self.base), "Raw", None) not in derive.table
         ):
-            raise _check.InputError(
-                f"Bi.base must be an objective, Lambda(...) or a part that can 'derive', got {self.base!r}."
+            raise checks.InputError(
+                f"Bivariate.base must be an objective, Lambda(...) or a part that can 'derive', got {self.base!r}."
             )

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from rankwood import _check, _run
-from rankwood._jit import jit
+from rankwood._core import checks, threads
+from rankwood._core.jit import jit
 from rankwood.data.groups import Groups
-from rankwood.data.lists import grouped
-from rankwood.objectives.bi import Bi
-from rankwood.objectives.drive import Drive
-from rankwood.objectives.named import objective as to_objective
+from rankwood.data.ranking_data import grouped
+from rankwood.objectives.bi import Bivariate
+from rankwood.objectives.computer import Drive
+from rankwood.objectives.families.registry import objective as to_objective
 
 
 class BiDrive(Drive):
@@ -23,7 +23,9 @@ class BiDrive(Drive):
     slots.
     """
 
-    def __init__(self, objective: Bi, y: np.ndarray, groups: Groups, *args: Any, **options: Any):
+    def __init__(
+        self, objective: Bivariate, y: np.ndarray, groups: Groups, *args: Any, **options: Any
+    ):
         super().__init__(objective.base, y, groups, *args, **options)
         self.groups = groups
         sizes = groups.sizes.astype(np.int64)
@@ -46,13 +48,13 @@ class BiDrive(Drive):
             where = (ptr, rows, self._blocks, self.pairs, factor)
             lift(*where, grad, hess, bent, grads, hesses, first, last)
 
-        _run.over(self._work, run, self.n_jobs)
+        threads.over(self._work, run, self.n_jobs)
         return grads, hesses
 
 
 def driven(objective: Any) -> type[Drive]:
     """Return the class that drives an objective, of documents or of pairs."""
-    return BiDrive if isinstance(objective, Bi) else Drive
+    return BiDrive if isinstance(objective, Bivariate) else Drive
 
 
 @jit
@@ -107,13 +109,13 @@ def bivariate_gradients(
     beyond = getattr(y, "beyond", None)
     y, groups = grouped(y, None, None)
     if groups.ids.size > 1:
-        raise _check.InputError(
+        raise checks.InputError(
             f"bivariate_gradients is for one query, got {groups.ids.size:,}: give it one, data.select([0])."
         )
     S = _pair_scores(S, y.size)
-    seed, round = _check.at_least(seed, 0, "seed"), _check.at_least(round, 0, "round")
+    seed, round = checks.at_least(seed, 0, "seed"), checks.at_least(round, 0, "round")
     made = to_objective(objective)
-    lifted = made if isinstance(made, Bi) else Bi(made)
+    lifted = made if isinstance(made, Bivariate) else Bivariate(made)
     found = BiDrive(lifted, y, groups, n_jobs=1, seed=seed, beyond=beyond)(item_scores(S), round)
     matrices = np.zeros((2, y.size, y.size))
     upper = np.triu_indices(y.size, 1)
@@ -125,15 +127,15 @@ def bivariate_gradients(
 
 def _pair_scores(S: Any, n: int) -> np.ndarray:
     """Return a matrix of finite pair scores; what stands in its diagonal doesn't matter."""
-    S = _check.numbers(S, "S")
+    S = checks.numbers(S, "S")
     if S.shape != (n, n):
-        raise _check.InputError(
+        raise checks.InputError(
             f"S must be a matrix of {n} × {n} finite pair scores, got shape {S.shape}."
         )
     bad = np.argwhere(~np.isfinite(S) & ~np.eye(n, dtype=bool))
     if len(bad):
         i, j = bad[0].tolist()
-        raise _check.InputError(
+        raise checks.InputError(
             f"S must hold finite pair scores, got {S[i, j]} at row {i}, column {j}."
         )
     return S

@@ -3,15 +3,15 @@
 from dataclasses import fields, replace
 from typing import Any
 
-from rankwood import _check
-from rankwood._jit import ALL, VERBS, Can, is_part, part
-from rankwood.objectives.fill import fill
-from rankwood.objectives.labels import Binary, Graded
-from rankwood.objectives.losses import Logistic
-from rankwood.objectives.noise import Still
-from rankwood.objectives.pairs import All, Ordered, reads
-from rankwood.objectives.scales import NoScale
-from rankwood.objectives.weights import Swap, looks_up, together
+from rankwood._core import checks
+from rankwood._core.jit import ALL, VERBS, Can, is_part, part
+from rankwood.objectives._kernels.pairwise import fill
+from rankwood.objectives.parts.labels import Binary, Graded
+from rankwood.objectives.parts.losses import Logistic
+from rankwood.objectives.parts.noise import NoNoise
+from rankwood.objectives.parts.pairs import All, BothDirections, reads
+from rankwood.objectives.parts.scales import NoScale
+from rankwood.objectives.parts.weights import Swap, looks_up, together
 
 
 @part
@@ -23,7 +23,7 @@ class Lambda:
     weight : part
         Weight w of a pair; a constant when the loss is differentiated.
     pairs : part
-        Which pairs of ranks are visited. Pairs of equal labels count only in `Ordered` sets.
+        Which pairs of ranks are visited. Pairs of equal labels count only in `BothDirections` sets.
     loss : part
         Loss of one pair.
     scale : part
@@ -41,13 +41,13 @@ class Lambda:
     loss: Can("slope") = Logistic()  # type: ignore[valid-type]
     scale: Can("scale") = NoScale()  # type: ignore[valid-type]
     labels: Can("split") = Graded()  # type: ignore[valid-type]
-    noise: Can("shake") = Still()  # type: ignore[valid-type]
+    noise: Can("shake") = NoNoise()  # type: ignore[valid-type]
     draws: int = 1
 
     def check(self) -> None:
         rel = 1.0 if isinstance(self.labels, Graded) else _own_rel(self.weight)
         if rel > 1.0:
-            raise _check.InputError(
+            raise checks.InputError(
                 f"{self.labels!r} makes labels 0 and 1, so that no document is relevant to a metric with "
                 f"rel={rel:g}; leave the metric's rel at 1."
             )
@@ -55,9 +55,9 @@ class Lambda:
         if (
             getattr(self.pairs, "scattered", False)
             and own_span
-            and not isinstance(self.pairs, Ordered)
+            and not isinstance(self.pairs, BothDirections)
         ):
-            raise _check.InputError(
+            raise checks.InputError(
                 f"{type(self.pairs).__name__} chooses its anchors itself (scattered), and they pair with "
                 "everyone after them: it can't have a span too."
             )
@@ -72,7 +72,9 @@ class Lambda:
         Options are None or not: a kernel is compiled without what it doesn't need.
         """
         bare = self
-        if isinstance(self.pairs, Ordered):  # equal labels pair too: there is nothing to put apart
+        if isinstance(
+            self.pairs, BothDirections
+        ):  # equal labels pair too: there is nothing to put apart
             bare = replace(self, labels=Graded())
         depth = None if bare.ranks() == ALL else bare.ranks()
         band = _banded(bare) or None
@@ -81,7 +83,7 @@ class Lambda:
         # Two classes are put apart from a complete order; grades only ask where the anchors are.
         apart = isinstance(bare.labels, Binary)
         anchors = (None, scattered) if apart else (scattered, None)
-        noisy = None if isinstance(bare.noise, Still) else True
+        noisy = None if isinstance(bare.noise, NoNoise) else True
         return bare, fill, (depth, few, band, *anchors, noisy)
 
 

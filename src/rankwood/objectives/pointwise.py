@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from rankwood._jit import like, part
-from rankwood.objectives import verbs  # noqa: F401  (the verbs must exist before the parts)
+from rankwood._core.jit import like, part
+from rankwood.objectives._kernels import verbs  # noqa: F401  (the verbs must exist before the parts)
 
 
 @part

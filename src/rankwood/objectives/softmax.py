@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._jit import exp, inner, like, part
-from rankwood._rng import uniform
-from rankwood.objectives import verbs  # noqa: F401  (the verbs must exist before the parts)
+from rankwood._core.jit import exp, inner, like, part
+from rankwood._core.rng import uniform
+from rankwood.objectives._kernels import verbs  # noqa: F401  (the verbs must exist before the parts)
 
 _FAR = -80.0  # exp of it is a normal number, in float32 too; documents farther behind the first count as if there
 

@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from rankwood import _check
-from rankwood._jit import Can, OneOf, exp, inner, like, part
-from rankwood._rng import mix, normal
+from rankwood._core import checks
+from rankwood._core.jit import Can, OneOf, exp, inner, like, part
+from rankwood._core.rng import mix, normal
+from rankwood._core.sorting import SHORT, Query, count, resort
 from rankwood.metrics.binary import AP, RR
 from rankwood.metrics.cascade import ERR, PFound
 from rankwood.metrics.dcg import DCG, GAINS, NDCG
-from rankwood.metrics.query import SHORT, Query, count, resort
 from rankwood.metrics.verbs import grade, move
-from rankwood.objectives.compose import chance, extended
+from rankwood.objectives.families.compose import chance, extended
 
 ESTIMATORS = ("projected", "plain")
 _PROJECTED = 0
@@ -50,10 +50,10 @@ class StochasticRank:
 
     def check(self) -> None:
         """Raise unless there is noise, and the correction takes away."""
-        _check.positive(self.noise_scale, "StochasticRank.noise_scale")
-        _check.positive(self.nu, "StochasticRank.nu")
+        checks.positive(self.noise_scale, "StochasticRank.noise_scale")
+        checks.positive(self.nu, "StochasticRank.nu")
         if self.sfa < 0:
-            raise _check.InputError(f"StochasticRank.sfa must not be negative, got {self.sfa:g}.")
+            raise checks.InputError(f"StochasticRank.sfa must not be negative, got {self.sfa:g}.")
 
     def derive(self, label, score, worth, table, state, grad, hess):
         n = score.size
@@ -163,7 +163,7 @@ def stochasticrank_ndcg(
     gain: str = "exp",
 ) -> Any:
     """StochasticRank for NDCG [ustimenko2020, whichtricks2023]."""
-    return NDCG(_cut(k), GAINS[_check.one_of(gain, GAINS, "gain")])
+    return NDCG(_cut(k), GAINS[checks.one_of(gain, GAINS, "gain")])
 
 
 def stochasticrank_dcg(
@@ -171,7 +171,7 @@ def stochasticrank_dcg(
     gain: str = "exp",
 ) -> Any:
     """StochasticRank for DCG: queries with more relevant documents count more [ustimenko2020]."""
-    return DCG(_cut(k), GAINS[_check.one_of(gain, GAINS, "gain")])
+    return DCG(_cut(k), GAINS[checks.one_of(gain, GAINS, "gain")])
 
 
 def stochasticrank_mrr(
@@ -179,7 +179,7 @@ def stochasticrank_mrr(
     rel: float = 1,
 ) -> Any:
     """StochasticRank for the reciprocal rank [whichtricks2023]."""
-    return RR(_cut(k), _check.positive(rel, "rel"))
+    return RR(_cut(k), checks.positive(rel, "rel"))
 
 
 def stochasticrank_map(
@@ -191,7 +191,7 @@ def stochasticrank_map(
     A document that passes another swaps places with a neighbour, and what that changes is known from the
     relevant documents above the two.
     """
-    return AP(_cut(k), _check.positive(rel, "rel"))
+    return AP(_cut(k), checks.positive(rel, "rel"))
 
 
 def stochasticrank_err(
@@ -220,7 +220,7 @@ def stochasticrank_pfound(
 
 
 def _cut(k: int | None) -> int | None:
-    return k if k is None else _check.at_least(k, 1, "k")
+    return k if k is None else checks.at_least(k, 1, "k")
 
 
 def _named(
@@ -233,11 +233,11 @@ def _named(
     nu: float,
 ) -> StochasticRank:
     """Put the objective together, with its parameters checked in words of the caller."""
-    noise_scale, nu = _check.positive(noise_scale, "noise_scale"), _check.positive(nu, "nu")
-    mu, samples = _check.finite(mu, "mu"), _check.at_least(samples, 1, "samples")
-    estimator = _check.one_of(estimator, ESTIMATORS, "estimator")
-    if _check.finite(sfa, "sfa") < 0:
-        raise _check.InputError(f"sfa must not be negative, got {sfa}.")
+    noise_scale, nu = checks.positive(noise_scale, "noise_scale"), checks.positive(nu, "nu")
+    mu, samples = checks.finite(mu, "mu"), checks.at_least(samples, 1, "samples")
+    estimator = checks.one_of(estimator, ESTIMATORS, "estimator")
+    if checks.finite(sfa, "sfa") < 0:
+        raise checks.InputError(f"sfa must not be negative, got {sfa}.")
     return StochasticRank(metric, noise_scale, mu, samples, estimator, float(sfa), nu)
 
 

@@ -3,9 +3,9 @@
 from rankwood.report.compare import compare
 from rankwood.report.comparison import Comparison
 from rankwood.report.files import read_evaluation
-from rankwood.report.models import perfect, random
 from rankwood.report.movers import Queries, movers, worst
 from rankwood.report.presets import PRESETS
+from rankwood.report.reference_models import perfect, random
 
 __all__ = [
     "PRESETS",

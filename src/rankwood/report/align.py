@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwood import _check
+from rankwood._core import checks
 from rankwood.metrics.evaluate import metric as metric_part
 from rankwood.metrics.evaluation import Evaluation
 
@@ -40,7 +40,7 @@ def align(evaluations: Any, metrics: Any = None) -> Aligned:
 def align_one(table: Aligned, name: str, evaluation: Evaluation) -> np.ndarray:
     """Return the values of one more model, whatever its rules, in the order of the table's queries."""
     if name in table.models:
-        raise _check.InputError(f"{name!r} is the name of a model already; give it another.")
+        raise checks.InputError(f"{name!r} is the name of a model already; give it another.")
     _check_kind(name, evaluation)
     _check_metrics(name, evaluation, table.metrics)
     return _values(table.models[0], table.ids.tolist(), name, evaluation, table.metrics)
@@ -50,7 +50,7 @@ def _named(evaluations: Any) -> dict[str, Evaluation]:
     if isinstance(evaluations, (list, tuple)):
         evaluations = {f"model {i}": ev for i, ev in enumerate(evaluations, 1)}
     if not isinstance(evaluations, Mapping):
-        raise _check.InputError(
+        raise checks.InputError(
             "evaluations must be a dictionary such as {'a': ev_a, 'b': ev_b}, "
             f"got {type(evaluations).__name__}."
         )
@@ -58,9 +58,9 @@ def _named(evaluations: Any) -> dict[str, Evaluation]:
         _check_kind(str(name), evaluation)
     named = {str(name): evaluation for name, evaluation in evaluations.items()}
     if len(named) < len(evaluations):
-        raise _check.InputError("two models have the same name as text; give each its own.")
+        raise checks.InputError("two models have the same name as text; give each its own.")
     if len(named) < 2:
-        raise _check.InputError(f"there must be at least two models to compare, got {len(named)}.")
+        raise checks.InputError(f"there must be at least two models to compare, got {len(named)}.")
     return named
 
 
@@ -70,7 +70,7 @@ def _metrics(named: dict[str, Evaluation], metrics: Any) -> list[str]:
     names = [metrics] if isinstance(metrics, str) else list(metrics or named[first].metrics)
     names = list(dict.fromkeys(str(name) for name in names))
     if not names:
-        raise _check.InputError(f"model {first!r} has no metric to compare by.")
+        raise checks.InputError(f"model {first!r} has no metric to compare by.")
     for model, evaluation in named.items():
         _check_metrics(model, evaluation, names)
     return names
@@ -78,7 +78,7 @@ def _metrics(named: dict[str, Evaluation], metrics: Any) -> list[str]:
 
 def _check_kind(model: str, evaluation: Any) -> None:
     if not isinstance(evaluation, Evaluation):
-        raise _check.InputError(
+        raise checks.InputError(
             f"model {model!r} must be an Evaluation, as rankwood.evaluate returns it, "
             f"got {type(evaluation).__name__}."
         )
@@ -87,8 +87,8 @@ def _check_kind(model: str, evaluation: Any) -> None:
 def _check_metrics(model: str, evaluation: Evaluation, names: list[str]) -> None:
     for name in names:
         if name not in evaluation.metrics:
-            near = _check.nearest(name, evaluation.metrics).rstrip(".?").replace("known", "there")
-            raise _check.InputError(
+            near = checks.nearest(name, evaluation.metrics).rstrip(".?").replace("known", "there")
+            raise checks.InputError(
                 f"model {model!r} has no metric {name!r}{near}; evaluate every model by the same "
                 "metrics, or say which with metrics=."
             )
@@ -101,14 +101,14 @@ def _same_rules(
     for rule in one.conventions.keys() & other.conventions.keys():
         a, b = one.conventions[rule], other.conventions[rule]
         if a != b:
-            raise _check.InputError(
+            raise checks.InputError(
                 f"{first!r} was evaluated with {rule}={a!r} and {second!r} with {rule}={b!r}; "
                 "evaluate both by the same rules."
             )
     for name in metrics:
         a, b = (ev.definitions.get(name) for ev in (one, other))
         if a is not None and b is not None and a != b:
-            raise _check.InputError(
+            raise checks.InputError(
                 f"{name!r} means {a} for {first!r} and {b} for {second!r}; evaluate both by the same "
                 "definition (convention= may change it), or compare by other metrics with metrics=."
             )
@@ -128,7 +128,7 @@ def _values(
     lacking, more = [q for q in want if q not in place], len(place.keys() - set(want))
     if lacking or more:
         example = lacking[0] if lacking else next(q for q in have if q not in set(want))
-        raise _check.InputError(
+        raise checks.InputError(
             f"{name!r} lacks {len(lacking):,} of the {len(want):,} queries of {first!r} and has "
             f"{more:,} others (such as {example!r}); evaluate both on the same queries."
         )
@@ -140,7 +140,7 @@ def _places(name: str, ids: list[Any]) -> dict[Any, int]:
     place = {q: i for i, q in enumerate(ids)}
     if len(place) < len(ids):
         twice = next(q for i, q in enumerate(ids) if place[q] != i)
-        raise _check.InputError(f"{name!r} has query {twice!r} twice; expected one row per query.")
+        raise checks.InputError(f"{name!r} has query {twice!r} twice; expected one row per query.")
     return place
 
 
@@ -148,6 +148,6 @@ def direction(name: str) -> int:
     """Return 1 where more is better, -1 where less is; a metric that we don't know counts as the former."""
     try:
         part = metric_part(name)
-    except _check.InputError:
+    except checks.InputError:
         return 1
     return 1 if getattr(part, "higher_is_better", True) else -1

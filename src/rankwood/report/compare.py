@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from rankwood import _check, stats
+from rankwood import stats
+from rankwood._core import checks
 from rankwood.report.align import Aligned, align, align_one, direction
 from rankwood.report.comparison import MEAN, TEST, Comparison
-from rankwood.report.models import perfect, random
 from rankwood.report.presets import INTERVALS, rules
+from rankwood.report.reference_models import perfect, random
 from rankwood.report.view import LETTERS
 
 _CORRECT: dict[str | None, Callable[[np.ndarray], np.ndarray]] = {
@@ -105,12 +106,12 @@ def compare(
         stated["correct"] = correct
     how = rules(preset, stated)
     usual = "bca" if how["test"] == "bootstrap" else "t"
-    how["interval"] = _check.one_of(interval or usual, INTERVALS, "interval")
+    how["interval"] = checks.one_of(interval or usual, INTERVALS, "interval")
     how["level"] = stats.confidence(level)
-    how["seed"] = _check.at_least(seed, 0, "seed")
+    how["seed"] = checks.at_least(seed, 0, "seed")
     table = align(evaluations, metrics)
     if how["marks"] == "letters" and len(table.models) > len(LETTERS):
-        raise _check.InputError(
+        raise checks.InputError(
             f"there are letters for {len(LETTERS)} models, got {len(table.models)}; use marks='stars'."
         )
     how["baseline"] = _baseline(baseline, table.models)
@@ -124,8 +125,8 @@ def _baseline(baseline: Any, models: list[str]) -> str:
     if baseline is None:
         return models[0]
     if str(baseline) not in models:
-        near = _check.nearest(str(baseline), models)
-        raise _check.InputError(f"baseline {str(baseline)!r} is none of the models{near}")
+        near = checks.nearest(str(baseline), models)
+        raise checks.InputError(f"baseline {str(baseline)!r} is none of the models{near}")
     return str(baseline)
 
 
@@ -181,7 +182,7 @@ def _row(
         "skipped": int((~both).sum()),
     }
     if not both.any():
-        raise _check.InputError(
+        raise checks.InputError(
             f"{row['model']!r} and {row['against']!r} have no query in common with a value of "
             f"{row['metric']!r}: all {both.size:,} were skipped."
         )

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwood import _check
-from rankwood._write import replacing
+from rankwood._core import checks
+from rankwood._core.atomic import replacing
 from rankwood.metrics.evaluation import Evaluation
 from rankwood.report import html, render, view
 from rankwood.report.align import Aligned
@@ -96,7 +96,7 @@ class Comparison:
             & (rows["metric"] == metric)
         ]
         if not found.size:
-            raise _check.InputError(
+            raise checks.InputError(
                 f"{model!r} was not compared with {against!r}; give compare that baseline, or "
                 "marks='letters' for all pairs."
             )
@@ -156,15 +156,15 @@ class Comparison:
     def _metric(self, metric: str | None) -> str:
         metric = self.metrics[0] if metric is None else str(metric)
         if metric not in self.metrics:
-            raise _check.InputError(
-                f"there is no metric {metric!r}{_check.nearest(metric, self.metrics)}"
+            raise checks.InputError(
+                f"there is no metric {metric!r}{checks.nearest(metric, self.metrics)}"
             )
         return metric
 
     def _place(self, model: str, known: list[str]) -> int:
         if model not in known:
-            raise _check.InputError(
-                f"there is no model {model!r}{_check.nearest(str(model), known)}"
+            raise checks.InputError(
+                f"there is no model {model!r}{checks.nearest(str(model), known)}"
             )
         return known.index(model)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._check import InputError
+from rankwood._core.checks import InputError
 from rankwood.metrics.evaluation import Evaluation
 
 _HEAD = 'expected a first line such as "qid,ndcg@10"'

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwood import _check, stats
+from rankwood import stats
+from rankwood._core import checks
 from rankwood.metrics.evaluation import Evaluation
 from rankwood.report import html, render
 from rankwood.report.align import align, direction
@@ -94,9 +95,9 @@ def movers(
     >>> movers(a, b).rows.tolist()
     [(2, 1.0, 0.0, -1.0)]
     """
-    top = _check.at_least(top, 1, "top")
+    top = checks.at_least(top, 1, "top")
     if names[0] == names[1]:
-        raise _check.InputError(f"two models are needed, got {names[0]!r} twice.")
+        raise checks.InputError(f"two models are needed, got {names[0]!r} twice.")
     both = align({names[0]: a, names[1]: b}, metric)
     name = both.metrics[0]
     before, after = both.values[:, 0]
@@ -137,11 +138,11 @@ def worst(
     Queries
         `qid` and `value`, worst first: highest where less is better.
     """
-    top = _check.at_least(top, 1, "top")
+    top = checks.at_least(top, 1, "top")
     metric = evaluation.metrics[0] if metric is None else str(metric)
     if metric not in evaluation.metrics:
-        near = _check.nearest(metric, evaluation.metrics)
-        raise _check.InputError(f"there is no metric {metric!r}{near}")
+        near = checks.nearest(metric, evaluation.metrics)
+        raise checks.InputError(f"there is no metric {metric!r}{near}")
     values = evaluation.per_query[metric]
     kept = np.flatnonzero(~np.isnan(values))
     order = kept[np.argsort(direction(metric) * values[kept], kind="stable")[:top]]

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwood import _check
-from rankwood._jit import is_part
-from rankwood._write import replacing
-from rankwood.diagnosis import heat, pair_counts
+from rankwood._core import checks
+from rankwood._core.atomic import replacing
+from rankwood._core.jit import is_part
+from rankwood.diagnostics import heat, pair_counts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +56,7 @@ def heat_map(*objectives: Any, n: int = 10) -> "Figure":
     """Draw the weight of each pair of positions, on one scale for all objectives [lambdagap2025, Figure 1].
 
     Rows are the position of the relevant document, columns that of the other one; grey pairs aren't used. See
-    `rankwood.diagnosis.heat` for what the numbers are.
+    `rankwood.diagnostics.heat` for what the numbers are.
 
     Parameters
     ----------
@@ -126,9 +126,9 @@ def curve(records: Mapping[str, Any], name: str | None = None) -> "Figure":
     models = dict(records) if several else {"": records}
     known = list(dict.fromkeys(key for record in models.values() for key in record))
     if not known:
-        raise _check.InputError('nothing was recorded; give Ranker(record=["effective_pairs"]).')
+        raise checks.InputError('nothing was recorded; give Ranker(record=["effective_pairs"]).')
     if name is not None and name not in known:
-        raise _check.InputError(f"there is no curve {name!r}{_check.nearest(name, known)}")
+        raise checks.InputError(f"there is no curve {name!r}{checks.nearest(name, known)}")
     shown = known if name is None else [name]
     with _style():
         figure, axes = _figure(1, len(shown), 5.6, 2.4 if len(shown) > 1 else 3.4, sharex=True)
@@ -144,7 +144,7 @@ def save(figure: "Figure", path: str | os.PathLike[str]) -> None:
     """Write a figure as PNG, SVG or PDF, by the ending of the name; the same figure gives the same bytes."""
     ending = Path(path).suffix.lower()
     if ending not in FORMATS:
-        raise _check.InputError(
+        raise checks.InputError(
             f"{os.fspath(path)} can't be written: expected a name that ends in {', '.join(FORMATS)}."
         )
     # Without the time, and without the version of matplotlib.
@@ -160,7 +160,7 @@ def _style() -> Iterator[None]:
     try:
         import matplotlib
     except ImportError:
-        raise _check.InputError(
+        raise checks.InputError(
             "pictures need matplotlib, which isn't installed; type: pip install 'rankwood[plots]'"
         ) from None
     own = {k: v for k, v in matplotlib.rcParamsDefault.items() if not k.startswith("backend")}
@@ -260,6 +260,6 @@ def _ticks(n: int) -> list[int]:
 def _titles(objectives: Iterable[Any]) -> list[str]:
     objectives = list(objectives)
     if not objectives:
-        raise _check.InputError("there is nothing to draw: give at least one objective.")
+        raise checks.InputError("there is nothing to draw: give at least one objective.")
     texts = [repr(one) if is_part(one) else str(one) for one in objectives]
     return [text if len(text) <= 32 else text[:29] + "..." for text in texts]

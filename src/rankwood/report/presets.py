@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from rankwood import _check, stats
+from rankwood import stats
+from rankwood._core import checks
 
 TESTS = ("permutation", "fisher", "t", "wilcoxon", "bootstrap")
 CORRECTIONS = ("holm", "bonferroni", None)
@@ -66,19 +67,19 @@ def rules(preset: str | None, stated: dict[str, Any]) -> dict[str, Any]:
     """Return the rules of a comparison: what is stated wins over the preset, the preset over defaults."""
     made = dict(DEFAULTS)
     if preset is not None:
-        made.update(PRESETS[_check.one_of(preset, PRESETS, "preset")])
+        made.update(PRESETS[checks.one_of(preset, PRESETS, "preset")])
     made.update(stated)
-    _check.one_of(made["test"], TESTS, "test")
-    _check.one_of(made["alternative"], stats.ALTERNATIVES, "alternative")
-    _check.one_of(made["correct"], CORRECTIONS, "correct")
-    _check.one_of(made["count"], stats.COUNTS, "count")
-    _check.one_of(made["marks"], MARKS, "marks")
+    checks.one_of(made["test"], TESTS, "test")
+    checks.one_of(made["alternative"], stats.ALTERNATIVES, "alternative")
+    checks.one_of(made["correct"], CORRECTIONS, "correct")
+    checks.one_of(made["count"], stats.COUNTS, "count")
+    checks.one_of(made["marks"], MARKS, "marks")
     if made["marks"] == "letters" and made["alternative"] == "less":
-        raise _check.InputError(
+        raise checks.InputError(
             "letters show which models one is better than, but alternative='less' asks for worse; "
             "use 'two-sided' or 'greater'."
         )
-    made["draws"] = _check.at_least(made["draws"], 1, "draws")
+    made["draws"] = checks.at_least(made["draws"], 1, "draws")
     made["levels"] = _levels(made["levels"])
     return {"preset": preset, **made}
 
@@ -90,7 +91,7 @@ def _levels(levels: Any) -> tuple[float, ...]:
     except (TypeError, ValueError):
         found = ()
     if not found or not all(0 < x < 1 for x in found):
-        raise _check.InputError(
+        raise checks.InputError(
             f"levels must be numbers between 0 and 1, such as (0.05, 0.01), got {levels!r}."
         )
     return tuple(sorted(set(found), reverse=True))

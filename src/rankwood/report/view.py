@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwood import _check
+from rankwood._core import checks
 from rankwood.report.table import Cell, Span, Table
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _CORRECTIONS = {"holm": "Holm", "bonferroni": "Bonferroni"}
 
 def tables(comparison: "Comparison", digits: int, details: bool) -> list[Table]:
     """Return the table of means, and the table of tests if asked for."""
-    digits = _check.at_least(digits, 0, "digits")
+    digits = checks.at_least(digits, 0, "digits")
     return [summary(comparison, digits), *([differences(comparison, digits)] if details else [])]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._jit import inner, jit
+from rankwood._core.jit import inner, jit
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwood import _check
+from rankwood._core import checks
 from rankwood.stats.sampling import margin, on_grid, resampled, sign_sums
 from rankwood.stats.sizes import ranks, rounded
 
@@ -62,8 +62,8 @@ def permutation(
     0.1875
     """
     d = _differences(differences, alternative)
-    _check.one_of(count, COUNTS, "count")
-    draws = _check.at_least(draws, 1, "draws")
+    checks.one_of(count, COUNTS, "count")
+    draws = checks.at_least(draws, 1, "draws")
     # Under random signs only sizes matter. In order of size they give the same sums for any order of
     # queries, and for the two models exchanged.
     sizes = np.sort(np.abs(d[d != 0]))
@@ -110,8 +110,8 @@ def bootstrap(
     0.001
     """
     d = _differences(differences, alternative)
-    _check.one_of(count, COUNTS, "count")
-    draws = _check.at_least(draws, 1, "draws")
+    checks.one_of(count, COUNTS, "count")
+    draws = checks.at_least(draws, 1, "draws")
     if not d.any():
         return Outcome(0.0, 1.0, True)  # also if strict: models that never differ are not different
     grid, sums, turn = resampled(d, draws, seed, n_jobs)
@@ -189,8 +189,8 @@ def wilcoxon(differences: Any, alternative: str = "two-sided") -> Outcome:
 
 
 def _differences(differences: Any, alternative: str) -> np.ndarray:
-    _check.one_of(alternative, ALTERNATIVES, "alternative")
-    d = _check.vector(differences, "differences")
+    checks.one_of(alternative, ALTERNATIVES, "alternative")
+    d = checks.vector(differences, "differences")
     if not d.size:
-        raise _check.InputError("differences is empty; give one number per query.")
+        raise checks.InputError("differences is empty; give one number per query.")
     return d

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rankwood import _check, _run
+from rankwood._core import checks, threads
 from rankwood.stats.kernels import resampled_sums, signed_sums
 
 #: Up to so many differences that are not 0, all signs are gone through in place of a sample.
@@ -49,7 +49,7 @@ def sign_sums(
         ):  # words wrap around; without the compiler NumPy would remark
             signed_sums(table, key, every, out, first, last)
 
-    _run.over(np.ones(draws), part, n_jobs)
+    threads.over(np.ones(draws), part, n_jobs)
     return out, every
 
 
@@ -71,9 +71,9 @@ def resampled(
         with np.errstate(over="ignore"):
             resampled_sums(grid, key, out, first, last)
 
-    _run.over(np.ones(draws), part, n_jobs)
+    threads.over(np.ones(draws), part, n_jobs)
     return grid, out, turn
 
 
 def _key(seed: int) -> np.uint64:
-    return np.uint64(_check.at_least(seed, 0, "seed"))
+    return np.uint64(checks.at_least(seed, 0, "seed"))

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwood import _check
+from rankwood._core import checks
 
 
 def bonferroni(p: Any) -> np.ndarray:
@@ -40,7 +40,7 @@ def holm(p: Any) -> np.ndarray:
 
 
 def _chances(p: Any) -> np.ndarray:
-    a = np.atleast_1d(_check.numbers(p, "p")).astype(np.float64)
+    a = np.atleast_1d(checks.numbers(p, "p")).astype(np.float64)
     if a.ndim != 1 or (a < 0).any() or (a > 1).any():
-        raise _check.InputError("p must be a list of numbers from 0 to 1.")
+        raise checks.InputError("p must be a list of numbers from 0 to 1.")
     return a

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwood import _check
+from rankwood._core import checks
 from rankwood.stats.sampling import resampled
 
 _EQUAL = 1e-12  # values closer than this share of the largest are equal: 0.3 and 0.1 + 0.2
@@ -38,7 +38,7 @@ def rounded(d: np.ndarray) -> np.ndarray:
 
 def wins_ties_losses(differences: Any) -> tuple[int, int, int]:
     """Return how many differences are above, equal to and below 0."""
-    d = _check.vector(differences, "differences")
+    d = checks.vector(differences, "differences")
     return int((d > 0).sum()), int((d == 0).sum()), int((d < 0).sum())
 
 
@@ -51,7 +51,7 @@ def cohen_d(differences: Any) -> float:
     >>> cohen_d([1.0, 2.0, 3.0])
     2.0
     """
-    d = _check.vector(differences, "differences")
+    d = checks.vector(differences, "differences")
     if not d.any():
         return 0.0
     if d.size < 2:
@@ -69,7 +69,7 @@ def rank_biserial(differences: Any) -> float:
     >>> rank_biserial([0.3, 0.1, 0.2, -0.05])
     0.8
     """
-    d = _check.vector(differences, "differences")
+    d = checks.vector(differences, "differences")
     d = rounded(d)
     d = d[d != 0]
     if not d.size:
@@ -90,7 +90,7 @@ def t_interval(differences: Any, level: float = 0.95) -> tuple[float, float]:
     """Return Student's interval of the mean difference; NaN with less than two queries."""
     from scipy.special import stdtrit  # see `paired`: imported when needed
 
-    d = _check.vector(differences, "differences")
+    d = checks.vector(differences, "differences")
     level = confidence(level)
     if d.size < 2:
         return float("nan"), float("nan")
@@ -124,9 +124,9 @@ def bootstrap_interval(
     tuple of float
         Low and high; NaN with less than two queries.
     """
-    d = _check.vector(differences, "differences")
-    _check.one_of(kind, ("bca", "percentile"), "kind")
-    level, draws = confidence(level), _check.at_least(draws, 1, "draws")
+    d = checks.vector(differences, "differences")
+    checks.one_of(kind, ("bca", "percentile"), "kind")
+    level, draws = confidence(level), checks.at_least(draws, 1, "draws")
     if d.size < 2:
         return float("nan"), float("nan")
     if np.ptp(d) == 0:
@@ -157,6 +157,6 @@ def _accelerated(shares: np.ndarray, x: np.ndarray, sums: np.ndarray) -> np.ndar
 
 def confidence(level: Any) -> float:
     """Return a level of confidence: a number between 0 and 1."""
-    if not 0 < _check.finite(level, "level") < 1:
-        raise _check.InputError(f"level must be between 0 and 1, such as 0.95, got {level}.")
+    if not 0 < checks.finite(level, "level") < 1:
+        raise checks.InputError(f"level must be between 0 and 1, such as 0.95, got {level}.")
     return float(level)

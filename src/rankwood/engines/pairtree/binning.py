@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwood import _check, _run
-from rankwood._jit import inner, jit
-from rankwood._rng import mix
+from rankwood._core import checks, threads
+from rankwood._core.jit import inner, jit
+from rankwood._core.rng import mix
 from rankwood.engines.pairtree.layout import Layout
 
 FIRST, SECOND, DIFFERENCE = 0, 1, 2  # whose value a split looks at
@@ -30,8 +30,8 @@ def single(X: Any) -> np.ndarray:
 
 def check_bins(max_bin: Any) -> None:
     """Raise unless a feature can have so many bins."""
-    if _check.at_least(max_bin, 2, "max_bin") > 255:
-        raise _check.InputError(f"max_bin must be at most 255, got {max_bin}.")
+    if checks.at_least(max_bin, 2, "max_bin") > 255:
+        raise checks.InputError(f"max_bin must be at most 255, got {max_bin}.")
 
 
 class Column(NamedTuple):
@@ -81,13 +81,13 @@ class Binned:
         check_bins(max_bin)
         self.X = single(X)
         if self.X.ndim != 2 or self.X.shape[0] != layout.n_items:
-            raise _check.InputError(
+            raise checks.InputError(
                 f"X has shape {self.X.shape}, but the layout has {layout.n_items} documents."
             )
         self.layout = layout
         self.differences = np.array(list(differences), dtype=np.int64)
         if ((self.differences < 0) | (self.differences >= self.n_features)).any():
-            raise _check.InputError(
+            raise checks.InputError(
                 f"differences must be columns from 0 to {self.n_features - 1}, got {self.differences.tolist()}."
             )
         varies = np.zeros(self.n_features, np.uint8)
@@ -139,7 +139,7 @@ class Binned:
                 edges = np.concatenate([np.zeros(1, np.float32), edges])
                 found[d] = Column(int(used[d]), edges, kept.size < values.size)
 
-        _run.over(np.ones(used.size), cut, n_jobs, chunks=4)
+        threads.over(np.ones(used.size), cut, n_jobs, chunks=4)
         table = Table(PAIR, [found[d] for d in range(used.size)], lo.size)
         columns = table.columns
 
@@ -151,7 +151,7 @@ class Binned:
                     if _put_differences(x, lo, hi, edges, c.edges.size, 8 * k, table.words[b]):
                         columns[b * LANES + k] = c._replace(missing=True)  # not in the sample
 
-        _run.over(np.ones(table.words.shape[0]), fill, n_jobs, chunks=4)
+        threads.over(np.ones(table.words.shape[0]), fill, n_jobs, chunks=4)
         return table
 
 
@@ -178,7 +178,7 @@ def _bin_rows(
             if edges.size or (missing and kept.size):
                 found[f] = Column(int(chosen[f]), edges, missing)
 
-    _run.over(np.ones(chosen.size), cut, n_jobs, chunks=4)
+    threads.over(np.ones(chosen.size), cut, n_jobs, chunks=4)
     table = Table(kind, [found[f] for f in sorted(found)], size)
 
     def fill(first: int, last: int) -> None:
@@ -187,7 +187,7 @@ def _bin_rows(
                 x = X[:, c.column] if rows is None else X[rows, c.column]
                 _put(np.ascontiguousarray(x), _padded(c.edges), c.edges.size, 8 * k, table.words[b])
 
-    _run.over(np.ones(table.words.shape[0]), fill, n_jobs, chunks=4)
+    threads.over(np.ones(table.words.shape[0]), fill, n_jobs, chunks=4)
     return table
 
 

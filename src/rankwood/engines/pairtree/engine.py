@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from rankwood import _check
-from rankwood.engines import _params, pairs_memory
+from rankwood._core import checks
+from rankwood.engines import _parameters
+from rankwood.engines import pair_memory as pairs_memory
 from rankwood.engines.base import Gradients, Task
-from rankwood.engines.pairs import Lists, columns_of, lists_of
+from rankwood.engines.pair_lists import Lists, columns_of, lists_of
 from rankwood.engines.pairtree.binning import Binned, check_bins
 from rankwood.engines.pairtree.forest import Forest
 from rankwood.engines.pairtree.grower import Grower, Params
@@ -104,7 +105,7 @@ class PairTreeModel:
     def predict(self, X: Any, n_jobs: int | None, groups: Any) -> np.ndarray:
         """Return one score per row."""
         scores = np.empty(X.shape[0])
-        rows = _params.dense(X[groups.rows])
+        rows = _parameters.dense(X[groups.rows])
         scores[groups.rows] = self._forest.predict(rows, groups.ptr, n_jobs)
         return scores
 
@@ -124,7 +125,7 @@ def check_params(params: dict[str, Any], objective: Any) -> None:
     known = {*_SHARED, *_OWN}
     for name in params:
         if name not in known:
-            raise _params.unknown("the engine 'pairtree'", name, known)
+            raise _parameters.unknown("the engine 'pairtree'", name, known)
     _tree_params({name: value for name, value in params.items() if name in _SHARED})
     check_bins(params.get("max_bin", 255))
 
@@ -136,10 +137,10 @@ def _tree_params(params: dict[str, Any]) -> Params:
     real["min_data_in_leaf"] = max(1, real.get("min_data_in_leaf", 20))
     try:
         return Params(**real)
-    except _check.InputError as error:
+    except checks.InputError as error:
         name, *rest = str(error).partition(" ")
         theirs = {tree: shared for shared, tree in _SHARED.items()}.get(name, name)
-        raise _check.InputError(theirs + "".join(rest)) from None
+        raise checks.InputError(theirs + "".join(rest)) from None
 
 
 def load(text: str) -> PairTreeModel:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwood import _check, _run
+from rankwood._core import checks, threads
 from rankwood.engines.pairtree import predictor
 from rankwood.engines.pairtree.binning import single
 from rankwood.engines.pairtree.layout import Layout
@@ -47,7 +47,7 @@ class Forest:
         model = self._words[1]
         scores = np.empty(X.shape[0])
         work = np.diff(ptr).astype(np.float64) ** 2 + 1.0
-        _run.over(work, lambda a, b: predictor.item_scores(a, b, X, ptr, model, scores), n_jobs)
+        threads.over(work, lambda a, b: predictor.item_scores(a, b, X, ptr, model, scores), n_jobs)
         return scores
 
     def add_pair_scores(
@@ -55,7 +55,7 @@ class Forest:
     ) -> None:
         """Add the values of the trees from `begin` on to the scores of a layout's pairs."""
         X, model = self._matrix(X), predictor.words(self.trees[begin:])
-        _run.over(
+        threads.over(
             layout.sizes.astype(np.float64) ** 2,
             lambda a, b: predictor.add_pair_scores(
                 a, b, X, layout.ptr, layout.start, model, scores
@@ -73,7 +73,7 @@ class Forest:
     def _matrix(self, X: Any) -> np.ndarray:
         X = single(X)
         if X.ndim != 2 or X.shape[1] != self.n_features:
-            raise _check.InputError(
+            raise checks.InputError(
                 f"X has shape {X.shape}, but the model was trained on {self.n_features} features."
             )
         return X
@@ -102,19 +102,19 @@ class Forest:
         try:
             content = json.loads(text)
             if content["format"] != _FORMAT or content["format_version"] != _VERSION:
-                raise _check.InputError(
+                raise checks.InputError(
                     f"the text is a model of format {content['format']!r}, version "
                     f"{content['format_version']!r}; expected {_FORMAT!r}, version {_VERSION}."
                 )
             leaves = np.array(content["leaves"], np.int64)
             forest = cls(int(content["n_features"]), _trees(content["arrays"], leaves))
-        except _check.InputError:
+        except checks.InputError:
             raise
         except (KeyError, TypeError, ValueError) as error:
-            raise _check.InputError(f"the text is no pair-tree model: {error}.") from None
+            raise checks.InputError(f"the text is no pair-tree model: {error}.") from None
         for number, tree in enumerate(forest.trees):
             if not _sound(tree, forest.n_features):
-                raise _check.InputError(f"the pair-tree model is damaged: tree {number}.")
+                raise checks.InputError(f"the pair-tree model is damaged: tree {number}.")
         return forest
 
 

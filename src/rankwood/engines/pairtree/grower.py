@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from rankwood import _check, _run
-from rankwood.engines.pairtree import histogram, partition
+from rankwood._core import checks, threads
+from rankwood.engines.pairtree import histograms as histogram
+from rankwood.engines.pairtree import partition
 from rankwood.engines.pairtree.binning import DIFFERENCE, QUERY, SECOND, Binned
-from rankwood.engines.pairtree.plan import Plan, Split, sampled
+from rankwood.engines.pairtree.histogram_layout import Plan, Split, sampled
 from rankwood.engines.pairtree.splitting import Limits, Scale, leaf_gain, locate
 from rankwood.engines.pairtree.tree import Params, Tree, leaf_value
 
@@ -107,7 +108,7 @@ class Grower:
         hess = np.ascontiguousarray(hess, dtype=np.float64)
         for name, a in (("grad", grad), ("hess", hess)):
             if a.shape != (pairs,):
-                raise _check.InputError(f"{name} has shape {a.shape}, but there are {pairs} pairs.")
+                raise checks.InputError(f"{name} has shape {a.shape}, but there are {pairs} pairs.")
         low = min(_EXACT, _WORD - int(pairs).bit_length())
         shift_g = _shift(grad, "grad", _EXACT)
         shift_h = _shift(hess, "hess", low - 1)
@@ -172,7 +173,7 @@ class Grower:
                 *(wanted, scale, limits, found),
             )
 
-        _run.over(plan.work([part[0].size for part in data]), kernel, self.n_jobs, _CHUNKS)
+        threads.over(plan.work([part[0].size for part in data]), kernel, self.n_jobs, _CHUNKS)
         self._choose(small, 0, bool(wanted[0]))
         if large is not None:
             self._choose(large, 1, bool(wanted[1]))
@@ -306,11 +307,11 @@ def _shift(values: np.ndarray, name: str, bits: int) -> int:
     total = float(np.abs(values).sum()) if values.size else 0.0
     if not math.isfinite(total):
         row = int(np.flatnonzero(~np.isfinite(values))[0]) if not np.isfinite(values).all() else 0
-        raise _check.InputError(f"{name} must be finite numbers, got {values[row]} at pair {row}.")
+        raise checks.InputError(f"{name} must be finite numbers, got {values[row]} at pair {row}.")
     # Rounding adds at most half a unit per value, less than half of the sum's bits as long as there are pairs.
     size = math.frexp(total)[1] if total > 0 else 0
     if abs(size) > _LARGEST:
-        raise _check.InputError(
+        raise checks.InputError(
             f"{name} must have a sum of absolute values between 2^-{_LARGEST} and 2^{_LARGEST}, got {total:g}."
         )
     return bits - 1 - size if total > 0 else 0

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwood import _check, _run
-from rankwood._jit import inner, jit
+from rankwood._core import checks, threads
+from rankwood._core.jit import inner, jit
 
 #: Sums of hessians share a word with counts of pairs: with more pairs, hessians would have too few bits.
 MOST_PAIRS = 2**26
@@ -23,17 +23,17 @@ class Layout:
     def __init__(self, ptr: Any) -> None:
         self.ptr = np.ascontiguousarray(ptr, dtype=np.int64)
         if self.ptr.ndim != 1 or self.ptr.size < 1 or self.ptr[0] != 0:
-            raise _check.InputError("ptr must be offsets of queries: one dimension, from 0.")
+            raise checks.InputError("ptr must be offsets of queries: one dimension, from 0.")
         self.sizes = np.diff(self.ptr)
         if self.sizes.size and self.sizes.min() < 0:
-            raise _check.InputError(
+            raise checks.InputError(
                 f"ptr must not fall, got {self.ptr[int(np.argmin(self.sizes)) + 1]} after a larger offset."
             )
         pairs = self.sizes.astype(object) * (self.sizes - 1).astype(object)  # no overflow
         total = int(sum(pairs))
         if total > MOST_PAIRS:
             longest = int(np.argmax(self.sizes))
-            raise _check.InputError(
+            raise checks.InputError(
                 f"the data has {total:,} ordered pairs of documents (the longest query, number {longest}, has "
                 f"{int(self.sizes[longest]):,} documents), and pair-trees grow on at most {MOST_PAIRS:,}; "
                 "keep fewer documents of each query (TwoStage(top=...)) or fewer queries."
@@ -91,7 +91,7 @@ class Layout:
     def item_scores(self, pair_scores: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Return s_i, the mean over j of s_ij - s_ji; the same bits in any order of a query's documents."""
         scores = np.zeros(self.n_items)
-        _run.over(
+        threads.over(
             self.sizes * self.sizes,
             lambda a, b: _items_of_pairs(a, b, self.ptr, self.start, pair_scores, scores),
             n_jobs,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rankwood._jit import inline, inner, jit
+from rankwood._core.jit import inline, inner, jit
 
 _1, _5 = np.uint64(1), np.uint64(5)
 _LOW = np.uint64(2**32 - 1)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwood._jit import inner, jit
+from rankwood._core.jit import inner, jit
 from rankwood.engines.pairtree.layout import mean_differences
 
 _ALL_BITS = 2**64 - 1

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwood._jit import exactly, inner, jit
+from rankwood._core.jit import exactly, inner, jit
 
 
 class Limits(NamedTuple):

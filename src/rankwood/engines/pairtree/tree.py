@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwood import _check
+from rankwood._core import checks
 
 
 @dataclass(frozen=True)
@@ -24,14 +24,14 @@ class Params:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        _check.at_least(self.num_leaves, 2, "num_leaves")
-        _check.at_least(self.max_depth, -(2**31), "max_depth")
-        _check.at_least(self.min_data_in_leaf, 1, "min_data_in_leaf")
+        checks.at_least(self.num_leaves, 2, "num_leaves")
+        checks.at_least(self.max_depth, -(2**31), "max_depth")
+        checks.at_least(self.min_data_in_leaf, 1, "min_data_in_leaf")
         for name in ("min_sum_hessian", "lambda_l1", "lambda_l2", "min_gain"):
-            if _check.finite(getattr(self, name), name) < 0:
-                raise _check.InputError(f"{name} must be at least 0, got {getattr(self, name)}.")
-        if not 0 < _check.finite(self.feature_fraction, "feature_fraction") <= 1:
-            raise _check.InputError(
+            if checks.finite(getattr(self, name), name) < 0:
+                raise checks.InputError(f"{name} must be at least 0, got {getattr(self, name)}.")
+        if not 0 < checks.finite(self.feature_fraction, "feature_fraction") <= 1:
+            raise checks.InputError(
                 f"feature_fraction must be above 0 and at most 1, got {self.feature_fraction}."
             )
 

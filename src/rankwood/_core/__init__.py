@@ -1,0 +1,1 @@
+"""What everything else stands on: compiled parts, sorts, random numbers, threads, checks."""

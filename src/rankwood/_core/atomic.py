@@ -1,0 +1,28 @@
+"""Writing files so that a failed write leaves the old one whole."""
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from rankwood._core import checks
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file that takes the place of `path` once it is written without a fault."""
+    target = os.path.realpath(path)
+    if os.path.exists(target) and not os.path.isfile(target):
+        raise checks.InputError(
+            f"{os.fspath(path)} can't be written: it is a directory or a device, expected a file name."
+        )
+    temporary = f"{target}.{secrets.token_hex(6)}.tmp"
+    try:
+        with open(temporary, "xb") as file:
+            yield file
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise

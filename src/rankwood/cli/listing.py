@@ -1,0 +1,156 @@
+"""``rankwood objectives`` and ``rankwood metrics``: what there is, and what it is made of."""
+
+import argparse
+import inspect
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from rankwood import metric, objective
+from rankwood._core.checks import InputError
+from rankwood.cli import _args, _files, _show
+from rankwood.metrics.evaluate import METRICS
+from rankwood.objectives.families.registry import OBJECTIVES
+from rankwood.report import plots
+
+_OBJECTIVES_EXAMPLE = """
+rankwood objectives
+rankwood objectives lambdarank-ndcg@10
+rankwood objectives --plot lambdagap-x+@3
+rankwood objectives lambdagap-x+@3 --plot picture.svg
+"""
+_METRICS_EXAMPLE = """
+rankwood metrics
+rankwood metrics ndcg@5
+"""
+Names = dict[str, Callable[..., Any]]
+
+
+def add_objectives(commands: _args.Commands) -> argparse.ArgumentParser:
+    """Describe the command."""
+    about = "List the objectives, show what one is made of, or draw its pairs."
+    parser = _args.command(commands, "objectives", about, _OBJECTIVES_EXAMPLE, _objectives, show)
+    parser.add_argument("name", nargs="?", metavar="NAME", help="such as lambdarank-ndcg@10")
+    group = parser.add_argument_group("pictures")
+    group.add_argument(
+        "--plot",
+        metavar="NAME|FILE",
+        help="draw the weight of each pair of positions, and the number of pairs against the cutoff, of NAME "
+        "into two PNG files; behind a NAME: into one FILE, a name that ends in .png, .svg or .pdf",
+    )
+    group.add_argument("--output", metavar="DIR", help="where the two files go (default: here)")
+    group.add_argument(
+        "--documents", type=_args.at_least(2), metavar="N", help="length of the list (default: 10)"
+    )
+    return parser
+
+
+def add_metrics(commands: _args.Commands) -> argparse.ArgumentParser:
+    """Describe the command."""
+    about = "List the metrics, or show what one is made of."
+    run = partial(_run, "metric", METRICS, metric)
+    parser = _args.command(commands, "metrics", about, _METRICS_EXAMPLE, run, show)
+    parser.add_argument("name", nargs="?", metavar="NAME", help="such as ndcg@5")
+    return parser
+
+
+def _objectives(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the objectives or one of them, and draw one if asked to."""
+    if args.plot is None and (args.output or args.documents):
+        option = "--output" if args.output else "--documents"
+        raise InputError(f"{option} is about pictures: give --plot NAME too.")
+    into = args.plot if args.name is not None else None
+    if args.plot is not None and into is None:
+        args.name = args.plot
+    result = _run("objective", OBJECTIVES, objective, args)
+    if args.plot is not None:
+        result["pictures"] = _draw(args.name, into, args.output, args.documents or 10)
+    return result
+
+
+def _draw(name: str, into: str | None, folder: str | None, n: int) -> list[str]:
+    """Draw an objective into one file, or into two in a folder; return their paths."""
+    if into is not None:
+        if folder is not None:
+            raise InputError(
+                f"--output is for rankwood objectives --plot NAME; {into} has its place."
+            )
+        if Path(into).suffix.lower() not in plots.FORMATS:
+            raise InputError(
+                f"--plot {into}: expected a file name that ends in {', '.join(plots.FORMATS)}, as there is a "
+                "NAME already."
+            )
+        figures = {into: partial(plots.overview, name, n)}
+    else:
+        # A name may have parameters behind it; those of a composition would be no file name.
+        plain = re.sub(r"[^\w.+@=-]+", "_", name).strip("_")[:80]
+        start = str(Path(folder or ".") / plain)
+        figures = {
+            f"{start}-heat.png": partial(plots.heat_map, name, n=n),
+            f"{start}-pairs.png": partial(plots.pair_curves, name, n=n),
+        }
+    for path in figures:
+        _files.check_output(path, [])
+    for path, draw in figures.items():
+        plots.save(draw(), path)
+    return list(figures)
+
+
+def _run(
+    kind: str, names: Names, make: Callable[[str], Any], args: argparse.Namespace
+) -> dict[str, Any]:
+    """Return what there is of a kind, or one of it in detail."""
+    if args.name is None:
+        return {"kind": kind, kind + "s": [_about(name, names[name]) for name in names]}
+    part = make(args.name)
+    plain = args.name.split("(")[0].split("@")[0].strip()
+    # The printed form of a composition is accepted too, and says everything itself.
+    about = _about(plain, names[plain]) if plain in names else {"name": plain}
+    return {"kind": kind, **about, "composition": repr(part)}
+
+
+def _about(name: str, made_by: Callable[..., Any]) -> dict[str, Any]:
+    parameters = inspect.signature(made_by).parameters.values()
+    doc = inspect.getdoc(made_by) or ""
+    return {
+        "name": name,
+        "parameters": {p.name: _default(p) for p in parameters},
+        "summary": doc.split("\n\n")[0].replace("\n", " "),
+        "doc": doc,
+    }
+
+
+def _default(parameter: inspect.Parameter) -> Any:
+    value = parameter.default
+    return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)
+
+
+def show(result: dict[str, Any], out: Console) -> None:
+    """Write the table, or one in detail."""
+    kind = result["kind"]
+    if "composition" not in result:
+        rows = ((r["name"], _parameters(r), r["summary"]) for r in result[kind + "s"])
+        out.print(_show.table([kind, "parameters", "what it is"], rows))
+        if kind == "objective":
+            out.print("\nbi-NAME: any of them for models that compare pairs of documents.")
+        example = next(r["name"] for r in result[kind + "s"] if "k" in r["parameters"])
+        _show.next_lines(out, [f"rankwood {kind}s {example}@10"])
+        return
+    out.print(result["name"], style="bold")
+    facts = [("Made of", result["composition"])]
+    if "doc" in result:
+        out.print(f"\n{result['doc']}\n")
+        facts.insert(0, ("Parameters", _parameters(result)))
+    out.print(_show.facts(facts))
+    if "pictures" in result:
+        out.print()
+        for path in result["pictures"]:
+            out.print(f"Drawn: {path}", soft_wrap=True)
+
+
+def _parameters(about: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={default!r}" for name, default in about["parameters"].items())

@@ -1,0 +1,155 @@
+"""Ranking data as LETOR text: `label qid:Q 1:v 2:v … #comment`, one document a line."""
+
+import gzip
+import os
+from typing import Any
+
+import numpy as np
+
+from rankwood._core.atomic import replacing
+from rankwood._core.checks import InputError, at_least
+from rankwood.data.letor import cache as _cache
+from rankwood.data.letor.read import Letor, Options, read
+from rankwood.data.letor.write import chunks
+from rankwood.data.ranking_data import RankingData
+
+__all__ = ["Letor", "load_letor", "read_letor", "save_letor"]
+
+Path = str | os.PathLike[str]
+
+
+def load_letor(
+    path: Path,
+    *,
+    n_features: int | None = None,
+    absent: float = 0.0,
+    marker: bool = False,
+    cache: bool = False,
+    n_jobs: int | None = None,
+) -> RankingData:
+    r"""Read a LETOR file, plain or compressed with gzip.
+
+    Values are rounded to float32 once, to the nearest one. Blank lines and lines that hold only a
+    comment are skipped. Query ids become integers if all of them are.
+
+    Parameters
+    ----------
+    path : str or path
+        The file. Whether it is compressed is seen from its first bytes, not from its name.
+    n_features : int, optional
+        Number of features; by default the largest index in the file. Give it for a file that may
+        lack the last features, such as a small test file.
+    absent : 0 or NaN
+        The value of a feature that a line leaves out.
+    marker : bool
+        Read values of at least 1.797e308 in magnitude, as in the Istella data, as NaN.
+    cache : bool
+        Keep a binary copy in `<path>.rankwood.npz` and read that one while the file stays as it is.
+    n_jobs : int, optional
+        Number of threads; by default every core.
+
+    Returns
+    -------
+    RankingData
+        The documents in the order of the file, with their comments if there are any.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> name = os.path.join(tempfile.mkdtemp(), "tiny.txt")
+    >>> with open(name, "w") as file:
+    ...     size = file.write("2 qid:1 1:0.5 3:7 # docid = A\n0 qid:1 2:1 # docid = B\n")
+    >>> data = load_letor(name)
+    >>> data.X.tolist()
+    [[0.5, 0.0, 7.0], [0.0, 1.0, 0.0]]
+    >>> data.comments.doc_ids
+    ['A', 'B']
+    """
+    X, y, qid, comments = read_letor(
+        path, n_features=n_features, absent=absent, marker=marker, cache=cache, n_jobs=n_jobs
+    )
+    return RankingData(X, y, qid=qid, comments=comments)
+
+
+def read_letor(
+    path: Path,
+    *,
+    n_features: int | None = None,
+    absent: float = 0.0,
+    marker: bool = False,
+    cache: bool = False,
+    n_jobs: int | None = None,
+) -> Letor:
+    """Read a LETOR file into plain arrays; see `load_letor` for the parameters.
+
+    Returns
+    -------
+    Letor
+        X (float32), y (float64), qid (int64 or text) and comments (or None) in file order.
+    """
+    name = _name(path)
+    if n_features is not None:
+        n_features = at_least(n_features, 1, "n_features")
+    number = isinstance(absent, (int, float, np.integer, np.floating))
+    if not number or not (absent == 0 or np.isnan(absent)):
+        raise InputError(f"absent must be 0 or NaN, got {absent!r}.")
+    options = Options(n_features, float(absent) + 0.0, bool(marker))
+    if not cache or not os.path.isfile(name):
+        return read(name, options, n_jobs)
+    header = _cache.header(name, options)
+    letor = _cache.load(name, header)
+    if letor is None:
+        letor = read(name, options, n_jobs)
+        if _cache.header(name, options) == header:
+            _cache.save(name, letor, header)
+    return letor
+
+
+def save_letor(data: RankingData, path: Path, *, sparse: bool = False) -> None:
+    """Write a data set as LETOR text, compressed with gzip if the name ends in `.gz`.
+
+    Float32 values are read back bit for bit, NaN included. The file appears under its name only
+    when it is complete; a failed write leaves an older file of that name as it was.
+
+    Parameters
+    ----------
+    data : RankingData
+        The documents; infinite values can't be written.
+    path : str or path
+        The file to write.
+    sparse : bool
+        Leave out zeros. (Of a sparse matrix only stored values are written in any case.) If the
+        last features are zero everywhere, read the file with `n_features`.
+    """
+    name = _name(path)
+    if not all(hasattr(data, field) for field in ("X", "y", "qid", "comments")):
+        raise InputError(
+            f"data must be a RankingData, got {type(data).__name__}; make one of X, y and qid first."
+        )
+    try:
+        with replacing(name) as file:
+            _write(data, file, name.endswith(".gz"), sparse)
+    except OSError as error:
+        raise InputError(
+            f"{name} can't be written ({error.strerror or error}), expected a name in a directory "
+            "that exists and may be written to."
+        ) from error
+
+
+def _name(path: Any) -> str:
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise InputError(
+            f"path must be the name of a file, text or a pathlib.Path, got {type(path).__name__}; "
+            "write what is in memory to a file first."
+        )
+    return os.fsdecode(path)
+
+
+def _write(data: Any, file: Any, packed: bool, sparse: bool) -> None:
+    if not packed:
+        file.writelines(chunks(data, sparse))
+        return
+    # Without name and time, the same data give the same bytes.
+    with gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) as stream:
+        for chunk in chunks(data, sparse):
+            stream.write(chunk)

@@ -1,0 +1,136 @@
+"""Hand out the lines of a file, plain or gzip, in blocks that several threads can take in turn."""
+
+import contextlib
+import gzip
+import os
+import threading
+import zlib
+from collections.abc import Iterator
+from typing import BinaryIO, NamedTuple
+
+from rankwood._core.checks import InputError
+
+BLOCK = 2 << 20  # bytes: large enough to cost no calls, small enough to stay in a cache
+_BOM = b"\xef\xbb\xbf"
+_GZIP = b"\x1f\x8b"
+
+
+class Block(NamedTuple):
+    """Whole lines in a buffer: which block it is, its first line, bytes and lines."""
+
+    number: int
+    line: int
+    size: int
+    lines: int
+
+
+class Blocks:
+    """Hands out blocks of whole lines to whoever asks next, and keeps the first thing that went wrong."""
+
+    def __init__(self, file: BinaryIO, path: str):
+        self.file, self.path = file, path
+        self.lock = threading.Lock()
+        self.tail = b""
+        self.number, self.line = 0, 1
+        self.done = False
+        self.errors: dict[int, InputError] = {}
+
+    def fill(self, buf: bytearray) -> Block | None:
+        """Put the next block into `buf`, which grows if a line needs it; None at the end."""
+        with self.lock:
+            if self.done:
+                return None
+            try:
+                size = self._read(buf)
+                if buf.find(0, 0, size) >= 0:
+                    line = self.line + buf.count(b"\n", 0, buf.find(0, 0, size))
+                    raise InputError(
+                        f"{self.path}, line {line}: there is a zero byte, so this looks like a binary "
+                        "file, expected LETOR text, plain or compressed with gzip."
+                    )
+            except InputError as error:
+                self.fail(self.number, error)
+                return None
+            block = Block(self.number, self.line, size, buf.count(b"\n", 0, size))
+            self.number += 1
+            self.line += block.lines
+            return block if size else None
+
+    def guess(self) -> int:
+        """Return about how many blocks there are; compressed text may give more."""
+        return 1 + os.fstat(self.file.fileno()).st_size // BLOCK
+
+    def fail(self, number: int, error: InputError) -> None:
+        """Note what is wrong with a block and start no further ones."""
+        self.errors[number] = error
+        self.done = True
+
+    def _read(self, buf: bytearray) -> int:
+        """Read whole lines; where a block ends depends on the text alone."""
+        size = len(self.tail)
+        limit = BLOCK
+        buf[:size] = self.tail
+        stop = 0
+        while stop == 0 and not self.done:
+            while limit <= size:
+                limit *= 2
+            if len(buf) <= limit:
+                buf.extend(bytes(limit + 1 - len(buf)))
+            size = self._more(buf, size, limit)
+            if size == limit:
+                stop = buf.rfind(b"\n", 0, size) + 1
+                continue
+            self.done = True
+            if size and buf[size - 1] != 10:
+                buf[size] = 10
+                size += 1
+            stop = size
+        self.tail = bytes(buf[stop:size])
+        if self.number == 0 and buf.startswith(_BOM):
+            buf[:3] = b"   "
+        return stop
+
+    def _more(self, buf: bytearray, size: int, limit: int) -> int:
+        with memoryview(buf) as view:
+            try:
+                while size < limit:
+                    with view[size:limit] as rest:
+                        got = self.file.readinto(rest)  # type: ignore[attr-defined]
+                    if not got:
+                        break
+                    size += got
+            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                raise InputError(
+                    f"{self.path} starts like a gzip file but can't be decompressed ({error}), expected "
+                    "a complete gzip file: copy or download it again."
+                ) from None
+            except OSError as error:
+                raise InputError(f"{self.path} can't be read: {error.strerror or error}.") from None
+        return size
+
+
+@contextlib.contextmanager
+def opened(path: str) -> Iterator[Blocks]:
+    """Open a file for reading in blocks; complain if it is written to meanwhile."""
+    try:
+        file = open(path, "rb")  # noqa: SIM115
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist, expected a LETOR file.") from None
+    except IsADirectoryError:
+        raise InputError(f"{path} is a directory, expected a LETOR file.") from None
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror or error}.") from None
+    with file:
+        before = stamp(os.fstat(file.fileno()))
+        packed = file.peek(2)[:2] == _GZIP
+        source: BinaryIO = gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[assignment]
+        yield Blocks(source, path)
+        if stamp(os.fstat(file.fileno())) != before:
+            raise InputError(
+                f"{path} was changed while it was read, expected a file at rest: load it again."
+            )
+
+
+def stamp(stat: os.stat_result) -> tuple[int, int]:
+    """Return what tells one version of a file from another: its size and when it was changed."""
+    return stat.st_size, stat.st_mtime_ns

@@ -1,0 +1,197 @@
+"""Listwise features: how each value compares with those of the other documents of its query."""
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from rankwood._core import checks, threads
+from rankwood._core.jit import exactly, inner, jit
+from rankwood.data.ranking_data import RankingData
+
+#: Blocks of the expanded matrix, each with a column for every base feature; the first keeps the names.
+BLOCKS = ("", ":mean", ":sd", ":rank", ":z")
+
+_HALF = 0.5 * float(np.finfo(np.float64).max)
+_TINY = 1e-300  # values no farther apart are equal: one over their distance might be infinite
+
+
+def listwise_features(data: RankingData, score: Any = None) -> RankingData:
+    r"""Add to each feature its mean, standard deviation, rank and standardised value in the query.
+
+    The mean and the deviation (divided by n) are the same for all documents of a query. The rank counts from 1,
+    the highest value first; equal values share the mean of their ranks, so that the order of rows never matters.
+    The standardised value is :math:`(x - \mathrm{mean}) / \mathrm{sd}`, or 0 where all are equal [bivariate2024].
+
+    Missing values (NaN) don't count: statistics are of the values that are there, and the rank and the standardised
+    value of a missing one are missing. Infinite values are ranked, and stay infinite when standardised; the mean and
+    the deviation are those of the finite ones.
+
+    Parameters
+    ----------
+    data : RankingData
+        Documents; nothing of it is changed. A sparse matrix becomes a dense one.
+    score : array, optional
+        Score of each row in a first stage, which becomes one more feature, "score".
+
+    Returns
+    -------
+    RankingData
+        The same documents with five blocks of features: values, means ("name:mean"), deviations ("name:sd"),
+        ranks ("name:rank"), standardised values ("name:z"). Features without names are "x0", "x1", ...
+        Numbers are float32 if those of `data` are.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> data = rw.RankingData([[1.0], [3.0], [3.0]], [0, 1, 2], feature_names=["price"])
+    >>> more = rw.listwise_features(data)
+    >>> more.feature_names
+    ['price', 'price:mean', 'price:sd', 'price:rank', 'price:z']
+    >>> more.X[:, 3].tolist()
+    [3.0, 1.5, 1.5]
+    """
+    if not isinstance(data, RankingData):
+        raise checks.InputError(
+            f"listwise_features needs a RankingData, which knows the queries, got {type(data).__name__}."
+        )
+    if score is not None:
+        data = with_score(data, score)
+    names, groups = _names(data), data.groups
+    width = len(names)
+    X = np.empty((len(data), len(BLOCKS) * width), data.X.dtype)
+    X[:, :width] = data.X.toarray() if sparse.issparse(data.X) else data.X
+    threads.over(groups.sizes, lambda a, b: expand(groups.ptr, groups.rows, X, width, a, b))
+    return _replaced(data, X, [name + end for end in BLOCKS for name in names])
+
+
+def with_score(data: RankingData, score: Any) -> RankingData:
+    """Return the same documents with one more feature, "score"."""
+    column = checks.vector(score, "score", len(data)).astype(data.X.dtype)[:, None]
+    both = (data.X, column)
+    X = sparse.hstack(both, format="csr") if sparse.issparse(data.X) else np.hstack(both)
+    return _replaced(data, X, [*_names(data), "score"])
+
+
+def base_features(names: list[str] | None, features: int) -> np.ndarray:
+    """Return the columns but those that `listwise_features` adds to another one; all if they have no names.
+
+    It adds all of its blocks: a column that only looks like one of them is a feature of its own.
+    """
+    present = set(names or ())
+    blocks = [[name + end for end in BLOCKS[1:]] for name in names or ()]
+    added = {name for block in blocks if present.issuperset(block) for name in block}
+    kept = [i for i, name in enumerate(names or ()) if name not in added]
+    return np.array(kept if names else range(features), np.int64)
+
+
+def _names(data: RankingData) -> list[str]:
+    return data.feature_names or [f"x{i}" for i in range(data.n_features)]
+
+
+def _replaced(data: RankingData, X: Any, names: list[str]) -> RankingData:
+    if len(set(names)) != len(names):
+        twice = next(n for n in names if names.count(n) > 1)
+        raise checks.InputError(
+            f"a feature {twice!r} would be added, but there is one of that name: rename it."
+        )
+    other = copy(data)
+    other.X, other.feature_names = X, names
+    return other
+
+
+@jit
+def expand(ptr, rows, X, width, first, last):
+    """Fill the blocks behind the first, the values, for queries `first` to `last`."""
+    longest = 0
+    for q in range(first, last):
+        longest = max(longest, ptr[q + 1] - ptr[q])
+    value, row = np.empty(longest), np.empty(longest, np.int64)
+    for q in range(first, last):
+        for c in range(width):
+            n = 0
+            for p in range(ptr[q], ptr[q + 1]):
+                v = X[rows[p], c]
+                if not np.isnan(v):
+                    value[n], row[n] = v, rows[p]
+                    n += 1
+            sort_down(value, row, n)
+            begin, end = 0, n  # the finite ones
+            while begin < n and value[begin] == np.inf:
+                begin += 1
+            while end > begin and value[end - 1] == -np.inf:
+                end -= 1
+            mean, sd, unit = moments(value, begin, end)
+            for p in range(ptr[q], ptr[q + 1]):
+                X[rows[p], width + c] = mean
+                X[rows[p], 2 * width + c] = sd
+                X[rows[p], 3 * width + c] = np.nan
+                X[rows[p], 4 * width + c] = np.nan
+            compare(value, row, n, mean, sd, unit, X, 3 * width + c, 4 * width + c)
+
+
+@inner
+def sort_down(value, row, n):
+    """Sort the first n values downwards, and their rows with them (Shell's way)."""
+    gap = 1
+    while gap < n // 4:
+        gap = gap * 9 // 4 + 1
+    while gap > 0:
+        for i in range(gap, n):
+            v, r = value[i], row[i]
+            j = i
+            while j >= gap and value[j - gap] < v:
+                value[j], row[j] = value[j - gap], row[j - gap]
+                j -= gap
+            value[j], row[j] = v, r
+        gap = gap * 4 // 9
+
+
+@exactly
+def moments(value, begin, end):
+    """Mean and deviation of sorted values, which are summed in that order: the same bits for any order of rows.
+
+    Sums are of distances from the highest value, so that equal values have no deviation at all. Distances are taken in
+    a unit, returned as well, in which the largest one is a number: 1, or else 1/4. Rounding as written keeps the
+    compiler from taking it out of a difference again.
+    """
+    n = end - begin
+    if n == 0:
+        return np.nan, np.nan, 1.0
+    high, low = value[begin], value[end - 1]
+    unit = 1.0 if 0.5 * high - 0.5 * low <= _HALF else 0.25
+    top, span = unit * high, unit * high - unit * low
+    if span < _TINY:
+        return high, 0.0, unit
+    total = 0.0
+    for i in range(begin, end):
+        total += (unit * value[i] - top) / span
+    mean = total / n
+    total = 0.0
+    for i in range(begin, end):
+        d = (unit * value[i] - top) / span - mean
+        total += d * d
+    # No deviation is more than the largest value; rounding must not make it infinite.
+    sd = min(span * np.sqrt(total / n), unit * max(abs(high), abs(low)) if unit < 1.0 else np.inf)
+    return (top + mean * span) / unit, sd / unit, unit
+
+
+@exactly
+def compare(value, row, n, mean, sd, unit, X, rank, z):
+    """Fill the columns of ranks and of standardised values, one run of equal values after the other.
+
+    Infinite values stay what they are when they are standardised.
+    """
+    i = 0
+    while i < n:
+        j = i
+        while j < n and value[j] == value[i]:
+            j += 1
+        for t in range(i, j):
+            X[row[t], rank] = 0.5 * (i + j + 1)
+            if np.isinf(value[t]):
+                X[row[t], z] = value[t]
+            else:
+                X[row[t], z] = (unit * value[t] - unit * mean) / (unit * sd) if sd != 0.0 else 0.0
+        i = j

@@ -1,0 +1,116 @@
+"""What the adapters of engines share: parameters and their names, categorical columns, threads."""
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from rankwood._core import checks
+from rankwood.data.ranking_data import RankingData
+
+
+@contextmanager
+def passive_threads() -> Iterator[None]:
+    """Let the OpenMP library that is loaded inside wait passively.
+
+    Between two loops of an engine its threads would wait actively, unless OpenMP is told otherwise when it is
+    loaded: they would take the cores our gradients need, and on a busy machine training can take fifty
+    times as long. A choice the user made stays.
+    """
+    policy = os.environ.get("OMP_WAIT_POLICY")
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    try:
+        yield
+    finally:
+        if policy is None:
+            del os.environ["OMP_WAIT_POLICY"]
+
+
+#: What programs call the parameters that are Ranker's.
+_WORDS = {
+    **dict.fromkeys(
+        ("iterations", "num_iterations", "num_boost_round", "num_trees"), "n_estimators"
+    ),
+    **dict.fromkeys(("seed", "random_seed"), "random_state"),
+    **dict.fromkeys(("nthread", "num_threads", "thread_count"), "n_jobs"),
+    **dict.fromkeys(("verbosity", "logging_level", "silent"), "verbose"),
+    **dict.fromkeys(("loss_function", "loss"), "objective"),
+    **dict.fromkeys(("cat_features", "enable_categorical"), "categorical_feature"),
+    "depth": "max_depth",
+    "l2_leaf_reg": "reg_lambda",
+    "lambda_l1": "reg_alpha",
+    "lambda_l2": "reg_lambda",
+    "eta": "learning_rate",
+    "rsm": "colsample_bytree",
+    "feature_fraction": "colsample_bytree",
+    "bagging_fraction": "subsample",
+    "min_data_in_leaf": "min_child_samples",
+    "min_sum_hessian_in_leaf": "min_child_weight",
+}
+
+
+def unknown(program: str, name: str, known: Iterable[str]) -> checks.InputError:
+    """Return the error for a parameter that nobody has."""
+    near = f"; did you mean {_WORDS[name]!r}?" if name in _WORDS else checks.nearest(name, known)
+    return checks.InputError(f"neither Ranker nor {program} has a parameter {name!r}{near}")
+
+
+def refuse(name: str, real: str | None, ours: Mapping[str, str], foreign: Collection[str]) -> None:
+    """Raise if a parameter is Ranker's to decide, or would make something else than a ranker."""
+    if real is not None and real in ours:
+        raise checks.InputError(f"{name} is set by Ranker itself: use {ours[real]}=.")
+    if real in foreign:
+        raise checks.InputError(f"{name} means nothing to a ranker; leave it out.")
+
+
+def lacks(program: str, name: str, value: Any, default: Any, instead: str) -> None:
+    """Raise if a shared parameter that an engine doesn't have is not at Ranker's default."""
+    if value != default:
+        raise checks.InputError(f"{program} has no {name}: {instead}.")
+
+
+def categorical(columns: Any, train: RankingData) -> list[int]:
+    """Return the categorical columns by number, given by number or name, as a list or as text with commas."""
+    if columns is None or (isinstance(columns, str) and columns == "auto"):
+        return []
+    if isinstance(columns, str):
+        columns = [int(c) if c.strip().isdigit() else c.strip() for c in columns.split(",")]
+    names = train.feature_names or []
+    found = []
+    for column in columns if isinstance(columns, Iterable) else [columns]:
+        if isinstance(column, str):
+            if column not in names:
+                near = checks.nearest(column, names) if names else "; features have no names here."
+                raise checks.InputError(
+                    f"categorical_feature: there is no feature {column!r}{near}"
+                )
+            column = names.index(column)
+        column = checks.at_least(column, 0, "categorical_feature")
+        if column >= train.n_features:
+            raise checks.InputError(
+                f"categorical_feature must be below {train.n_features}, the number of features, got {column}."
+            )
+        found.append(column)
+    return sorted(set(found))
+
+
+def whole(columns: Any, train: RankingData) -> list[int]:
+    """Return categorical columns of an engine that takes whole numbers only; it would cut others silently."""
+    found = categorical(columns, train)
+    for column in found:
+        values = dense(train.X[:, [column]])[:, 0]
+        broken = np.flatnonzero(np.isfinite(values) & (values != np.floor(values)))
+        if broken.size:
+            raise checks.InputError(
+                f"categorical_feature: values of feature {column} must be whole numbers, got "
+                f"{values[broken[0]]:g} at row {broken[0]}; number the categories first."
+            )
+    return found
+
+
+def dense(X: Any) -> np.ndarray:
+    """Return a matrix for an engine to which an absent value is a missing one: in Rankwood it is 0."""
+    return X.toarray() if sparse.issparse(X) else X

@@ -1,0 +1,238 @@
+"""Which compositions are losses of CatBoost's own: the one place where an engine knows parts by name.
+
+CatBoost hands a custom objective blocks of rows without their queries, so per-query gradients can't be given
+to it. Every row of this table was checked by the leaves of one tree; tests/engines/test_catboost.py has them.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwood._core import checks
+from rankwood.metrics.binary import RR
+from rankwood.metrics.cascade import ERR, PFound
+from rankwood.metrics.dcg import DCG, NDCG
+from rankwood.metrics.gains import Exp, ExpChance, Linear, LinearChance
+from rankwood.metrics.position import ExpDCG
+from rankwood.objectives.families.yeti import YetiAP, YetiRR
+from rankwood.objectives.pairwise import Lambda
+from rankwood.objectives.parts.catboost_weights import CatBoostAP, CatBoostERR, CatBoostRR
+from rankwood.objectives.parts.labels import Binary, Marked, read
+from rankwood.objectives.parts.losses import Logistic
+from rankwood.objectives.parts.noise import GaussianNoise, LogisticNoise, NoNoise
+from rankwood.objectives.parts.pairs import All, Exactly, Neighbours, Top
+from rankwood.objectives.parts.scales import Log2Sum, NoScale
+from rankwood.objectives.parts.weights import ByDistance, Scaled, Swap, Uniform
+from rankwood.objectives.pointwise import QueryRMSE
+from rankwood.objectives.softmax import Softmax
+from rankwood.objectives.stochastic import StochasticRank
+
+LOSSES = ("YetiRank", "StochasticRank", "LambdaMart", "QueryRMSE", "QuerySoftMax", "PairLogit")
+_EVERY = None  # of a pair set: no largest distance of ranks, or no cutoff
+
+
+class Native(NamedTuple):
+    """A loss of CatBoost's own that equals an objective."""
+
+    name: str
+    options: dict[str, Any]
+    #: Labels as CatBoost must get them.
+    labels: Callable[[np.ndarray], np.ndarray]
+    #: Parameters of training that it takes for leaves to be equal.
+    params: dict[str, Any] = {}  # noqa: RUF012 (never changed)
+
+    @property
+    def text(self) -> str:
+        """The loss as CatBoost writes it."""
+        options = ";".join(f"{name}={value}" for name, value in self.options.items())
+        return f"{self.name}:{options}" if options else self.name
+
+
+def native(objective: Any) -> Native:
+    """Return the loss that equals an objective, or raise if CatBoost has none."""
+    found = None
+    if isinstance(objective, QueryRMSE):
+        found = Native("QueryRMSE", {}, _as_they_are)
+    elif isinstance(objective, Softmax):
+        # By default CatBoost adds 0.01 to the hessian, and takes leaves from gradients alone.
+        newton = {"leaf_estimation_method": "Newton", "leaf_estimation_iterations": 1}
+        found = Native("QuerySoftMax", {"lambda": 0.0}, _as_they_are, newton)
+    elif isinstance(objective, StochasticRank):
+        found = _stochastic_rank(objective)
+    elif isinstance(objective, Lambda) and _is_plain(objective.loss):
+        found = _pair_logit(objective) or _lambda_mart(objective) or _yeti(objective)
+    if not found:
+        raise _refused(
+            objective,
+            f"it takes no per-query gradients, and this is none of its own losses ({', '.join(LOSSES)})",
+        )
+    return found
+
+
+def _is_plain(loss: Any) -> bool:
+    return isinstance(loss, Logistic) and loss.hessian == 1.0
+
+
+def _refused(objective: Any, why: str) -> checks.InputError:
+    return checks.InputError(
+        f"CatBoost can't train {objective!r}: {why}. Engines that can: lightgbm, xgboost."
+    )
+
+
+def _as_they_are(y: np.ndarray) -> np.ndarray:
+    return y
+
+
+def _reading(objective: Lambda, chance: Any = None) -> Callable[[np.ndarray], np.ndarray]:
+    """Return what makes labels of an objective CatBoost's: 0 and 1, or chances, if that is how they are read."""
+    if chance is None:
+        return lambda y: read(objective, y)
+    return lambda y: _chances(chance, read(objective, y))
+
+
+def _chances(chance: Any, y: np.ndarray) -> np.ndarray:
+    labels, place = np.unique(y, return_inverse=True)
+    return np.array([chance.gain(label) for label in labels.tolist()])[place]
+
+
+def _gain(gain: Any) -> str | None:
+    """Return CatBoost's name of a gain."""
+    return {Exp: "Exp", Linear: "Base"}.get(type(gain))
+
+
+def _two_classes(objective: Lambda) -> bool:
+    return isinstance(objective.labels, (Binary, Marked))
+
+
+def _pair_logit(objective: Lambda) -> Native | None:
+    alone = isinstance(objective.weight, Uniform) and isinstance(objective.pairs, All)
+    plain = isinstance(objective.scale, NoScale) and objective.loss.sigma == 1.0
+    return Native("PairLogit", {}, _reading(objective)) if alone and plain else None
+
+
+def _lambda_mart(objective: Lambda) -> Native | None:
+    """LambdaMart; CatBoost reads its cutoff for NDCG only, where it cuts pairs and the ideal but no discounts."""
+    weight, pairs = objective.weight, objective.pairs
+    norm = isinstance(objective.scale, Log2Sum)
+    if norm != isinstance(weight, ByDistance) or not isinstance(objective.noise, NoNoise):
+        return None
+    if norm and weight.c != 0.01:
+        return None
+    weight = weight.base if norm else weight
+    options = {"metric": "", "sigma": objective.loss.sigma, "norm": str(norm).lower()}
+    top = pairs.k if isinstance(pairs, Top) else None
+    if not isinstance(pairs, (All, Top)):
+        return None
+    if isinstance(weight, Swap) and isinstance(weight.metric, NDCG):
+        metric = weight.metric
+        if metric.k is not None or metric.ideal != top or not _gain(metric.gain):
+            return None
+        options |= {"metric": "NDCG", "type": _gain(metric.gain)} | ({"top": top} if top else {})
+        return Native("LambdaMart", options, _reading(objective))
+    if top is not None:
+        return None
+    if isinstance(weight, CatBoostERR):
+        labels = _reading(objective, LinearChance(weight.max_label))
+        return Native("LambdaMart", options | {"metric": "ERR"}, labels)
+    metrics = {CatBoostRR: "MRR", CatBoostAP: "MAP"}
+    if type(weight) not in metrics or not _two_classes(objective):
+        return None
+    return Native("LambdaMart", options | {"metric": metrics[type(weight)]}, _reading(objective))
+
+
+def _yeti(objective: Lambda) -> Native | None:
+    """YetiRank, in all its modes."""
+    noise = _noise(objective)
+    pairs = _neighbours(objective.pairs)
+    if noise is None or pairs is None or not isinstance(objective.scale, NoScale):
+        return None
+    if objective.loss.sigma != 1.0:
+        return None
+    mode = _mode(objective, *pairs)
+    if mode is None:
+        return None
+    options, chance = mode
+    return Native("YetiRank", options | noise, _reading(objective, chance))
+
+
+def _noise(objective: Lambda) -> dict[str, Any] | None:
+    noise, draws = objective.noise, {"permutations": objective.draws}
+    if isinstance(noise, NoNoise):
+        return {"noise": "No", "permutations": 1}  # all of them would be the same
+    if isinstance(noise, GaussianNoise):
+        return {"noise": "Gauss", "noise_power": noise.scale} | draws
+    if isinstance(noise, LogisticNoise) and noise.scale == 1.0:
+        return {"noise": "Gumbel"} | draws  # so CatBoost calls the logistic distribution
+    return None
+
+
+def _neighbours(pairs: Any) -> tuple[int | None, int | None] | None:
+    """Return the largest distance of ranks and the cutoff of a pair set."""
+    if isinstance(pairs, Neighbours):
+        return pairs.distance, pairs.k
+    if isinstance(pairs, Exactly) and pairs.k == 1:
+        return 1, _EVERY
+    if isinstance(pairs, (All, Top)):
+        return _EVERY, getattr(pairs, "k", _EVERY)
+    return None
+
+
+def _mode(objective: Lambda, h: int | None, k: int | None) -> tuple[dict[str, Any], Any] | None:
+    """Return the options of YetiRank's mode, and what makes chances of labels if it needs them."""
+    # A constant factor on all weights changes nothing but what reg_lambda means.
+    weight = objective.weight.base if isinstance(objective.weight, Scaled) else objective.weight
+    metric = weight.metric if isinstance(weight, Swap) else None
+    if isinstance(metric, ExpDCG):
+        # CatBoost's constant is 0.15 for every decay, so beyond 0.85 its weights are ours times a constant.
+        plain = isinstance(metric.gain, Linear) and metric.k is None
+        classic = plain and (h, k) == (1, _EVERY)  # it reads neither here
+        return ({"mode": "Classic", "decay": metric.base}, None) if classic else None
+    options: dict[str, Any] = {"num_neighbors": -1 if h is _EVERY else h}
+    if isinstance(metric, (DCG, NDCG)):
+        if not _gain(metric.gain) or k not in (_EVERY, metric.k):
+            return None
+        if isinstance(metric, NDCG) and metric.ideal not in (None, metric.k):
+            return None
+        k = metric.k  # documents behind it have no discount
+        options |= {"mode": type(metric).__name__, "dcg_type": _gain(metric.gain)}
+    elif isinstance(metric, ERR) and isinstance(metric.gain, (LinearChance, ExpChance)):
+        if metric.k is not None:
+            return None
+        return {"mode": "ERR"} | options | ({"top": k} if k else {}), metric.gain
+    elif _two_classes(objective) and (isinstance(weight, YetiRR) or (metric == RR() and h == 1)):
+        options["mode"] = "MRR"
+    elif _two_classes(objective) and isinstance(weight, YetiAP):
+        options["mode"] = "MAP"
+    else:
+        return None
+    return options | ({"top": k} if k else {}), None
+
+
+def _stochastic_rank(objective: StochasticRank) -> Native | None:
+    metric = objective.metric
+    if objective.estimator != "projected":
+        return None
+    if isinstance(metric, ERR):
+        raise _refused(objective, "its own StochasticRank is biased for ERR")
+    if objective.noise_scale != 1.0:
+        raise _refused(objective, "its own StochasticRank is biased unless noise_scale is 1")
+    options: dict[str, Any] = {"metric": type(metric).__name__}
+    labels = _as_they_are
+    if isinstance(metric, (DCG, NDCG)) and _gain(metric.gain):
+        if isinstance(metric, NDCG) and metric.ideal not in (None, metric.k):
+            return None
+        options["type"] = _gain(metric.gain)
+    elif isinstance(metric, PFound) and isinstance(metric.gain, (LinearChance, ExpChance)):
+        options["decay"] = metric.decay
+        chance = metric.gain
+        labels = lambda y: _chances(chance, y)  # noqa: E731
+    elif isinstance(metric, RR) and metric.k is None:  # its MRR cuts otherwise
+        options["metric"] = "MRR"
+        rel = metric.rel
+        labels = lambda y: (y >= rel).astype(np.float64)  # noqa: E731
+    else:
+        return None
+    options |= {"top": metric.k} if metric.k else {}
+    options |= {"mu": objective.mu, "num_estimations": objective.samples}
+    return Native("StochasticRank", options | {"lambda": objective.sfa, "nu": objective.nu}, labels)

@@ -1,0 +1,102 @@
+"""Parameters of CatBoost: what it calls Ranker's, and which of its own there are."""
+
+import inspect
+from math import ceil, log2
+from typing import Any
+
+import catboost as cb
+
+from rankwood._core import threads
+from rankwood.engines import _parameters
+
+#: Names that engines share, and what CatBoost calls them.
+_SHARED = {
+    "learning_rate": "learning_rate",
+    "num_leaves": "max_leaves",
+    "max_depth": "depth",
+    "min_child_samples": "min_data_in_leaf",
+    "reg_lambda": "l2_leaf_reg",
+    "subsample": "subsample",
+    "colsample_bytree": "rsm",
+    "random_state": "random_seed",
+    "n_jobs": "thread_count",
+}
+#: CatBoost's second names.
+_ALIASES = {
+    "eta": "learning_rate",
+    "colsample_bylevel": "rsm",
+    "max_bin": "border_count",
+    **dict.fromkeys(("num_boost_round", "num_trees"), "iterations"),
+}
+# Ours to decide: the objective, how long to train, and what is printed and measured.
+_OURS = {
+    "loss_function": "objective",
+    "iterations": "n_estimators",
+    "custom_metric": "eval_metric",
+    **dict.fromkeys(
+        (
+            "od_type",
+            "od_wait",
+            "od_pval",
+            "use_best_model",
+            "best_model_min_trees",
+            "eval_fraction",
+        ),
+        "early_stopping_rounds",
+    ),
+    **dict.fromkeys(("silent", "logging_level", "metric_period"), "verbose"),
+    "random_seed": "random_state",
+    "thread_count": "n_jobs",
+    "cat_features": "categorical_feature",
+}
+# CatBoost would take them, and write files or read other data than features.
+_FOREIGN = (
+    *("allow_writing_files", "train_dir", "save_snapshot", "snapshot_file", "snapshot_interval"),
+    *("input_borders", "output_borders", "name", "text_features", "embedding_features"),
+    *("tokenizers", "dictionaries", "feature_calcers", "text_processing"),
+)
+_DEEPEST = 16  # of CatBoost's trees
+
+
+def translate(params: dict[str, Any]) -> dict[str, Any]:
+    """Give parameters the names CatBoost takes, with what Ranker's mean there; refuse what it hasn't."""
+    known = {*inspect.signature(cb.CatBoostRanker.__init__).parameters} - {"self"}
+    out: dict[str, Any] = {}
+    for name, value in params.items():
+        real = _ALIASES.get(name, name)
+        if name in _SHARED:
+            out[_SHARED[name]] = value
+        elif name in ("min_child_weight", "reg_alpha"):
+            default = {"min_child_weight": 1e-3, "reg_alpha": 0.0}[name]
+            _parameters.lacks("CatBoost", name, value, default, "leave it out, or use reg_lambda")
+        elif name not in known and name != "categorical_feature":
+            names = {*_SHARED, *known, "categorical_feature"} - {*_OURS, *_FOREIGN}
+            raise _parameters.unknown("CatBoost", name, names)
+        else:
+            _parameters.refuse(name, real, _OURS, _FOREIGN)
+            out[real] = value
+    _translate_trees(out)
+    if out.get("subsample", 1.0) < 1.0:
+        out.setdefault("bootstrap_type", "Bernoulli")
+    else:  # every document once, as in other engines; CatBoost would draw weights
+        out.pop("subsample", None)
+        out.setdefault("bootstrap_type", "No")
+    out["thread_count"] = threads.threads(out.get("thread_count"))
+    fixed = {"logging_level": "Silent", "allow_writing_files": False, "use_best_model": False}
+    return {**out, **fixed, "allow_const_label": True}
+
+
+def _translate_trees(out: dict[str, Any]) -> None:
+    """Give the shape of trees in CatBoost's terms: symmetric ones have a depth, and no smallest leaf."""
+    policy = out.get("grow_policy", "SymmetricTree")
+    leaves, smallest = out.pop("max_leaves", 31), out.pop("min_data_in_leaf", 20)
+    if out.get("depth", -1) <= 0:  # no limit
+        by_leaves = _DEEPEST if policy == "Lossguide" else ceil(log2(leaves))
+        out["depth"] = min(by_leaves, _DEEPEST)
+    if policy == "Lossguide":
+        out["max_leaves"] = leaves
+    if policy in ("Lossguide", "Depthwise"):
+        out["min_data_in_leaf"] = smallest
+    else:
+        instead = "its symmetric trees grow by depth; leave it out or set grow_policy='Lossguide'"
+        _parameters.lacks("CatBoost", "min_child_samples", smallest, 20, instead)

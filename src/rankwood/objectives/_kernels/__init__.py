@@ -1,0 +1,1 @@
+"""The compiled kernels of objectives, and the verbs they call."""

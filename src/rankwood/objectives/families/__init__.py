@@ -1,0 +1,1 @@
+"""Objectives by name, family by family."""

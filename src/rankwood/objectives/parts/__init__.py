@@ -1,0 +1,1 @@
+"""The parts that pairwise objectives are composed of."""
