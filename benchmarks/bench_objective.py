@@ -15,7 +15,7 @@ from rankwood.data.groups import group_rows
 from rankwood.engines.lightgbm.engine import (
     lgb,  # loaded as the engine loads it, for both contenders
 )
-from rankwood.objectives.computer import Drive
+from rankwood.objectives.gradients import GradientComputer
 
 THREADS = 2
 BARS = {10: 2.0, 30: 2.5, None: 3.5}
@@ -48,7 +48,7 @@ def run(rounds: int = 15) -> list[dict[str, Any]]:
                 "lambdarank_norm": norm,
             }
             objective = rw.objective("lambdarank-ndcg", k=k, norm=norm)
-            drive = Drive(objective, y, groups, real=np.float32, n_jobs=THREADS)
+            drive = GradientComputer(objective, y, groups, real=np.float32, n_jobs=THREADS)
             make = partial(booster, X, y, sizes)
             null, ours = make({"objective": "none"}), make({"objective": "none"})
             seconds = interleave(

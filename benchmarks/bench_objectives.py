@@ -17,7 +17,7 @@ from benchmarks._timing import interleave, spread
 from benchmarks.bench_objective import THREADS, queries
 from rankwood.data.groups import group_rows
 from rankwood.engines.lightgbm.engine import lgb
-from rankwood.objectives.computer import Drive
+from rankwood.objectives.gradients import GradientComputer
 
 #: Names by the bar they have to meet: against the native objective at truncation 10, against that without
 #: truncation, and the pairs of a plain objective and its extension.
@@ -62,7 +62,9 @@ class Rounds:
         return self.booster({"objective": "lambdarank", "lambdarank_truncation_level": k}).update
 
     def ours(self, name: str) -> Any:
-        call = Drive(rw.objective(name), self.y, self.groups, real=np.float32, n_jobs=THREADS)
+        call = GradientComputer(
+            rw.objective(name), self.y, self.groups, real=np.float32, n_jobs=THREADS
+        )
         return partial(self.booster({"objective": "none"}).update, fobj=lambda s, _: call(s))
 
 
@@ -141,7 +143,7 @@ def full_loops(stage: Rounds, rounds: int = 8) -> list[dict[str, Any]]:
     relevant = (y > 0).astype(np.float64)
     scores = [stage.start, stage.start + 0.01 * stage.idle[0]]
     for name, exact, bar in (("lambdagap-s+@10", True, 5.0), ("lambdagap-x+@10", False, None)):
-        drive = Drive(rw.objective(name), y, groups, real=np.float32, n_jobs=1)
+        drive = GradientComputer(rw.objective(name), y, groups, real=np.float32, n_jobs=1)
         grad, hess = np.empty(y.size), np.empty(y.size)
         fixed = (groups.ptr, groups.rows, relevant)
         count = iter(range(10_000))

@@ -18,9 +18,9 @@ from rankwood.metrics import NDCG
 from rankwood.objectives import (
     All,
     BothDirections,
-    Gap,
     Lambda,
     NDCGLoss1,
+    RanksApart,
     Softmax,
     Sum,
     Swap,
@@ -29,8 +29,8 @@ from rankwood.objectives import (
     WinnerLabel,
 )
 from rankwood.objectives.bi import Bivariate
-from rankwood.objectives.computer import Drive
 from rankwood.objectives.families.registry import OBJECTIVES
+from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.inspection import Coherency, Counted, Quick, Unit, Used, counting, drive
 from rankwood.training.monitoring import records_of
 
@@ -169,7 +169,7 @@ def test_heat_is_the_weight_of_each_pair():
 
 
 def test_heat_of_a_composition_without_norm_and_of_one_document():
-    part = Lambda(weight=Sum(Uniform(), Gap(2), mu=0.5), pairs=Top(2))
+    part = Lambda(weight=Sum(Uniform(), RanksApart(2), mu=0.5), pairs=Top(2))
     want = [[0, 1, 1.5, 1.5], [1, 0, 1, 1.5], [1.5, 1, 0, 0], [1.5, 1.5, 0, 0]]
     np.testing.assert_array_equal(heat(part, 4), want)
     assert heat("ranknet", 1).tolist() == [[0.0]]
@@ -179,7 +179,7 @@ def test_heat_of_a_composition_without_norm_and_of_one_document():
 
 def test_long_lists_are_compiled():
     short, long = (drive(Lambda(), np.zeros(n), group_rows(n)) for n in (100, 1000))
-    assert type(short) is Quick and type(long) is Drive
+    assert type(short) is Quick and type(long) is GradientComputer
 
 
 # ---- pairs used
@@ -274,7 +274,9 @@ def test_quick_and_compiled_drives_agree(rng):
     y, scores = rng.integers(0, 3, 50).astype(float), rng.normal(size=50)
     groups = group_rows(50, group=[30, 20])
     for one, two in zip(
-        Quick(objective, y, groups)(scores), Drive(objective, y, groups)(scores), strict=True
+        Quick(objective, y, groups)(scores),
+        GradientComputer(objective, y, groups)(scores),
+        strict=True,
     ):
         np.testing.assert_allclose(one, two, rtol=1e-12, atol=1e-15)
 

@@ -115,11 +115,11 @@ import re, sys
 import numpy as np
 import rankwood as rw
 from rankwood.data.groups import group_rows
-from rankwood.objectives.computer import Drive
+from rankwood.objectives.gradients import Drive
 from rankwood.objectives.pairwise import fill
 
 y = np.arange(20.0) % 4
-Drive(rw.objective("lambdarank-ndcg@10", norm=False), y, group_rows(20), real=getattr(np, sys.argv[1]))(y)
+GradientComputer(rw.objective("lambdarank-ndcg@10", norm=False), y, group_rows(20), real=getattr(np, sys.argv[1]))(y)
 (code,) = fill.inspect_asm().values()
 print(len(re.findall(sys.argv[2], code)))
 """

@@ -17,8 +17,8 @@ from rankwood.metrics.evaluate import evaluate
 from rankwood.metrics.evaluation import Evaluation
 from rankwood.metrics.registry import metric
 from rankwood.objectives.bivariate import bivariate_gradients
-from rankwood.objectives.computer import gradients
 from rankwood.objectives.families.registry import objective
+from rankwood.objectives.gradients import gradients
 
 if TYPE_CHECKING:
     from rankwood.diagnostics import diagnose

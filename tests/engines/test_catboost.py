@@ -147,7 +147,7 @@ def test_stochastic_rank_has_the_same_mean(rng, text):
         ),
         ("lambdarank-ndcg@7", "LambdaMart:metric=NDCG;sigma=1.0;norm=true;type=Exp;top=7"),
         (
-            "Lambda(weight=Scaled(base=YetiAP(), by=3.0), pairs=Exactly(1), labels=Binary())",
+            "Lambda(weight=Scaled(base=YetiAP(), factor=3.0), pairs=RanksApart(1, True), labels=Binary())",
             "YetiRank:num_neighbors=1;mode=MAP;noise=No;permutations=1",
         ),
     ],

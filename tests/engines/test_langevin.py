@@ -13,7 +13,7 @@ from conftest import random_lists
 from rankwood.engines.base import Task
 from rankwood.engines.lightgbm import engine
 from rankwood.engines.lightgbm.langevin import Langevin, asked
-from rankwood.objectives.computer import Drive
+from rankwood.objectives.gradients import GradientComputer
 
 BOTH = pytest.mark.parametrize("mode", ["Constant", "Decreasing"])
 RATE, STEP = 0.6, 0.3
@@ -60,7 +60,7 @@ def test_training_is_the_recursion(mode, lists):
     )
     ranker.fit(X, y, group=sizes)
     groups = rw.RankingData(X, y, group=sizes).groups
-    drive = Drive(ranker.objective_, y, groups, None, np.float32, 1, 0)
+    drive = GradientComputer(ranker.objective_, y, groups, None, np.float32, 1, 0)
     F = np.zeros(y.size)
     for t in range(rounds):
         F *= factor(mode, t)

@@ -4,20 +4,19 @@ from contextlib import contextmanager
 
 import naive_metrics
 import naive_objectives as naive
-from rankwood.objectives import computer as drive
 from rankwood.objectives._kernels import plan
 
 
 @contextmanager
 def interpreted():
     """Run the kernels as plain Python: the same functions, and nothing to wait for."""
-    kept = drive.Drive.interpreted, plan._fill
-    drive.Drive.interpreted = True
+    kept = computing.GradientComputer.interpreted, plan._fill
+    computing.GradientComputer.interpreted = True
     plan._fill = getattr(plan._fill, "py_func", plan._fill)
     try:
         yield
     finally:
-        drive.Drive.interpreted, plan._fill = kept
+        computing.GradientComputer.interpreted, plan._fill = kept
 
 
 def loss2(mu, rho=0.0, binary=False, shifted=False):

@@ -15,7 +15,7 @@ from rankwood import InputError
 from rankwood.data.groups import group_rows
 from rankwood.objectives import Lambda, Softmax, Swap, bivariate
 from rankwood.objectives.bi import Bivariate
-from rankwood.objectives.bivariate import BiDrive, bivariate_gradients, item_scores
+from rankwood.objectives.bivariate import PairGradientComputer, bivariate_gradients, item_scores
 
 
 @pytest.fixture(autouse=True)
@@ -169,11 +169,13 @@ def test_drive_passes_labels_beyond_the_lists_on(rng, name):
     s = rng.normal(size=5)
     with interpreted():
         g = rw.gradients(name, data, s)[0]
-        drive = BiDrive(
+        drive = PairGradientComputer(
             Bivariate(rw.objective(name)), data.y, data.groups, n_jobs=1, beyond=data.beyond
         )
         grads = drive(s)[0]
-        alone = BiDrive(Bivariate(rw.objective(name)), data.y, data.groups, n_jobs=1)(s)[0]
+        alone = PairGradientComputer(Bivariate(rw.objective(name)), data.y, data.groups, n_jobs=1)(
+            s
+        )[0]
     upper = [
         (0, 1, 1),
         (2, 3, 2),
@@ -192,7 +194,9 @@ def test_drive_over_queries_in_any_order(rng):
     groups = group_rows(6, qid=qid)
     weight = np.array([2.0, 0.5, 1.0])
     with interpreted():
-        drive = BiDrive(Bivariate(rw.objective("lambdarank-ndcg")), y, groups, weight, n_jobs=1)
+        drive = PairGradientComputer(
+            Bivariate(rw.objective("lambdarank-ndcg")), y, groups, weight, n_jobs=1
+        )
         grads, hesses = drive(s)
     assert drive.pairs[-1] == grads.size == 3 * 2 + 2 * 1
     for q in range(3):
@@ -214,11 +218,11 @@ def test_compiled_equals_interpreted_on_threads(rng):
     y, s = rng.integers(0, 4, sizes.sum()).astype(float), rng.normal(size=sizes.sum())
     groups = group_rows(y.size, group=sizes)
     objective = Bivariate(rw.objective("lambdamart-ex-static-bin@4"))
-    one = BiDrive(objective, y, groups, real=np.float32, n_jobs=1)(s)
-    two = BiDrive(objective, y, groups, real=np.float32, n_jobs=2)(s)
+    one = PairGradientComputer(objective, y, groups, real=np.float32, n_jobs=1)(s)
+    two = PairGradientComputer(objective, y, groups, real=np.float32, n_jobs=2)(s)
     np.testing.assert_array_equal(one, two)
     with interpreted():
-        plain = BiDrive(objective, y, groups, n_jobs=1)(s)
+        plain = PairGradientComputer(objective, y, groups, n_jobs=1)(s)
     for got, expected in zip(one, plain, strict=True):
         np.testing.assert_allclose(got, expected, rtol=1e-3, atol=2e-5 * np.abs(expected).max())
 

@@ -15,7 +15,7 @@ from rankwood.cli import main
 from rankwood.data.groups import group_rows
 from rankwood.diagnostics import cutoff, heat, pair_counts
 from rankwood.objectives import softmax as module
-from rankwood.objectives.computer import Drive
+from rankwood.objectives.gradients import GradientComputer
 
 NAMES = ["queryrmse", "softmax", "listnet", "xendcg", "approxndcg"]
 one_query = st.lists(
@@ -197,7 +197,7 @@ def test_compiled(name, rng):
     objective = rw.objective(name)
 
     def made(scores, n_jobs=2, seed=0, round_=3):
-        drive = Drive(objective, y, groups, real=np.float32, n_jobs=n_jobs, seed=seed)
+        drive = GradientComputer(objective, y, groups, real=np.float32, n_jobs=n_jobs, seed=seed)
         return drive(scores, round_)
 
     grad, hess = made(s)

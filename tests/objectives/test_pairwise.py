@@ -10,7 +10,7 @@ import rankwood as rw
 from rankwood.data.groups import group_rows
 from rankwood.metrics import NDCG
 from rankwood.objectives import All, ByDistance, Lambda, Log2Sum, Logistic, Swap, Top
-from rankwood.objectives.computer import Drive
+from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.pairwise import fill
 
 scores_ = st.one_of(
@@ -87,7 +87,7 @@ def test_threads_never_change_a_bit(lists, rng, real):
     groups = group_rows(y.size, group=sizes)
     s = rng.normal(size=y.size)
     results = [
-        Drive(rw.objective("lambdarank-ndcg@10"), y, groups, real=real, n_jobs=n)(s)
+        GradientComputer(rw.objective("lambdarank-ndcg@10"), y, groups, real=real, n_jobs=n)(s)
         for n in (1, 2, 5)
     ]
     for grad, hess in results[1:]:
@@ -98,11 +98,11 @@ def test_threads_never_change_a_bit(lists, rng, real):
 def test_the_last_ranking_never_changes_a_bit(lists, rng):
     _, y, sizes = lists
     groups = group_rows(y.size, group=sizes)
-    used = Drive(rw.objective("lambdarank-ndcg@10"), y, groups)
+    used = GradientComputer(rw.objective("lambdarank-ndcg@10"), y, groups)
     for _ in range(3):
         used(np.round(rng.normal(size=y.size), 1))
     s = np.round(rng.normal(size=y.size), 1)  # with ties
-    fresh = Drive(rw.objective("lambdarank-ndcg@10"), y, groups)
+    fresh = GradientComputer(rw.objective("lambdarank-ndcg@10"), y, groups)
     assert used(s)[0].tobytes() == fresh(s)[0].tobytes()
 
 
@@ -111,8 +111,8 @@ def test_float32_is_close_to_float64(lists, rng):
     groups = group_rows(y.size, group=sizes)
     s = rng.normal(size=y.size)
     for name in ("lambdarank-ndcg", "lambdarank-ndcg@10", "lambdarank-ndcg(norm=False)"):
-        full = Drive(rw.objective(name), y, groups)(s)
-        half = Drive(rw.objective(name), y, groups, real=np.float32)(s)
+        full = GradientComputer(rw.objective(name), y, groups)(s)
+        half = GradientComputer(rw.objective(name), y, groups, real=np.float32)(s)
         for a, b in zip(half, full, strict=True):
             assert a.dtype == np.float32
             np.testing.assert_allclose(a, b, rtol=2e-4, atol=1e-5 * np.abs(b).max())
@@ -130,7 +130,7 @@ def test_small_sums_keep_their_gradient(distance):
         plain = naive.logistic_gradients(naive.lambdarank_pairs([1, 0], list(s), 10), list(s))
         expected = [[g / (0.01 + distance) / np.log(2) for g in column] for column in plain]
     for real, tolerance in ((np.float64, 1e-6), (np.float32, 1e-5)):
-        got = Drive(rw.objective("lambdarank-ndcg@10"), y, group_rows(2), real=real)(s)
+        got = GradientComputer(rw.objective("lambdarank-ndcg@10"), y, group_rows(2), real=real)(s)
         np.testing.assert_allclose(got[0], expected[0], rtol=tolerance)
         np.testing.assert_allclose(got[1], expected[1], rtol=tolerance)
 
@@ -151,8 +151,8 @@ def test_weights_multiply_queries(lists, rng):
     groups = group_rows(y.size, group=sizes)
     weight = rng.random(sizes.size) + 0.5
     s = rng.normal(size=y.size)
-    plain = Drive(rw.objective("lambdarank-ndcg"), y, groups)(s)
-    weighted = Drive(rw.objective("lambdarank-ndcg"), y, groups, weight)(s)
+    plain = GradientComputer(rw.objective("lambdarank-ndcg"), y, groups)(s)
+    weighted = GradientComputer(rw.objective("lambdarank-ndcg"), y, groups, weight)(s)
     for a, b in zip(weighted, plain, strict=True):
         np.testing.assert_array_equal(a, b * np.repeat(weight, sizes))
 

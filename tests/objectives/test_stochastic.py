@@ -13,7 +13,7 @@ import rankwood as rw
 from conftest import random_lists
 from objectives.oracle import interpreted
 from rankwood.data.groups import group_rows
-from rankwood.objectives.computer import Drive
+from rankwood.objectives.gradients import GradientComputer
 
 GOLDEN = {
     "NDCG_exp@2": "ndcg@2",
@@ -160,7 +160,9 @@ def test_the_mean_of_many_draws_is_the_exact_gradient(name):
             objective = rw.objective(f"stochasticrank-{name}", k=k, **words)
             groups = group_rows(n * DRAWS, group=np.full(DRAWS, n))
             labels = np.tile(np.array(y, float), DRAWS)
-            drive = Drive(objective, labels, groups, real=np.float32, seed=3)  # as in training
+            drive = GradientComputer(
+                objective, labels, groups, real=np.float32, seed=3
+            )  # as in training
             grad = drive(np.tile(z, DRAWS))[0].astype(float).reshape(DRAWS, n)
             error = grad.std(axis=0, ddof=1) / np.sqrt(DRAWS)
             assert (np.abs(grad.mean(axis=0) + exact) <= 4 * error + 1e-7).all(), (estimator, n)
@@ -201,9 +203,9 @@ def test_training_precision_does_the_same(rng):
     y, sizes = np.append(y, rng.choice(5, long)), np.append(sizes, long)
     groups, s = group_rows(y.size, group=sizes), rng.normal(size=y.size).round(2)
     objective = rw.objective("stochasticrank-ndcg@4(mu=0.1, samples=2)")
-    grad, hess = Drive(objective, y, groups, real=np.float32, n_jobs=2)(s, 3)
+    grad, hess = GradientComputer(objective, y, groups, real=np.float32, n_jobs=2)(s, 3)
     with interpreted():
-        expected = Drive(objective, y, groups, n_jobs=1)(s, 3)[0]
+        expected = GradientComputer(objective, y, groups, n_jobs=1)(s, 3)[0]
     assert (hess == 1).all()
     np.testing.assert_allclose(grad, expected, rtol=1e-3, atol=2e-5 * np.abs(expected).max())
 
@@ -214,7 +216,7 @@ def test_a_seed_means_the_same_bits_and_another_differs(rng):
 
     def made(seed, round_, n_jobs=1, samples=1):
         objective = rw.objective("stochasticrank-ndcg@5", samples=samples)
-        drive = Drive(objective, y, groups, real=np.float32, n_jobs=n_jobs, seed=seed)
+        drive = GradientComputer(objective, y, groups, real=np.float32, n_jobs=n_jobs, seed=seed)
         return drive(s, round_)[0].tobytes()
 
     one = made(1, 5)

@@ -21,9 +21,9 @@ from rankwood._core.jit import part
 from rankwood._core.rng import begin, mix
 from rankwood.data.groups import group_rows
 from rankwood.metrics import NDCG
-from rankwood.objectives import Binary, Graded, Lambda, Marked, NDCGLoss2, Neighbours, NoNoise, Swap
-from rankwood.objectives.computer import Drive
+from rankwood.objectives import Binary, Graded, Lambda, NDCGLoss2, Neighbours, NoNoise, Swap
 from rankwood.objectives.families.yeti import YetiAP, YetiRR
+from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.inspection import Unit
 from rankwood.objectives.parts.noise import GaussianNoise, LogisticNoise
 
@@ -183,13 +183,15 @@ def test_seeds_rounds_and_threads(rng):
 
     def drawn(seed, round, n_jobs):
         objective = rw.objective("yetirank")
-        return Drive(objective, y, groups, real=np.float32, n_jobs=n_jobs, seed=seed)(s, round)
+        return GradientComputer(objective, y, groups, real=np.float32, n_jobs=n_jobs, seed=seed)(
+            s, round
+        )
 
     one = drawn(0, 3, 1)
     np.testing.assert_array_equal(one, drawn(0, 3, 2))
     assert np.any(one[0] != drawn(1, 3, 1)[0]) and np.any(one[0] != drawn(0, 4, 1)[0])
     # One driver gives the same bits whatever it was asked before.
-    drive = Drive(rw.objective("yetirank"), y, groups, real=np.float32, n_jobs=2)
+    drive = GradientComputer(rw.objective("yetirank"), y, groups, real=np.float32, n_jobs=2)
     drive(s, 7)
     np.testing.assert_array_equal(one, drive(s, 3))
 
@@ -200,9 +202,9 @@ def test_compiled_equals_interpreted(rng):
     for text in ("yetirank@5(neighbours=2)", "yetiloss-mrr", "lambdarank-p@4(noise=gaussian)"):
         groups = group_rows(y.size, group=sizes)
         objective = rw.objective(text, permutations=2)
-        grad, hess = Drive(objective, y, groups, real=np.float32)(s, 3)
+        grad, hess = GradientComputer(objective, y, groups, real=np.float32)(s, 3)
         with interpreted():
-            g, h = Drive(objective, y, groups)(s, 3)
+            g, h = GradientComputer(objective, y, groups)(s, 3)
         np.testing.assert_allclose(grad, g, rtol=1e-3, atol=2e-5 * np.abs(g).max())
         np.testing.assert_allclose(hess, h, rtol=1e-3, atol=2e-5 * np.abs(h).max())
 
@@ -216,7 +218,7 @@ def test_neighbours_one_by_one_or_in_vectors(query, h):
     with interpreted():
         ways = [
             rw.gradients(Lambda(weight, Neighbours(h), labels=labels), y, s)
-            for labels in (Graded(), Marked(), Binary())
+            for labels in (Graded(), Binary())
         ]
         steps = rw.gradients(Lambda(NDCGLoss2(), Neighbours(h)), y, s)
     np.testing.assert_allclose(ways[0], ways[1], atol=1e-12)

@@ -4,27 +4,27 @@
 """
 
 from rankwood.objectives.approx import ApproxNDCG
+from rankwood.objectives.bi import Bivariate
+from rankwood.objectives.families.yeti import YetiAP, YetiRR
 from rankwood.objectives.pairwise import Lambda
-from rankwood.objectives.parts.labels import Binary, Graded, Marked
+from rankwood.objectives.parts.catboost_weights import CatBoostAP, CatBoostERR, CatBoostRR
+from rankwood.objectives.parts.labels import Binary, Graded
 from rankwood.objectives.parts.losses import Logistic
 from rankwood.objectives.parts.missed import TopMissed
 from rankwood.objectives.parts.noise import GaussianNoise, LogisticNoise, NoNoise
 from rankwood.objectives.parts.pairs import (
-    Across,
+    AcrossCutoff,
+    AcrossOrApart,
     All,
-    Apart,
-    Beyond,
     BothDirections,
-    Either,
-    Exactly,
     Neighbours,
+    RanksApart,
+    ReachingBelow,
     Top,
 )
 from rankwood.objectives.parts.scales import Log2Sum, NoScale
 from rankwood.objectives.parts.weights import (
     ByDistance,
-    Cross,
-    Gap,
     LabelGap,
     NDCGLoss1,
     NDCGLoss2,
@@ -40,18 +40,17 @@ from rankwood.objectives.stochastic import StochasticRank
 
 __all__ = [
     "XENDCG",
-    "Across",
+    "AcrossCutoff",
+    "AcrossOrApart",
     "All",
-    "Apart",
     "ApproxNDCG",
-    "Beyond",
     "Binary",
+    "Bivariate",
     "BothDirections",
     "ByDistance",
-    "Cross",
-    "Either",
-    "Exactly",
-    "Gap",
+    "CatBoostAP",
+    "CatBoostERR",
+    "CatBoostRR",
     "GaussianNoise",
     "Graded",
     "LabelGap",
@@ -60,13 +59,14 @@ __all__ = [
     "Log2Sum",
     "Logistic",
     "LogisticNoise",
-    "Marked",
     "NDCGLoss1",
     "NDCGLoss2",
     "Neighbours",
     "NoNoise",
     "NoScale",
     "QueryRMSE",
+    "RanksApart",
+    "ReachingBelow",
     "Scaled",
     "Softmax",
     "StochasticRank",
@@ -76,4 +76,6 @@ __all__ = [
     "TopMissed",
     "Uniform",
     "WinnerLabel",
+    "YetiAP",
+    "YetiRR",
 ]

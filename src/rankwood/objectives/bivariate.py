@@ -12,11 +12,11 @@ from rankwood._core.jit import jit
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import grouped
 from rankwood.objectives.bi import Bivariate
-from rankwood.objectives.computer import Drive
 from rankwood.objectives.families.registry import objective as to_objective
+from rankwood.objectives.gradients import GradientComputer
 
 
-class BiDrive(Drive):
+class PairGradientComputer(GradientComputer):
     """A drive of the lifted objective: scores of documents in, gradients of ordered pairs out.
 
     Pairs of query q begin at ``pairs[q]``, in the order (0, 1), (1, 0), (0, 2), (2, 0), ..., (1, 2), (2, 1), ... of the
@@ -52,9 +52,9 @@ class BiDrive(Drive):
         return grads, hesses
 
 
-def driven(objective: Any) -> type[Drive]:
+def computer_for(objective: Any) -> type[GradientComputer]:
     """Return the class that drives an objective, of documents or of pairs."""
-    return BiDrive if isinstance(objective, Bivariate) else Drive
+    return PairGradientComputer if isinstance(objective, Bivariate) else GradientComputer
 
 
 @jit
@@ -116,7 +116,9 @@ def bivariate_gradients(
     seed, round = checks.at_least(seed, 0, "seed"), checks.at_least(round, 0, "round")
     made = to_objective(objective)
     lifted = made if isinstance(made, Bivariate) else Bivariate(made)
-    found = BiDrive(lifted, y, groups, n_jobs=1, seed=seed, beyond=beyond)(item_scores(S), round)
+    found = PairGradientComputer(lifted, y, groups, n_jobs=1, seed=seed, beyond=beyond)(
+        item_scores(S), round
+    )
     matrices = np.zeros((2, y.size, y.size))
     upper = np.triu_indices(y.size, 1)
     for matrix, values in zip(matrices, found, strict=True):

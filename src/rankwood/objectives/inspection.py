@@ -15,7 +15,7 @@ from rankwood._core.sorting import arrange
 from rankwood.data.groups import Groups
 from rankwood.metrics.dcg import DCG, NDCG
 from rankwood.objectives._kernels.verbs import facing, prepare, relate, toward, weight
-from rankwood.objectives.computer import Drive
+from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.parts.pairs import BothDirections, reads
 from rankwood.objectives.parts.scales import NoScale
@@ -110,21 +110,20 @@ def _certain(weight: Any) -> bool:
         return _certain(weight.base)
     if isinstance(weight, (Swap, NDCGLoss2)):
         # Gains grow with labels, and discounts without a cutoff fall with every rank.
-        counts = isinstance(weight, Swap) or weight.mu + weight.rho > 0
-        return counts and isinstance(weight.metric, (DCG, NDCG)) and weight.metric.k is None
+        return isinstance(weight.metric, (DCG, NDCG)) and weight.metric.k is None
     return isinstance(weight, (Uniform, LabelGap, WinnerLabel))
 
 
-class Quick(Drive):
+class Quick(GradientComputer):
     """A drive for few pairs: its kernel runs as plain Python, as that is sooner done than compiled."""
 
     interpreted = True
 
 
-def drive(objective: Any, y: np.ndarray, groups: Groups, **options: Any) -> Drive:
+def drive(objective: Any, y: np.ndarray, groups: Groups, **options: Any) -> GradientComputer:
     """Return a drive in float64 for looking at an objective once: compiled only if that pays."""
     few = (groups.sizes.astype(np.float64) ** 2).sum() <= _QUICK
-    return (Quick if few else Drive)(objective, y, groups, **options)
+    return (Quick if few else GradientComputer)(objective, y, groups, **options)
 
 
 class Used:
@@ -137,13 +136,18 @@ class Used:
     y, groups
         Labels and queries.
     make : callable
-        `Drive`, or `drive` for a single look.
+        `GradientComputer`, or `drive` for a single look.
     **options
-        Options of `Drive`.
+        Options of `GradientComputer`.
     """
 
     def __init__(
-        self, objective: Any, y: np.ndarray, groups: Groups, make: Any = Drive, **options: Any
+        self,
+        objective: Any,
+        y: np.ndarray,
+        groups: Groups,
+        make: Any = GradientComputer,
+        **options: Any,
     ) -> None:
         counted = counting(objective)
         self._drive = make(counted, y, groups, **options)
@@ -154,7 +158,7 @@ class Used:
         all_ends = groups.sizes * np.maximum(groups.sizes - 1, 1) * groups.ids.size
         self._worth = groups.per_row(1.0 / all_ends)
 
-    def follow(self, drive: Drive) -> None:
+    def follow(self, drive: GradientComputer) -> None:
         """Start from the ranking that `drive` has just made, at the same scores: there is nothing left to sort."""
         if drive.depth == self._drive.depth:
             self._drive.order = drive.order
@@ -211,7 +215,7 @@ class Coherency:
         #: Slots of each query by rank.
         self.order = np.arange(y.size) - np.repeat(groups.ptr[:-1], groups.sizes)
 
-    def follow(self, drive: Drive) -> None:
+    def follow(self, drive: GradientComputer) -> None:
         """Start from the ranking that `drive` has just made, at the same scores: there is nothing left to sort."""
         if drive.depth is None:
             self.order = drive.order

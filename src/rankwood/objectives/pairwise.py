@@ -89,9 +89,7 @@ class Lambda:
 
 def _banded(objective: Lambda) -> bool:
     """Tell whether every anchor's partners are as far away, and the loop can go over the anchors."""
-    if isinstance(objective.labels, Binary) or looks_up(objective.weight):
-        return False
-    return getattr(objective.pairs, "band", False)
+    return getattr(objective.pairs, "band", False) and not looks_up(objective.weight)
 
 
 def _own_rel(part: Any) -> float:

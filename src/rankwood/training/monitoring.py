@@ -11,8 +11,8 @@ from rankwood.diagnostics import cutoff
 from rankwood.engines import base
 from rankwood.metrics.evaluate import Evaluator, named_metrics
 from rankwood.objectives.bi import Bivariate
-from rankwood.objectives.bivariate import BiDrive
-from rankwood.objectives.computer import Drive
+from rankwood.objectives.bivariate import PairGradientComputer
+from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.inspection import Coherency, Used
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.parts.labels import read
@@ -93,7 +93,7 @@ class Recorder:
     out.
     """
 
-    def __init__(self, record: Any, drive: Drive, y: np.ndarray, groups: Groups) -> None:
+    def __init__(self, record: Any, drive: GradientComputer, y: np.ndarray, groups: Groups) -> None:
         names, objective, n_jobs = named_records(record), drive.objective, drive.n_jobs
         self.curves: dict[str, list[float]] = {c: [] for name in names for c in RECORDS[name]}
         self._used: Used | None = None
@@ -102,7 +102,7 @@ class Recorder:
             options = {"real": drive.real, "n_jobs": n_jobs, "seed": drive.seed}
             self._used = Used(objective, y, groups, beyond=drive.beyond, **options)
             self._used.follow(drive)
-        if "coherency" in names and isinstance(drive, BiDrive):
+        if "coherency" in names and isinstance(drive, PairGradientComputer):
             raise checks.InputError(
                 "record: 'coherency' is of documents, and this objective pushes pairs."
             )

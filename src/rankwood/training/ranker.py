@@ -15,9 +15,9 @@ from rankwood.data.groups import group_rows
 from rankwood.data.ranking_data import RankingData, lacking, training_data, validation_data
 from rankwood.engines import base
 from rankwood.metrics.evaluate import evaluate, named_metrics
-from rankwood.objectives.bivariate import driven
-from rankwood.objectives.computer import Drive
+from rankwood.objectives.bivariate import computer_for
 from rankwood.objectives.families.registry import objective as to_objective
+from rankwood.objectives.gradients import GradientComputer
 from rankwood.training import model_file
 from rankwood.training.monitoring import Recorder, Watch
 from rankwood.training.parameters import check_shared, engine_params
@@ -172,7 +172,7 @@ class Ranker(BaseEstimator):
         base.check(self.engine, objective, train.beyond is not None)
         groups = train.groups.shuffled(self.random_state) if self.shuffle else train.groups
         jobs, seed = self.n_jobs, self.random_state
-        drive = driven(objective)(
+        drive = computer_for(objective)(
             objective, train.y, groups, train.weight, np.float32, jobs, seed, train.beyond
         )
         recorder = Recorder(self.record, drive, train.y, groups)
@@ -194,7 +194,7 @@ class Ranker(BaseEstimator):
     def _train(
         self,
         engine: base.Engine,
-        drive: Drive,
+        drive: GradientComputer,
         watch: Watch,
         recorder: Recorder,
         rounds: int,

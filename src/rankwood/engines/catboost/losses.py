@@ -18,10 +18,10 @@ from rankwood.metrics.position import ExpDCG
 from rankwood.objectives.families.yeti import YetiAP, YetiRR
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.parts.catboost_weights import CatBoostAP, CatBoostERR, CatBoostRR
-from rankwood.objectives.parts.labels import Binary, Marked, read
+from rankwood.objectives.parts.labels import Binary, read
 from rankwood.objectives.parts.losses import Logistic
 from rankwood.objectives.parts.noise import GaussianNoise, LogisticNoise, NoNoise
-from rankwood.objectives.parts.pairs import All, Exactly, Neighbours, Top
+from rankwood.objectives.parts.pairs import All, Neighbours, RanksApart, Top
 from rankwood.objectives.parts.scales import Log2Sum, NoScale
 from rankwood.objectives.parts.weights import ByDistance, Scaled, Swap, Uniform
 from rankwood.objectives.pointwise import QueryRMSE
@@ -102,7 +102,7 @@ def _gain(gain: Any) -> str | None:
 
 
 def _two_classes(objective: Lambda) -> bool:
-    return isinstance(objective.labels, (Binary, Marked))
+    return isinstance(objective.labels, Binary)
 
 
 def _pair_logit(objective: Lambda) -> Native | None:
@@ -171,7 +171,7 @@ def _neighbours(pairs: Any) -> tuple[int | None, int | None] | None:
     """Return the largest distance of ranks and the cutoff of a pair set."""
     if isinstance(pairs, Neighbours):
         return pairs.distance, pairs.k
-    if isinstance(pairs, Exactly) and pairs.k == 1:
+    if isinstance(pairs, RanksApart) and pairs.exact and pairs.k == 1:
         return 1, _EVERY
     if isinstance(pairs, (All, Top)):
         return _EVERY, getattr(pairs, "k", _EVERY)

@@ -8,7 +8,7 @@ from rankwood.objectives.families.compose import binary, compose, ndcg, truncate
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.parts.labels import Graded
 from rankwood.objectives.parts.missed import STRATEGIES, TopMissed
-from rankwood.objectives.parts.weights import NDCGLoss2, Swap
+from rankwood.objectives.parts.weights import NDCGLoss2, Sum, Swap
 
 _BASES = {
     "lambdamart-ex": "LambdaMART-eX: LambdaRank for NDCG",
@@ -41,9 +41,10 @@ def _extended(
     truncated(k, None)
     metric = ndcg(k, gain)
     weight: Any = Swap(metric)
-    if base != "lambdamart-ex":
-        rho = 1.0 if base == "lambdaloss-ex++" else 0.0
-        weight = NDCGLoss2(metric, delta, weighing(mu), rho)
+    if base == "lambdaloss-ex":
+        weight = NDCGLoss2(metric, delta)
+    if base == "lambdaloss-ex++":
+        weight = Sum(Swap(metric), NDCGLoss2(metric, delta), weighing(mu))
     labels = binary(rel) if two else Graded()
     return compose(weight, TopMissed(k, how, missed), sigma, norm, labels)
 

@@ -7,8 +7,8 @@ from rankwood._core import checks
 from rankwood.metrics.position import ARPK
 from rankwood.objectives.families.compose import binary, compose, cutoff, weighing
 from rankwood.objectives.pairwise import Lambda
-from rankwood.objectives.parts.pairs import Across, Apart, Beyond, Either, Exactly
-from rankwood.objectives.parts.weights import Cross, Gap, Scaled, Sum, Swap, Uniform
+from rankwood.objectives.parts.pairs import AcrossCutoff, AcrossOrApart, RanksApart, ReachingBelow
+from rankwood.objectives.parts.weights import Scaled, Sum, Swap, Uniform
 
 SCALES = ("code", "paper")
 
@@ -25,7 +25,9 @@ def lambdagap_s(
     ``scale="paper"`` divides the weights by k, as the formulas do and the authors' program does not.
     """
     k = cutoff("lambdagap-s", k)
-    return compose(_scaled(Uniform(), k, scale), Exactly(k), sigma, norm, binary(rel))
+    return compose(
+        _scaled(Uniform(), k, scale), RanksApart(k, exact=True), sigma, norm, binary(rel)
+    )
 
 
 def lambdagap_x(
@@ -40,7 +42,7 @@ def lambdagap_x(
     ``scale="paper"`` divides the weights by k, as the formulas do and the authors' program does not.
     """
     k = cutoff("lambdagap-x", k)
-    return compose(_scaled(Uniform(), k, scale), Apart(k), sigma, norm, binary(rel))
+    return compose(_scaled(Uniform(), k, scale), RanksApart(k), sigma, norm, binary(rel))
 
 
 def lambdagap_s_plus(
@@ -53,8 +55,8 @@ def lambdagap_s_plus(
 ) -> Lambda:
     """LambdaGap-S+: LambdaRank for precision at k, plus mu times LambdaGap-S [lambdagap2025]."""
     k = cutoff("lambdagap-s+", k)
-    weight = Sum(Cross(k), Gap(k, exactly=True), weighing(mu))
-    pairs = Either(Across(k), Exactly(k))
+    weight = Sum(AcrossCutoff(k), RanksApart(k, exact=True), weighing(mu))
+    pairs = AcrossOrApart(k, exact=True)
     return compose(_scaled(weight, k, scale), pairs, sigma, norm, binary(rel))
 
 
@@ -68,7 +70,7 @@ def lambdagap_x_plus(
 ) -> Lambda:
     """LambdaGap-X+: LambdaRank for precision at k, plus mu times LambdaGap-X [lambdagap2025]."""
     k = cutoff("lambdagap-x+", k)
-    weight, pairs = Sum(Cross(k), Gap(k), weighing(mu)), Either(Across(k), Apart(k))
+    weight, pairs = Sum(AcrossCutoff(k), RanksApart(k), weighing(mu)), AcrossOrApart(k)
     return compose(_scaled(weight, k, scale), pairs, sigma, norm, binary(rel))
 
 
@@ -85,8 +87,8 @@ def lambdagap_s_plus_plus(
     ``scale="paper"`` divides mu by k, as the formulas do and the authors' program does not.
     """
     k = cutoff("lambdagap-s++", k)
-    weight = Sum(Swap(ARPK(k)), Gap(k, exactly=True), _share(mu, k, scale))
-    return compose(weight, Beyond(k), sigma, norm, binary(rel))
+    weight = Sum(Swap(ARPK(k)), RanksApart(k, exact=True), _share(mu, k, scale))
+    return compose(weight, ReachingBelow(k), sigma, norm, binary(rel))
 
 
 def lambdagap_x_plus_plus(
@@ -102,8 +104,8 @@ def lambdagap_x_plus_plus(
     ``scale="paper"`` divides mu by k, as the formulas do and the authors' program does not.
     """
     k = cutoff("lambdagap-x++", k)
-    weight = Sum(Swap(ARPK(k)), Gap(k), _share(mu, k, scale))
-    return compose(weight, Beyond(k), sigma, norm, binary(rel))
+    weight = Sum(Swap(ARPK(k)), RanksApart(k), _share(mu, k, scale))
+    return compose(weight, ReachingBelow(k), sigma, norm, binary(rel))
 
 
 def _scaled(weight: Any, k: int, scale: str) -> Any:

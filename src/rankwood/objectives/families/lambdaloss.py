@@ -7,7 +7,7 @@ from rankwood._core import checks
 from rankwood.objectives.families.compose import binary, compose, ndcg, truncated, weighing
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.parts.pairs import All, BothDirections
-from rankwood.objectives.parts.weights import LabelGap, NDCGLoss1, NDCGLoss2, WinnerLabel
+from rankwood.objectives.parts.weights import LabelGap, NDCGLoss1, NDCGLoss2, Sum, Swap, WinnerLabel
 
 
 def lambdaloss_arp1(sigma: float = 1.0, norm: bool = True, pairs: str = "ordered") -> Lambda:
@@ -64,7 +64,8 @@ def lambdaloss_ndcg_plus(
 ) -> Lambda:
     """NDCG-Loss2++: LambdaRank's weight plus mu times that of NDCG-Loss2 [wang2018]."""
     pairs, metric = truncated(k, truncation), ndcg(k, gain)
-    return compose(NDCGLoss2(metric, delta, weighing(mu), rho=1.0), pairs, sigma, norm)
+    weight = Sum(Swap(metric), NDCGLoss2(metric, delta), weighing(mu))
+    return compose(weight, pairs, sigma, norm)
 
 
 def lambdaloss_bndcg(
@@ -91,7 +92,7 @@ def lambdaloss_bndcg_plus(
 ) -> Lambda:
     """NDCG-Loss2++ on binary labels [wang2018, lambdagap2025]."""
     pairs, metric = truncated(k, truncation), ndcg(k, "exp")
-    weight = NDCGLoss2(metric, delta, weighing(mu), rho=1.0)
+    weight = Sum(Swap(metric), NDCGLoss2(metric, delta), weighing(mu))
     return compose(weight, pairs, sigma, norm, binary(rel))
 
 

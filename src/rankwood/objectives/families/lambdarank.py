@@ -19,7 +19,7 @@ from rankwood.objectives.families.compose import (
 )
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.parts.catboost_weights import CatBoostAP, CatBoostERR, CatBoostRR
-from rankwood.objectives.parts.pairs import Across, All, Beyond
+from rankwood.objectives.parts.pairs import AcrossCutoff, All, ReachingBelow
 from rankwood.objectives.parts.weights import Swap, Uniform
 
 
@@ -78,7 +78,7 @@ def lambdarank_p(
     Pairs with one document among the first k and one behind, all with weight 1 (the change of P@k
     times k). The first k are selected, not sorted.
     """
-    return compose(Uniform(), Across(cutoff("lambdarank-p", k)), sigma, norm, binary(rel))
+    return compose(Uniform(), AcrossCutoff(cutoff("lambdarank-p", k)), sigma, norm, binary(rel))
 
 
 def lambdarank_arpk(
@@ -86,7 +86,7 @@ def lambdarank_arpk(
 ) -> Lambda:
     """LambdaRank for the average relevance position beyond k [lambdagap2025]."""
     k = cutoff("lambdarank-arpk", k)
-    return compose(Swap(ARPK(k)), Beyond(k), sigma, norm, binary(rel))
+    return compose(Swap(ARPK(k)), ReachingBelow(k), sigma, norm, binary(rel))
 
 
 def lambdarank_map(

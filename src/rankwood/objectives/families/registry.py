@@ -42,7 +42,7 @@ def objective(name: Any, **params: Any) -> Any:
     >>> rw.objective("lambdarank-ndcg@10", norm=False)
     Lambda(weight=Swap(metric=NDCG(ideal=10)), pairs=Top(k=10))
     >>> rw.objective("lambdagap-x+", k=5, mu=2.0, norm=False).pairs
-    Either(first=Across(k=5), second=Apart(k=5))
+    AcrossOrApart(k=5)
     """
     if isinstance(name, str) and name.strip().startswith("bi-"):
         inner = name.strip().removeprefix("bi-").strip()

@@ -21,7 +21,7 @@ from rankwood.objectives.families.compose import (
 )
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.parts.catboost_weights import reciprocal
-from rankwood.objectives.parts.labels import Binary, Graded, Marked
+from rankwood.objectives.parts.labels import Binary, Graded
 from rankwood.objectives.parts.losses import Logistic
 from rankwood.objectives.parts.pairs import All, Neighbours, Top
 from rankwood.objectives.parts.weights import Swap
@@ -61,17 +61,14 @@ def _near(weight: Any, k: int | None, labels: Any) -> Lambda:
 
 def _neighbours(objective: Lambda, neighbours: int | str, sigma: float) -> Lambda:
     """Let an objective of direct neighbours look further."""
-    k, labels = objective.pairs.k, objective.labels
+    k = objective.pairs.k
     pairs: Any = All() if k is None else Top(k)
     if neighbours != "all":
         if isinstance(neighbours, str):
             raise checks.InputError(f"neighbours must be a number or 'all', got {neighbours!r}.")
         pairs = Neighbours(checks.at_least(neighbours, 1, "neighbours"), k)
-    # A handful of neighbours is visited where they are; only many are worth putting apart.
-    if neighbours == "all" and isinstance(labels, Marked):
-        labels = Binary(labels.rel)
     loss = Logistic(checks.positive(sigma, "sigma"))
-    return replace(objective, pairs=pairs, loss=loss, labels=labels)
+    return replace(objective, pairs=pairs, loss=loss)
 
 
 def yetirank(
@@ -115,7 +112,7 @@ def yetiloss_mrr(
     ``variant="catboost"`` takes CatBoost's weights, which are the change of the metric for direct neighbours only.
     """
     weight = by_variant(variant, Swap(RR(k)), YetiRR())
-    labels = Marked(checks.positive(rel, "rel"))
+    labels = Binary(checks.positive(rel, "rel"))
     return _near(weight, k, labels)
 
 
@@ -130,7 +127,7 @@ def yetiloss_map(
     1/a for neighbours at a, which is not the change of the metric.
     """
     weight = by_variant(variant, Swap(AP(k)), YetiAP())
-    labels = Marked(checks.positive(rel, "rel"))
+    labels = Binary(checks.positive(rel, "rel"))
     return _near(weight, k, labels)
 
 
@@ -152,7 +149,7 @@ def yetiloss_p(
 ) -> Lambda:
     """YetiLoss for precision at k: neighbours on both sides of the cut in noisy rankings [whichtricks2023]."""
     k = cutoff("yetiloss-p", k)
-    labels = Marked(checks.positive(rel, "rel"))
+    labels = Binary(checks.positive(rel, "rel"))
     weight = Swap(Precision(k))
     return _near(weight, k, labels)
 
@@ -165,7 +162,7 @@ def yetiloss_arpk(
 
     Neighbours of which at least one is behind the first k in noisy rankings.
     """
-    labels = Marked(checks.positive(rel, "rel"))
+    labels = Binary(checks.positive(rel, "rel"))
     weight = Swap(ARPK(cutoff("yetiloss-arpk", k)))
     return _near(weight, None, labels)
 

@@ -28,22 +28,6 @@ class Graded:
 
 
 @part
-class Marked:
-    """Two classes as in `Binary`, which stay in the order of the ranking: for sets of few pairs."""
-
-    rel: float = 1.0
-
-    def check(self) -> None:
-        checks.positive(self.rel, "Marked.rel")
-
-    def read(self, y: np.ndarray) -> np.ndarray:
-        """Return 1 for relevant documents and 0 for others."""
-        return (y >= self.rel).astype(np.float64)
-
-    split, lay = Graded.split, Graded.lay
-
-
-@part
 class Binary:
     """Two classes, relevant (label of at least `rel`) or not; the loop visits no pair inside a class.
 

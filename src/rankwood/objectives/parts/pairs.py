@@ -2,7 +2,6 @@
 
 from typing import Any, ClassVar
 
-from rankwood._core import checks
 from rankwood._core.jit import ALL, Can, like, part
 from rankwood.objectives._kernels.verbs import select, span, toward
 
@@ -39,8 +38,11 @@ class Top:
 
 
 @part
-class Across:
-    """Pairs with one document among the first k and one behind: those that precision at k depends on."""
+class AcrossCutoff:
+    """Pairs with one document among the first k and one behind: those that precision at k depends on.
+
+    As a weight: 1 for these pairs, 0 for others.
+    """
 
     k: int = 10
 
@@ -54,33 +56,41 @@ class Across:
     def span(self, i, n):
         return self.k, n
 
+    def weight(self, x, y, a, b):
+        one = like(x.score, 1.0)
+        return one if (x.rank < self.k) != (y.rank < self.k) else like(x.score, 0.0)
+
 
 @part
-class Apart:
-    """Pairs whose ranks are at least k apart."""
+class RanksApart:
+    """Pairs whose ranks are at least k apart, or exactly k: LambdaGap's [lambdagap2025].
+
+    As a weight: 1 for these pairs, 0 for others.
+    """
 
     k: int = 10
+    exact: bool = False
+
+    @property
+    def few(self) -> bool:
+        """Whether most anchors have few partners."""
+        return self.exact
+
+    @property
+    def band(self) -> bool:
+        """Whether partners are at the same few distances from every anchor."""
+        return self.exact
 
     def select(self, q, n, worth, order, state):
         return n - self.k if n > self.k else 0
 
     def span(self, i, n):
-        return i + self.k, n
+        return i + self.k, (i + self.k + 1 if self.exact else n)
 
-
-@part
-class Exactly:
-    """Pairs whose ranks are exactly k apart."""
-
-    k: int = 10
-    few: ClassVar[bool] = True
-    band: ClassVar[bool] = True
-
-    def select(self, q, n, worth, order, state):
-        return n - self.k if n > self.k else 0
-
-    def span(self, i, n):
-        return i + self.k, i + self.k + 1
+    def weight(self, x, y, a, b):
+        distance = abs(x.rank - y.rank)
+        counts = distance == self.k or (distance > self.k and not self.exact)
+        return like(x.score, 1.0) if counts else like(x.score, 0.0)
 
 
 @part
@@ -101,7 +111,7 @@ class Neighbours:
 
 
 @part
-class Beyond:
+class ReachingBelow:
     """Pairs whose worse placed document is behind the first k: those that ARP beyond k depends on."""
 
     k: int = 10
@@ -114,33 +124,25 @@ class Beyond:
 
 
 @part
-class Either:
-    """Pairs in one of two sets, `Across(k)` and `Apart(k)` or `Exactly(k)` with the same k."""
+class AcrossOrApart:
+    """Pairs of `AcrossCutoff(k)` and of `RanksApart(k, exact)`: LambdaGap's with precision at k [lambdagap2025]."""
 
-    first: Can("select") = Across()  # type: ignore[valid-type]
-    second: Can("select") = Apart()  # type: ignore[valid-type]
+    k: int = 10
+    exact: bool = False
 
     @property
     def few(self) -> bool:
         """Whether most anchors have few partners."""
-        return isinstance(self.second, Exactly)
-
-    def check(self) -> None:
-        # Only then are an anchor's partners in both sets together one range.
-        known = isinstance(self.first, Across) and isinstance(self.second, (Apart, Exactly))
-        if not known or self.first.k != self.second.k:
-            raise checks.InputError(
-                f"Either takes Across(k) and Apart(k) or Exactly(k) with the same k, got {self.first!r} "
-                f"and {self.second!r}; All() visits every pair and leaves the choice to the weight."
-            )
+        return self.exact
 
     def select(self, q, n, worth, order, state):
-        one = select(self.first, q, n, worth[0], order, state)
-        two = select(self.second, q, n, worth[1], order, state)
-        return (one if one > two else two) if n > self.first.k else 0
+        apart = n - self.k
+        return 0 if apart <= 0 else (self.k if self.k > apart else apart)
 
     def span(self, i, n):
-        return span(self.first, i, n) if i < self.first.k else span(self.second, i, n)
+        if i < self.k:
+            return self.k, n
+        return i + self.k, (i + self.k + 1 if self.exact else n)
 
 
 @part

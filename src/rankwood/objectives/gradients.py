@@ -18,7 +18,7 @@ from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.parts.labels import read
 
 
-class Drive:
+class GradientComputer:
     """One objective over one set of labelled queries: everything that stays the same between rounds.
 
     Parameters
@@ -156,5 +156,5 @@ def gradients(
     y, groups = grouped(y, qid, group)
     scores = checks.vector(scores, "scores", y.size)
     seed, round = checks.at_least(seed, 0, "seed"), checks.at_least(round, 0, "round")
-    drive = Drive(made, y, groups, n_jobs=n_jobs, seed=seed, beyond=beyond)
+    drive = GradientComputer(made, y, groups, n_jobs=n_jobs, seed=seed, beyond=beyond)
     return drive(scores, round)
