@@ -28,7 +28,7 @@ from rankwood.objectives import (
     Uniform,
     WinnerLabel,
 )
-from rankwood.objectives.bi import Bivariate
+from rankwood.objectives.lifted import Bivariate
 from rankwood.objectives.families.registry import OBJECTIVES
 from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.inspection import Coherency, Counted, Quick, Unit, Used, counting, drive

@@ -16,12 +16,16 @@ from rankwood._core import checks
 from rankwood._core.jit import is_part
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import grouped
-from rankwood.objectives.bi import Bivariate
+from rankwood.objectives.lifted import Bivariate
 from rankwood.objectives.families.registry import OBJECTIVES
 from rankwood.objectives.families.registry import objective as to_objective
-from rankwood.objectives.inspection import Coherency, Used, drive, effective, weighing
+from rankwood.objectives.inspection import IncoherenceCheck as Coherency
+from rankwood.objectives.inspection import PairCounter as Used
+from rankwood.objectives.inspection import pair_share as effective
+from rankwood.objectives.inspection import single_use_computer as drive
+from rankwood.objectives.inspection import weights_only as weighing
 from rankwood.objectives.pairwise import Lambda
-from rankwood.objectives.parts.labels import read as read_labels
+from rankwood.objectives.units import read_labels
 from rankwood.objectives.parts.noise import NoNoise
 
 _TOLERANCE = 1e-9  # relative to the largest push of a query: rounding is no incoherency

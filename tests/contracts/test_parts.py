@@ -12,7 +12,7 @@ from rankwood._core.jit import PARTS, VERBS, Can, at, copied, cut, like, lower, 
 from rankwood.metrics.additive import Gains
 from rankwood.objectives import All, ByDistance, Lambda, Logistic, Top
 from rankwood.objectives._kernels.loop import Doc
-from rankwood.objectives.bi import Bivariate
+from rankwood.objectives.lifted import Bivariate
 from rankwood.objectives.families.registry import OBJECTIVES
 
 OWN = [cls for cls in PARTS.values() if cls.__module__.startswith("rankwood.")]

@@ -113,7 +113,7 @@ def test_catboost(rng):
         for name in names:
             (theirs,) = eval_metric(labels, s, CATBOOST[name], group_id=qid)
             assert ours[name] == pytest.approx(theirs, abs=1e-9), name
-    with pytest.raises(rw.InputError, match="the largest label is said to be 1"):
+    with pytest.raises(rw.InputError, match="max_label is 1, but there is a label"):
         rw.evaluate("err", y, s, qid=qid, convention="catboost")
 
 

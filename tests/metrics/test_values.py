@@ -149,7 +149,7 @@ def test_bad_parameters_get_one_plain_sentence(name, message):
 @pytest.mark.parametrize("name", ["err", "err(gain=linear)", "pfound@3"])
 def test_labels_beyond_the_largest_are_named(name):
     message = re.escape(
-        "the largest label is said to be 4, got 5 at row 2; give max_label=5 or more."
+        "max_label is 4, but there is a label 5 at row 2; give max_label=5 or more."
     )
     with pytest.raises(rw.InputError, match=message):
         rw.evaluate(name, [0, 4, 5], [1, 2, 3])

@@ -14,7 +14,7 @@ from objectives.oracle import ORACLE, interpreted
 from rankwood import InputError
 from rankwood.data.groups import group_rows
 from rankwood.objectives import Lambda, Softmax, Swap, bivariate
-from rankwood.objectives.bi import Bivariate
+from rankwood.objectives.lifted import Bivariate
 from rankwood.objectives.bivariate import PairGradientComputer, bivariate_gradients, item_scores
 
 

@@ -267,7 +267,7 @@ def test_bad_parameters(text, word):
 
 
 def test_err_needs_labels_within_its_mapping():
-    with pytest.raises(InputError, match="largest label is said to be 4, got 5 at row 1"):
+    with pytest.raises(InputError, match="max_label is 4, but there is a label 5 at row 1"):
         rw.gradients("yetiloss-err", [0.0, 5.0], [0.0, 1.0])
 
 

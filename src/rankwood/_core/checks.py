@@ -99,6 +99,20 @@ def positive(value: Any, name: str) -> float:
     return float(value)
 
 
+def non_negative(value: Any, name: str) -> float:
+    """Return `value` as a finite number of at least 0."""
+    if finite(value, name) < 0:
+        raise InputError(f"{name} must not be negative, got {value}.")
+    return float(value)
+
+
+def fraction(value: Any, name: str) -> float:
+    """Return `value` as a number between 0 and 1, both excluded."""
+    if not 0 < finite(value, name) < 1:
+        raise InputError(f"{name} must be between 0 and 1, got {value:g}.")
+    return float(value)
+
+
 def one_of(value: Any, known: Iterable[Any], name: str) -> Any:
     """Return `value` if it is one of `known`."""
     known = list(known)

@@ -6,13 +6,14 @@ agree.
 
 import numpy as np
 
-from rankwood._core.jit import inner, like, log
+from rankwood._core.compile import uncounted
+from rankwood._core.numeric import as_type_of, log
 
 _MASK = 0xFFFFFFFF
 _TURN = 2.0 * float(np.pi)
 
 
-@inner
+@uncounted
 def mix(state, word):
     """Return a new word of 32 bits from two: Murmur3's finalizer over their combination."""
     # Combined by exclusive or: sums would make the numbers of two states parts of one sequence.
@@ -24,8 +25,8 @@ def mix(state, word):
     return h ^ (h >> 16)
 
 
-def begin(seed: int, round: int) -> int:
-    """Return the state of a round: all bits of seed and round count."""
+def round_state(seed: int, round: int) -> int:
+    """Return the random state of a round, from all bits of seed and round."""
     state = 0
     for number in (int(seed), int(round)):
         state = mix(state, number & _MASK)
@@ -34,10 +35,10 @@ def begin(seed: int, round: int) -> int:
     return state
 
 
-@inner
-def shuffle(order, state):
-    """Shuffle `order` in place (Fisher and Yates)."""
-    for i in range(order.size - 1, 0, -1):
+@uncounted
+def shuffle(order, n, state):
+    """Shuffle the first n numbers of `order` in place (Fisher and Yates)."""
+    for i in range(n - 1, 0, -1):
         j = mix(state, i) % (i + 1)
         order[i], order[j] = order[j], order[i]
 
@@ -46,21 +47,21 @@ def shuffle(order, state):
 # the middle of their interval: never 0.
 
 
-@inner
+@uncounted
 def uniform(real, state, i):
     """Return the i-th uniform number between 0 and 1."""
-    return (like(real, mix(state, i)) + like(real, 0.5)) * like(real, 2.0**-32)
+    return (as_type_of(real, mix(state, i)) + as_type_of(real, 0.5)) * as_type_of(real, 2.0**-32)
 
 
-@inner
+@uncounted
 def odds(real, state, i):
     """Return u / (1 - u) of the i-th uniform number u, with all its digits at both ends."""
     h = mix(state, i)
-    return (like(real, h) + like(real, 0.5)) / (like(real, _MASK - h) + like(real, 0.5))
+    return (as_type_of(real, h) + as_type_of(real, 0.5)) / (as_type_of(real, _MASK - h) + as_type_of(real, 0.5))
 
 
-@inner
+@uncounted
 def normal(real, state, i):
     """Return the i-th standard normal number, by Box and Muller's transform."""
-    far = np.sqrt(like(real, -2.0) * log(uniform(real, state, 2 * i)))
-    return far * np.cos(like(real, _TURN) * uniform(real, state, 2 * i + 1))
+    far = np.sqrt(as_type_of(real, -2.0) * log(uniform(real, state, 2 * i)))
+    return far * np.cos(as_type_of(real, _TURN) * uniform(real, state, 2 * i + 1))

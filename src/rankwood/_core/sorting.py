@@ -1,86 +1,143 @@
-"""What a kernel sees of a query, and how documents are put in order.
+"""Sorts of documents by decreasing score, equal scores by slot.
 
-Vocabulary. A *row* is a document's place in the caller's arrays; rows of a query need not be
-adjacent. Kernels work on a *plan*: documents grouped by query, `rows[p]` giving the caller's row of
-plan position p, query q at positions `ptr[q]` to `ptr[q + 1]`. Inside a query a document has a *slot*
-(its place in the plan) and a *rank* (0-based place by decreasing score; equal scores by slot).
-Positions are 0-based in code, 1-based only in prose.
+Every sort here gives the same order, so which one runs is a question of speed alone: an insertion sort repairs an
+order that is nearly right, counting is fastest for short lists, a radix sort is linear for long ones, and a selection
+finds the first k without sorting them.
 """
 
 from collections import namedtuple
 
 import numpy as np
 
-from rankwood._core.jit import digits, inner
+from rankwood._core.compile import inner, uncounted
+from rankwood._core.numeric import counters_like
 
-SHORT = 400  # lists of up to so many documents are sorted by counting
+#: Lists of up to so many documents are sorted by counting, which is quadratic but vectorises.
+SHORT = 160
+_DIGITS = 256  # values of one byte
 
-#: One query in rank order: labels, scores (relative to the middle of their range), slot of each rank,
-#: and the discounts 1 / log2(2 + rank) of a list long enough. In the pair loop the list is filled up with
-#: copies of the last document that have no label (NaN): a column by rank has as many entries as `slot`.
-Query = namedtuple("Query", "label score slot table")
-
-
-def discounts(size: int) -> np.ndarray:
-    """Discounts 1 / log2(1 + position) of positions 1 to `size`."""
-    return 1.0 / np.log2(np.arange(2.0, size + 2.0))
+#: Memory of a sort: two columns of words and two of indices, as long as the list, and counts by digit.
+SortScratch = namedtuple("SortScratch", "word other_word index other_index digit_count")
 
 
-@inner
-def arrange(key, slot):
-    """Sort `key` downwards and `slot`, the numbers from 0, with it; equal keys by slot, in place.
+def make_sort_scratch(size: int) -> SortScratch:
+    """Return memory to sort lists of up to `size` documents."""
+    words, indices = np.empty((2, size), np.uint64), np.empty((2, size), np.int64)
+    return SortScratch(words[0], words[1], indices[0], indices[1], np.empty(_DIGITS, np.int64))
 
-    Scores move little between rounds, so the order of the round before is repaired by insertion, and
-    only an order that is far off is sorted from scratch. The comparison is total, so the result depends
-    neither on the order found nor on the way taken.
+
+@uncounted
+def sort_down(scores, key, slot, scratch):
+    """Fill `key` with the scores in decreasing order and `slot` with where each comes from."""
+    if scores.size <= SHORT:
+        counting_sort(scores, key, slot, scratch.index)
+    else:
+        radix_sort(scores, slot, scratch)
+        for i in range(scores.size):
+            key[i] = scores[slot[i]]
+
+
+@uncounted
+def repair_sort(key, slot, spare, scratch):
+    """Sort `key` downwards and `slot`, a permutation of the numbers from 0, with it, in place.
+
+    Scores move little between rounds, so insertion repairs the order of the round before, and only an order that is
+    far off is sorted from scratch. `spare` has the length of `key`.
     """
     n = key.size
     if _insert(key, slot, np.uint64(1), 2 * n + 16):
         return
-    if n > SHORT:
-        resort(key, slot)
-        return
-    by_slot = np.empty(n)
     for i in range(n):
-        by_slot[slot[i]] = key[i]
-    count(by_slot, key, slot)
+        spare[slot[i]] = key[i]
+    sort_down(spare[:n], key, slot, scratch)
 
 
-@inner
-def count(scores, key, slot):
-    """Fill `key` and `slot` with what `arrange` makes of `scores`, by counting how many are above each.
+@uncounted
+def counting_sort(scores, key, slot, used):
+    """Fill `key` and `slot` as `sort_down` does, by counting how many scores are above each.
 
-    The fastest way for short lists, as it has no branches and vectorises; four go over the list together.
+    There are no branches that depend on scores; four documents are compared with the list at a time.
     """
     n = np.uint64(scores.size)
-    used = np.empty(scores.size, np.int64)  # of equal scores, how many have their place already
     for i in range(n):
-        used[i] = 0
+        used[i] = 0  # of equal scores, how many have their place already
     last = n - np.uint64(1)
-    zero, one = digits(scores[0])
+    zero, one = counters_like(scores[0])
     for i in range(np.uint64(0), n, np.uint64(4)):
         s0 = scores[i]
         s1 = scores[i + np.uint64(1) if i + np.uint64(1) < n else last]
         s2 = scores[i + np.uint64(2) if i + np.uint64(2) < n else last]
         s3 = scores[i + np.uint64(3) if i + np.uint64(3) < n else last]
-        p0 = p1 = p2 = p3 = zero
-        for j in range(n):  # numbers as wide as the scores: they fill the same vectors
-            p0 += one if scores[j] > s0 else zero
-            p1 += one if scores[j] > s1 else zero
-            p2 += one if scores[j] > s2 else zero
-            p3 += one if scores[j] > s3 else zero
+        above0 = above1 = above2 = above3 = zero
+        for j in range(n):  # the counters are as wide as the scores: they fill the same vectors
+            above0 += one if scores[j] > s0 else zero
+            above1 += one if scores[j] > s1 else zero
+            above2 += one if scores[j] > s2 else zero
+            above3 += one if scores[j] > s3 else zero
         for r in range(np.uint64(4)):
             if i + r < n:
-                above = np.int64(p0 if r == 0 else (p1 if r == 1 else (p2 if r == 2 else p3)))
-                place = above + used[above]
-                used[above] += 1
+                above = above0 if r == 0 else (above1 if r == 1 else (above2 if r == 2 else above3))
+                place = np.int64(above) + used[np.int64(above)]
+                used[np.int64(above)] += 1
                 key[place] = scores[i + r]
                 slot[place] = np.int64(i + r)
 
 
+@uncounted
+def radix_sort(scores, slot, scratch):
+    """Fill `slot` as `sort_down` does: a pass over each byte of the scores, lowest first, keeping equal bytes in order.
+
+    Bytes that all scores share are skipped, so float32 scores in float64 take no more passes than they have bytes.
+    """
+    n = np.uint64(scores.size)
+    differ = np.uint64(0)
+    for i in range(n):
+        scratch.word[i] = _descending_bits(scores[i])
+        scratch.index[i] = np.int64(i)
+        differ |= scratch.word[i] ^ scratch.word[np.uint64(0)]
+    word, other_word = scratch.word, scratch.other_word
+    index, other_index = scratch.index, scratch.other_index
+    for byte in range(8):
+        shift = np.uint64(8 * byte)
+        if (differ >> shift) & np.uint64(_DIGITS - 1) == 0:
+            continue
+        _radix_pass(n, shift, word, index, other_word, other_index, scratch.digit_count)
+        word, other_word = other_word, word
+        index, other_index = other_index, index
+    for i in range(n):
+        slot[i] = index[i]
+
+
+@uncounted
+def _descending_bits(score):
+    """Return the bits of a score as a number that grows as the score falls; -0.0 counts as 0.0."""
+    bits = np.int64(np.float64(score).view(np.int64)) if score != 0 else np.int64(0)
+    return ~np.uint64(bits ^ ((bits >> np.int64(63)) | np.int64(-(2**63))))
+
+
+@uncounted
+def _radix_pass(n, shift, word, index, other_word, other_index, count):
+    """Move words and indices, in the order of one byte of the words, to the other columns."""
+    low = np.uint64(_DIGITS - 1)
+    for digit in range(_DIGITS):
+        count[digit] = 0
+    for i in range(n):
+        count[(word[i] >> shift) & low] += 1
+    total = np.int64(0)
+    for digit in range(_DIGITS):
+        here = count[digit]
+        count[digit] = total
+        total += here
+    for i in range(n):
+        digit = (word[i] >> shift) & low
+        place = np.uint64(count[digit])
+        count[digit] += 1
+        other_word[place], other_index[place] = word[i], index[i]
+
+
 @inner
-def resort(key, slot):
-    """Sort `key` downwards and `slot` with it, equal keys by slot, whatever the slots are (Shell's way)."""
+def shell_sort(key, slot):
+    """Sort `key` downwards and `slot` with it, equal keys by slot, whatever the slots are, in place."""
     gap = 1
     while gap < key.size // 4:
         gap = gap * 9 // 4 + 1
@@ -89,9 +146,9 @@ def resort(key, slot):
         gap = gap * 4 // 9
 
 
-@inner
-def _insert(key, slot, gap, moves):
-    """Insert each element among those at multiples of `gap` before it; False if that takes more than `moves`.
+@uncounted
+def _insert(key, slot, gap, most_moves):
+    """Insert each element among those at multiples of `gap` before it; False if that takes more than `most_moves`.
 
     Indices are unsigned: a signed one might be negative, and every access would test for it.
     """
@@ -102,31 +159,30 @@ def _insert(key, slot, gap, moves):
             key[j] = key[j - gap]
             slot[j] = slot[j - gap]
             j -= gap
-            moves -= 1
+            most_moves -= 1
         key[j] = k
         slot[j] = s
-        if moves < 0:
+        if most_moves < 0:
             return False
     return True
 
 
-@inner
-def choose(key, slot, k, spare):
+@uncounted
+def select_top(key, slot, k, spare):
     """Bring the slots of the k largest keys to the front, both parts by slot; `key` stays by slot.
 
-    `slot` holds what the round before found: the least of those k keys is a bound that few others reach.
-    What is found doesn't depend on that: the k-th largest key is a number, and among documents that
-    have it the first ones by slot are taken.
+    `slot` holds what the round before found: the least of those k keys is a bound that few others reach. The result
+    doesn't depend on it: of documents that tie for the k-th place, the first ones by slot are taken.
     """
     n = key.size
     bound = key[slot[0]]
     for i in range(k):
         bound = min(bound, key[slot[i]])
-    count = 0
+    candidates = 0
     for i in range(n):
-        spare[count] = key[i]
-        count += 1 if key[i] >= bound else 0
-    edge = _kth(spare, count, k)
+        spare[candidates] = key[i]
+        candidates += 1 if key[i] >= bound else 0
+    edge = _kth_largest(spare, candidates, k)
     ties = k
     for i in range(n):
         ties -= 1 if key[i] > edge else 0
@@ -140,10 +196,10 @@ def choose(key, slot, k, spare):
         ties -= same
 
 
-@inner
-def _kth(key, count, k):
-    """k-th largest of the first `count` keys, which are left in another order."""
-    for i in range(1, count):
+@uncounted
+def _kth_largest(key, n, k):
+    """Return the k-th largest of the first n keys, which are left in another order."""
+    for i in range(1, n):
         here = key[i]
         j = i if i < k else k - 1
         if i >= k and here <= key[k - 1]:

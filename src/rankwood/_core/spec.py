@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rankwood._core import checks
-from rankwood._core.jit import PARTS, is_part
+from rankwood._core.parts import PARTS, is_part
 
 _NAME = re.compile(r"\s*([A-Za-z][\w+-]*)\s*(?:@\s*(-?\d+))?\s*(\(.*\))?\s*", re.DOTALL)
 

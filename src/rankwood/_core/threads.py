@@ -35,14 +35,28 @@ def over(
     n_jobs: int | None = None,
     chunks: int = _CHUNKS,
 ) -> None:
-    """Call `kernel(first, last)` on ranges of items, large ones first: the last ones even out when threads end."""
+    """Call `run_ranges` with its arguments in their former order."""
+    run_ranges(kernel, work, n_jobs, chunks)
+
+
+def run_ranges(
+    kernel: Callable[[int, int], None],
+    cost: np.ndarray,
+    n_jobs: int | None = None,
+    chunks: int = _CHUNKS,
+) -> None:
+    """Call `kernel(first, last)` on ranges of items, by threads.
+
+    Ranges become smaller towards the end, so that threads finish at about the same time; `cost` has the cost of each
+    item.
+    """
     count = threads(n_jobs)
-    if count == 1 or work.size < 2:
-        kernel(0, work.size)
+    if count == 1 or cost.size < 2:
+        kernel(0, cost.size)
         return
-    total = np.cumsum(work, dtype=np.float64)
+    total = np.cumsum(cost, dtype=np.float64)
     cuts = np.searchsorted(total, total[-1] * _shares(count, chunks), side="right")
-    edges = np.unique(np.concatenate([[0], cuts, [work.size]]))
+    edges = np.unique(np.concatenate([[0], cuts, [cost.size]]))
     todo = list(zip(edges[-2::-1].tolist(), edges[:0:-1].tolist(), strict=True))  # from the end
 
     def worker() -> None:

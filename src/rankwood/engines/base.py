@@ -10,7 +10,7 @@ from rankwood._core import checks
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
 from rankwood.objectives._kernels.plan import has_ideal
-from rankwood.objectives.bi import Bivariate
+from rankwood.objectives.lifted import Bivariate
 
 #: The driver's half of a round: scores in, gradients and hessians out.
 Gradients = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]

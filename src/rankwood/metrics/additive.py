@@ -1,39 +1,28 @@
-"""What metrics share that are a sum of worth times discount: they differ in these two only."""
+"""What metrics share that are a sum of value times discount: they differ in these two only."""
 
 from collections import namedtuple
 
-import numpy as np
+from rankwood._core.compile import uncounted
 
-from rankwood._core import checks
-from rankwood._core.jit import inner
-
-#: Record of such a metric, by rank.
+#: Swap record of such a metric, by rank.
 Gains = namedtuple("Gains", "gain discount")
+GAINS_COLUMNS = Gains._fields
 
 
-@inner
-def by_rank(q, worth, rows):
-    """Rows by rank, in one piece; the first is filled with what the document at each rank is worth."""
-    n = q.slot.size
-    table = np.empty((rows, n), worth.dtype)
+@uncounted
+def by_rank(ranked, values, column):
+    """Fill a column by rank with values that are by slot."""
+    for i in range(ranked.slot.size):
+        column[i] = values[ranked.slot[i]]
+
+
+@uncounted
+def inverse_positions(column, n, k):
+    """Fill a column with 1 / position, and 0 beyond k."""
     for i in range(n):
-        table[0, i] = worth[q.slot[i]]
-    return table
+        column[i] = 1.0 / (i + 1) if i < k else 0.0
 
 
-@inner
-def inverse_places(out, k):
-    """Fill `out` with 1 over the place, and 0 beyond k."""
-    for i in range(out.size):
-        out[i] = 1.0 / (i + 1) if i < k else 0.0
-
-
-def sum_delta(self, x, y, a, b):
-    """Change by a swap of a metric with the record `Gains`."""
-    return (b.gain - a.gain) * (a.discount - b.discount)
-
-
-def check_fraction(value: float, name: str) -> None:
-    """Raise unless a value is between 0 and 1, both excluded."""
-    if not 0 < value < 1:
-        raise checks.InputError(f"{name} must be between 0 and 1, got {value:g}.")
+def additive_swap(self, a, b):
+    """Return the change by a swap of a metric whose record has a gain and a discount."""
+    return (b.own.gain - a.own.gain) * (a.own.discount - b.own.discount)

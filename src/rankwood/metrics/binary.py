@@ -1,25 +1,27 @@
-"""Metrics that only know relevant and irrelevant documents: precision, recall, AP, RR."""
+"""Metrics of relevant and irrelevant documents: precision, recall, average precision, reciprocal rank."""
 
 from collections import namedtuple
 from typing import ClassVar
 
-from rankwood._core import checks
-from rankwood._core.jit import Can, inner, like, part
-from rankwood.metrics.additive import Gains, by_rank, sum_delta
+from rankwood._core.compile import inner
+from rankwood._core.numeric import as_type_of
+from rankwood._core.parts import Positive, part
+from rankwood.metrics.additive import GAINS_COLUMNS, additive_swap, by_rank
 from rankwood.metrics.divisors import Places, Reachable
-from rankwood.metrics.insertions import first_moves, hit_moves, sum_moves
-from rankwood.metrics.verbs import per
+from rankwood.metrics.insertions import (
+    additive_insertions,
+    first_hit_insertions,
+    precision_insertions,
+)
+from rankwood.metrics.verbs import Divisor, divisor
 
-#: Record of average precision: worth (0 of an irrelevant document), 1 / place within k, and `lead`, the sum of
-#: 1 / place over relevant documents above, less their number over the own place.
-Hits = namedtuple("Hits", "gain inverse lead")
-#: Record of reciprocal rank: worth; `other`, of a relevant document the best 1 / place without it, of an
-#: irrelevant one its own 1 / place; and the value of the query.
-First = namedtuple("First", "gain other value")
+#: Swap record of the reciprocal rank: the value of a document; `other`, for a relevant document the best 1 / position
+#: without it, for an irrelevant one its own 1 / position; and the metric of the query.
+FirstHit = namedtuple("FirstHit", "gain other value")
 
 
 @inner
-def mark(label, rel, out):
+def mark_relevant(label, rel, out):
     """Fill `out` with 1 for relevant documents and 0 for others; return how many are relevant."""
     relevant = 0.0
     for i in range(label.size):
@@ -29,107 +31,101 @@ def mark(label, rel, out):
 
 
 @inner
-def share(out, by):
-    """Divide by a number; if it is 0, so are all."""
+def divide(out, by):
+    """Divide by a number; if it is 0, all values are 0 already."""
     unit = 1.0 / by if by > 0.0 else 0.0
     for i in range(out.size):
         out[i] *= unit
 
 
-def _relevant(self, label):
-    return like(label, label >= self.rel)
+def _relevance(self, label):
+    return as_type_of(label, label >= self.rel)
 
 
-def _hit_or_not(self, q, worth):
-    both = by_rank(q, worth, 2)
-    for i in range(q.slot.size):
-        both[1, i] = 1.0 if i < self.k else 0.0
-    return Gains(both[0], both[1])
+def _swap_record(self, ranked, values, room):
+    by_rank(ranked, values, room.gain)
+    for i in range(ranked.slot.size):
+        room.discount[i] = 1.0 if i < self.k else 0.0
+    return room
 
 
-def _sum_of_first(self, q, worth):
+def _sum_of_first(self, ranked, values):
     total = 0.0
-    for i in range(min(self.k, q.slot.size)):
-        total += worth[q.slot[i]]
+    for i in range(min(self.k, ranked.slot.size)):
+        total += values[ranked.slot[i]]
     return total
 
 
 @part
 class Precision:
-    """Share of relevant documents among the first k; `per` says what to divide by if there are fewer."""
+    """Share of relevant documents among the first k [sanderson2010].
+
+    Parameters
+    ----------
+    k : int, optional
+        Cutoff; None means the whole list.
+    rel : float
+        Smallest label of a relevant document.
+    divide_by : part
+        What the number of relevant documents is divided by: `Places()` there are, or the `Cutoff()`.
+    """
 
     k: int | None = None
-    rel: float = 1.0
-    per: Can("per") = Places()  # type: ignore[valid-type]
+    rel: Positive = 1.0
+    divide_by: Divisor = Places()
     normalised: ClassVar[bool] = True
-    higher_is_better: ClassVar[bool] = True
-
-    def check(self) -> None:
-        """Raise if a label of 0 would be relevant."""
-        checks.positive(self.rel, "Precision.rel")
+    swap_columns: ClassVar[tuple[str, ...]] = GAINS_COLUMNS
 
     def ranks(self) -> int:
         """Return k: all that matters is which documents are the first k."""
         return 0 if self.k is None else self.k
 
-    def worth(self, label, table, out):
-        relevant = mark(label, self.rel, out)
-        share(out, per(self.per, self.k, label.size, relevant))
+    def label_values(self, label, discount, out):
+        relevant = mark_relevant(label, self.rel, out)
+        divide(out, divisor(self.divide_by, self.k, label.size, relevant))
 
-    columns, value, delta = _hit_or_not, _sum_of_first, sum_delta
-    move, grade = sum_moves, _relevant
+    swap_record, value, swap_delta = _swap_record, _sum_of_first, additive_swap
+    insertion_record, as_relevance = additive_insertions, _relevance
 
 
 @part
 class Recall:
-    """Share of the relevant documents that are among the first k."""
+    """Share of the relevant documents that are among the first k [sanderson2010].
+
+    Parameters
+    ----------
+    k : int, optional
+        Cutoff; None means the whole list.
+    rel : float
+        Smallest label of a relevant document.
+    """
 
     k: int | None = None
-    rel: float = 1.0
+    rel: Positive = 1.0
     normalised: ClassVar[bool] = True
-    higher_is_better: ClassVar[bool] = True
+    swap_columns: ClassVar[tuple[str, ...]] = GAINS_COLUMNS
 
-    def check(self) -> None:
-        """Raise if a label of 0 would be relevant."""
-        checks.positive(self.rel, "Recall.rel")
+    def label_values(self, label, discount, out):
+        divide(out, mark_relevant(label, self.rel, out))
 
-    def worth(self, label, table, out):
-        share(out, mark(label, self.rel, out))
-
-    columns, value, delta = _hit_or_not, _sum_of_first, sum_delta
-    move, grade = sum_moves, _relevant
+    swap_record, value, swap_delta = _swap_record, _sum_of_first, additive_swap
+    insertion_record, as_relevance = additive_insertions, _relevance
 
 
 @inner
-def hits(q, worth, k):
-    """Record of average precision of the first k."""
-    table = by_rank(q, worth, 3)
-    none = like(table[0, 0], 0.0)
-    above = total = none
-    for i in range(q.slot.size):
-        inverse = like(none, 1.0 / (i + 1)) if i < k else none
-        table[1, i] = inverse
-        table[2, i] = total - above * inverse
-        hit = like(none, table[0, i] > none)
-        above += hit
-        total += hit * inverse
-    return Hits(table[0], table[1], table[2])
+def tied_average_precision(ranked, values, k):
+    """Return the mean of average precision over the orders of tied documents.
 
-
-@inner
-def tied_hits(q, worth, k):
-    """Average precision, its mean over the orders of tied documents.
-
-    In a random order of g documents, r of them relevant, one is at each place with probability r / g,
-    and t places further up then hold t (r - 1) / (g - 1) others [mcsherry2008].
+    In a random order of g documents, r of them relevant, one is at each position with probability r / g,
+    and t positions further up then hold t (r - 1) / (g - 1) others [mcsherry2008].
     """
-    n, above, total = q.slot.size, 0.0, 0.0
+    n, above, total = ranked.slot.size, 0.0, 0.0
     i = 0
     while i < n:
         j, r, unit = i, 0.0, 0.0
-        while j < n and q.score[j] == q.score[i]:
-            unit = max(unit, worth[q.slot[j]])
-            r += 1.0 if worth[q.slot[j]] > 0.0 else 0.0
+        while j < n and ranked.score[j] == ranked.score[i]:
+            unit = max(unit, values[ranked.slot[j]])
+            r += 1.0 if values[ranked.slot[j]] > 0.0 else 0.0
             j += 1
         g = j - i
         for t in range(min(j, k) - i):
@@ -140,91 +136,84 @@ def tied_hits(q, worth, k):
     return total
 
 
-def _average_precision(self, q, worth):
-    total, above = 0.0, 0.0
-    for i in range(min(self.k, q.slot.size)):
-        own = worth[q.slot[i]]
-        above += own > 0.0  # no branch, which would often be taken wrongly
-        total += own * above / (i + 1)
-    return total
-
-
 @part
 class AP:
-    r"""Average precision, :math:`\frac{1}{N} \sum_{p \le k} b_p \, P@p`; N is min(R, k) unless `per` says else.
+    r"""Average precision, :math:`\frac{1}{N} \sum_{p \le k} b_p \, P@p` [sanderson2010].
 
-    The change by a swap is known from what lies above the two documents, without going over those
-    between them [donmez2009].
+    The change by a swap follows from what lies above the two documents, without a look at those between
+    them [donmez2009].
+
+    Parameters
+    ----------
+    k : int, optional
+        Cutoff; None means the whole list.
+    rel : float
+        Smallest label of a relevant document.
+    divide_by : part
+        The divisor N: `Reachable()`, min(R, k) of R relevant documents, or `Relevant()`, R.
     """
 
     k: int | None = None
-    rel: float = 1.0
-    per: Can("per") = Reachable()  # type: ignore[valid-type]
+    rel: Positive = 1.0
+    divide_by: Divisor = Reachable()
     normalised: ClassVar[bool] = True
-    higher_is_better: ClassVar[bool] = True
+    #: 1 / position within k; and `lead`, the sum of 1 / position over relevant documents above, less their number
+    #: over the own position.
+    swap_columns: ClassVar[tuple[str, ...]] = ("gain", "inverse", "lead")
 
-    def check(self) -> None:
-        """Raise if a label of 0 would be relevant."""
-        checks.positive(self.rel, "AP.rel")
+    def label_values(self, label, discount, out):
+        relevant = mark_relevant(label, self.rel, out)
+        divide(out, divisor(self.divide_by, self.k, label.size, relevant))
 
-    def worth(self, label, table, out):
-        relevant = mark(label, self.rel, out)
-        share(out, per(self.per, self.k, label.size, relevant))
+    def swap_record(self, ranked, values, room):
+        by_rank(ranked, values, room.gain)
+        none = as_type_of(room.gain[0], 0.0)
+        above = total = none
+        for i in range(ranked.slot.size):
+            inverse = as_type_of(none, 1.0 / (i + 1)) if i < self.k else none
+            room.inverse[i] = inverse
+            room.lead[i] = total - above * inverse
+            hit = as_type_of(none, room.gain[i] > none)
+            above += hit
+            total += hit * inverse
+        return room
 
-    def columns(self, q, worth):
-        return hits(q, worth, self.k)
+    def value(self, ranked, values):
+        total, above = 0.0, 0.0
+        for i in range(min(self.k, ranked.slot.size)):
+            own = values[ranked.slot[i]]
+            above += own > 0.0  # branch-free: hits are hard to predict
+            total += own * above / (i + 1)
+        return total
 
-    value = _average_precision
+    def swap_delta(self, a, b):
+        # A relevant document that falls loses its lead; one that rises gains that, and its own hit besides.
+        apart = a.own.gain - b.own.gain
+        by_own = apart * (a.own.inverse - b.own.inverse)
+        return apart * (a.own.lead - b.own.lead) - min(by_own, as_type_of(by_own, 0.0))
 
-    def delta(self, x, y, a, b):
-        # A relevant document that falls loses its lead; one that rises wins that, and its own hit besides.
-        apart = a.gain - b.gain
-        by_own = apart * (a.inverse - b.inverse)
-        return apart * (a.lead - b.lead) - min(by_own, like(by_own, 0.0))
+    def insertion_record(self, ranked, values, room):
+        return precision_insertions(ranked, values, self.k, room)
 
-    def move(self, q, worth):
-        return hit_moves(q, worth, self.k)
+    as_relevance = _relevance
 
-    grade = _relevant
-
-    def tied(self, q, worth):
-        return tied_hits(q, worth, self.k)
-
-
-@inner
-def first(q, worth, k):
-    """Record of the reciprocal rank of the first relevant document within k."""
-    table = by_rank(q, worth, 2)
-    none = like(table[0, 0], 0.0)
-    best = second = none
-    place = -1
-    for i in range(min(q.slot.size, worth.size, k)):
-        if table[0, i] > none:
-            if place >= 0:
-                second = like(none, 1.0 / (i + 1))
-                break
-            place, best = i, like(none, 1.0 / (i + 1))
-    for i in range(q.slot.size):
-        inverse = like(none, 1.0 / (i + 1)) if i < k else none
-        table[1, i] = best if table[0, i] > none else inverse
-    if place >= 0:
-        table[1, place] = second
-    return First(table[0], table[1], best)
+    def mean_over_ties(self, ranked, values):
+        return tied_average_precision(ranked, values, self.k)
 
 
 @inner
-def tied_first(q, worth, k):
-    """Reciprocal rank, its mean over the orders of tied documents.
+def tied_reciprocal_rank(ranked, values, k):
+    """Return the mean of the reciprocal rank over the orders of tied documents.
 
-    In the first run of ties with relevant documents, place by place: the chance that none came before,
-    times the chance that one is here.
+    In the first run of ties with relevant documents, position by position: the probability that none came before,
+    times the probability that one is here.
     """
-    n = q.slot.size
+    n = ranked.slot.size
     i = 0
     while i < n:
         j, r = i, 0.0
-        while j < n and q.score[j] == q.score[i]:
-            r += worth[q.slot[j]]
+        while j < n and ranked.score[j] == ranked.score[i]:
+            r += values[ranked.slot[j]]
             j += 1
         if r > 0.0:
             total, none = 0.0, 1.0
@@ -237,42 +226,58 @@ def tied_first(q, worth, k):
     return 0.0
 
 
-def _reciprocal(self, q, worth):
-    for i in range(min(self.k, q.slot.size)):
-        if worth[q.slot[i]] > 0.0:
-            return 1.0 / (i + 1)
-    return 0.0
-
-
 @part
 class RR:
-    """Reciprocal rank: 1 over the place of the first relevant document, 0 beyond k [voorhees1999]."""
+    """Reciprocal rank: 1 / position of the first relevant document, 0 beyond k [voorhees1999].
+
+    Parameters
+    ----------
+    k : int, optional
+        Cutoff; None means the whole list.
+    rel : float
+        Smallest label of a relevant document.
+    """
 
     k: int | None = None
-    rel: float = 1.0
+    rel: Positive = 1.0
     normalised: ClassVar[bool] = True
-    higher_is_better: ClassVar[bool] = True
+    swap_columns: ClassVar[tuple[str, ...]] = ("gain", "other")
 
-    def check(self) -> None:
-        """Raise if a label of 0 would be relevant."""
-        checks.positive(self.rel, "RR.rel")
+    def label_values(self, label, discount, out):
+        mark_relevant(label, self.rel, out)
 
-    def worth(self, label, table, out):
-        mark(label, self.rel, out)
+    def swap_record(self, ranked, values, room):
+        by_rank(ranked, values, room.gain)
+        none = as_type_of(room.gain[0], 0.0)
+        best = second = none
+        first = -1
+        for i in range(min(ranked.n, self.k)):
+            if room.gain[i] > none:
+                if first >= 0:
+                    second = as_type_of(none, 1.0 / (i + 1))
+                    break
+                first, best = i, as_type_of(none, 1.0 / (i + 1))
+        for i in range(ranked.slot.size):
+            inverse = as_type_of(none, 1.0 / (i + 1)) if i < self.k else none
+            room.other[i] = best if room.gain[i] > none else inverse
+        if first >= 0:
+            room.other[first] = second
+        return FirstHit(room.gain, room.other, best)
 
-    def columns(self, q, worth):
-        return first(q, worth, self.k)
+    def value(self, ranked, values):
+        for i in range(min(self.k, ranked.slot.size)):
+            if values[ranked.slot[i]] > 0.0:
+                return 1.0 / (i + 1)
+        return 0.0
 
-    value = _reciprocal
+    def swap_delta(self, a, b):
+        change = max(a.own.other, b.own.other) - a.own.value
+        return change if a.own.gain != b.own.gain else as_type_of(change, 0.0)
 
-    def delta(self, x, y, a, b):
-        change = max(a.other, b.other) - a.value
-        return change if a.gain != b.gain else like(change, 0.0)
+    def insertion_record(self, ranked, values, room):
+        return first_hit_insertions(ranked, values, self.k, room)
 
-    def move(self, q, worth):
-        return first_moves(q, worth, self.k)
+    as_relevance = _relevance
 
-    grade = _relevant
-
-    def tied(self, q, worth):
-        return tied_first(q, worth, self.k)
+    def mean_over_ties(self, ranked, values):
+        return tied_reciprocal_rank(ranked, values, self.k)

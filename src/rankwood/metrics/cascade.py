@@ -1,70 +1,71 @@
 r"""Metrics of a user who reads downwards until satisfied: ERR, PFound.
 
-Both are :math:`\sum_p d_p \, r_p \prod_{q < p} (1 - r_q)`, r being the chance that a document satisfies;
-they differ in the discount d, which is 0 beyond k.
+Both are :math:`\sum_p d_p \, r_p \prod_{q < p} (1 - r_q)`, r being the probability that a document satisfies; they
+differ in the discount d, which is 0 beyond k.
 """
 
-from collections import namedtuple
 from typing import ClassVar
 
 import numpy as np
 
 from rankwood._core import checks
-from rankwood._core.jit import Can, inner, like, part
-from rankwood.metrics.additive import by_rank, check_fraction, inverse_places
-from rankwood.metrics.gains import ExpChance, LinearChance, all_gains
-from rankwood.metrics.insertions import SURE, chance_moves
-from rankwood.metrics.verbs import gain
+from rankwood._core.compile import inner, uncounted
+from rankwood._core.numeric import as_type_of
+from rankwood._core.parts import Fraction, part
+from rankwood.metrics.additive import by_rank, inverse_positions
+from rankwood.metrics.gains import ExpChance, LinearChance, fill_gains
+from rankwood.metrics.insertions import SMALLEST_MISS, cascade_insertions
+from rankwood.metrics.verbs import Gain, gain
 
-#: Record by rank: the chance r, the discount d, and what a swap needs: for a above b it changes the metric
-#: by (r_b - r_a) (head_a + rate_a tail_b).
-Cascade = namedtuple("Cascade", "chance discount head rate tail")
+#: The probability r, the discount d, and what a swap needs: for a above b it changes the metric by
+#: (r_b - r_a) (head_a + rate_a tail_b).
+_COLUMNS = ("chance", "discount", "head", "rate", "tail")
 
 
-@inner
-def cascade(table, n):
-    """Fill what a swap needs, given chances and discounts.
+@uncounted
+def cascade(room, n, padded):
+    """Fill the rest of a swap record, given probabilities and discounts.
 
-    With P the chance to get to a place and U the metric's share from there on (a sum from the end, which
+    With P the probability to reach a position and U the metric's share from there on (a sum from the end, which
     keeps its relative accuracy), a swap of a and b below it changes the metric by (r_b - r_a) times
     P_a d_a - (U_{a+1} - U_b) / (1 - r_a) - P_b d_b / (1 - r_a).
     """
-    one = like(table[0, 0], 1.0)
+    one = as_type_of(room.chance[0], 1.0)
     reach = one
     for i in range(n):
-        missed = max(one - table[0, i], like(one, SURE))
-        table[2, i] = reach
-        table[3, i] = one / missed
+        missed = max(one - room.chance[i], as_type_of(one, SMALLEST_MISS))
+        room.head[i] = reach
+        room.rate[i] = one / missed
         reach *= missed
-    beyond = like(one, 0.0)
+    beyond = as_type_of(one, 0.0)
     for i in range(n - 1, -1, -1):
-        here = table[2, i] * table[1, i]
-        table[2, i] = here - beyond * table[3, i]
-        beyond += table[0, i] * here
-        table[4, i] = beyond - here
-    for i in range(n, table.shape[1]):  # what fills up a list needs some numbers
-        table[2, i] = table[3, i] = table[4, i] = like(one, 0.0)
-    return Cascade(table[0], table[1], table[2], table[3], table[4])
+        here = room.head[i] * room.discount[i]
+        room.head[i] = here - beyond * room.rate[i]
+        beyond += room.chance[i] * here
+        room.tail[i] = beyond - here
+    for i in range(n, padded):
+        room.head[i] = room.rate[i] = room.tail[i] = as_type_of(one, 0.0)
+    return room
 
 
 @inner
-def tied_cascade(q, worth, discount):
-    """Mean over the orders of tied documents, one run of ties after the other.
+def tied_cascade(ranked, values, discount):
+    """Return the mean over the orders of tied documents, one run of ties after the other.
 
-    In a random order of g documents the chance to get past the first t is the mean m_t of the products
+    In a random order of g documents the probability to get past the first t is the mean m_t of the products
     of t of their (1 - r); documents are added one by one, each of the means changing in place.
     """
-    n = q.slot.size
+    n = ranked.slot.size
     mean = np.empty(n + 1)
     reach, total = 1.0, 0.0
     i = 0
     while i < n:
         j, past = i, 1.0
         mean[0] = 1.0
-        while j < n and q.score[j] == q.score[i]:
+        while j < n and ranked.score[j] == ranked.score[i]:
             j += 1
             g = j - i
-            missed = 1.0 - worth[q.slot[j - 1]]
+            missed = 1.0 - values[ranked.slot[j - 1]]
             past *= missed
             mean[g] = mean[g - 1] * missed
             for t in range(g - 1, 0, -1):
@@ -76,18 +77,18 @@ def tied_cascade(q, worth, discount):
     return total
 
 
-def _worth(self, label, table, out):
-    all_gains(self.gain, label, out)
+def _label_values(self, label, discount, out):
+    fill_gains(self.gain, label, out)
 
 
-def _grade(self, label):
-    return like(label, gain(self.gain, label))
+def _relevance(self, label):
+    return as_type_of(label, gain(self.gain, label))
 
 
 def _check_chances(self, y):
-    """Raise unless the gain makes chances of all labels: numbers from 0 to 1."""
+    """Raise unless the gain makes probabilities of all labels: numbers from 0 to 1."""
     if isinstance(self.gain, (ExpChance, LinearChance)):
-        return  # they look for themselves
+        return  # they check labels themselves
     for row in (int(np.argmax(y)), int(np.argmin(y))) if y.size else ():
         chance = self.gain.gain(float(y[row]))
         if not 0 <= chance <= 1:
@@ -97,99 +98,108 @@ def _check_chances(self, y):
             )
 
 
-def _delta(self, x, y, a, b):
-    if_above, if_below = a.head + a.rate * b.tail, b.head + b.rate * a.tail
-    change = (b.chance - a.chance) * if_above
-    other = (a.chance - b.chance) * if_below
-    return change if a.discount > b.discount else other
+def _swap_delta(self, a, b):
+    if_above, if_below = a.own.head + a.own.rate * b.own.tail, b.own.head + b.own.rate * a.own.tail
+    change = (b.own.chance - a.own.chance) * if_above
+    other = (a.own.chance - b.own.chance) * if_below
+    return change if a.own.discount > b.own.discount else other
 
 
-@inner
-def decays(out, decay, k):
-    """Fill `out` with 1, d, d^2, ..., and 0 beyond k."""
+@uncounted
+def powers(column, n, base, k):
+    """Fill a column with 1, b, b^2, ..., and 0 beyond k."""
     now = 1.0
-    for i in range(out.size):
-        out[i] = now if i < k else 0.0
-        now *= decay
-
-
-def _err(self, q, worth):
-    total, reach = 0.0, 1.0
-    for i in range(min(self.k, q.slot.size)):
-        chance = worth[q.slot[i]]
-        total += reach * chance / (i + 1)
-        reach *= 1.0 - chance
-    return total
-
-
-def _pfound(self, q, worth):
-    total, reach = 0.0, 1.0
-    for i in range(min(self.k, q.slot.size)):
-        chance = worth[q.slot[i]]
-        total += reach * chance
-        reach *= (1.0 - chance) * self.decay
-    return total
+    for i in range(n):
+        column[i] = now if i < k else 0.0
+        now *= base
 
 
 @part
 class ERR:
-    r"""Expected reciprocal rank, :math:`\sum_{p \le k} \frac{r_p}{p} \prod_{q < p} (1 - r_q)` [chapelle2009]."""
+    r"""Expected reciprocal rank, :math:`\sum_{p \le k} \frac{r_p}{p} \prod_{q < p} (1 - r_q)` [chapelle2009].
+
+    Parameters
+    ----------
+    k : int, optional
+        Cutoff; None means the whole list.
+    gain : part
+        Probability r that a document satisfies: `ExpChance(max_label)`, `LinearChance(max_label)`.
+    """
 
     k: int | None = None
-    gain: Can("gain") = ExpChance()  # type: ignore[valid-type]
+    gain: Gain = ExpChance()
     normalised: ClassVar[bool] = True
-    higher_is_better: ClassVar[bool] = True
+    swap_columns: ClassVar[tuple[str, ...]] = _COLUMNS
 
-    def columns(self, q, worth):
-        table = by_rank(q, worth, 5)
-        inverse_places(table[1], self.k)
-        return cascade(table, min(q.slot.size, worth.size))
+    def swap_record(self, ranked, values, room):
+        by_rank(ranked, values, room.chance)
+        inverse_positions(room.discount, ranked.slot.size, self.k)
+        return cascade(room, ranked.n, ranked.slot.size)
 
-    def move(self, q, worth):
-        table = by_rank(q, worth, 4)
-        inverse_places(table[1], self.k)
-        return chance_moves(table)
+    def insertion_record(self, ranked, values, room):
+        by_rank(ranked, values, room.gain)
+        inverse_positions(room.below, ranked.slot.size, self.k)
+        return cascade_insertions(room, ranked.slot.size)
 
-    def tied(self, q, worth):
-        discount = np.empty(q.slot.size)
-        inverse_places(discount, self.k)
-        return tied_cascade(q, worth, discount)
+    def mean_over_ties(self, ranked, values):
+        discount = np.empty(ranked.slot.size)
+        inverse_positions(discount, discount.size, self.k)
+        return tied_cascade(ranked, values, discount)
 
-    worth, value, delta, grade = _worth, _err, _delta, _grade
+    def value(self, ranked, values):
+        total, reach = 0.0, 1.0
+        for i in range(min(self.k, ranked.slot.size)):
+            chance = values[ranked.slot[i]]
+            total += reach * chance / (i + 1)
+            reach *= 1.0 - chance
+        return total
+
+    label_values, swap_delta, as_relevance = _label_values, _swap_delta, _relevance
     check_labels = _check_chances
 
 
 @part
 class PFound:
-    r"""Chance to be satisfied, :math:`\sum_{p \le k} d^{p-1} r_p \prod_{q < p} (1 - r_q)` [gulin2011].
+    r"""Probability to be satisfied, :math:`\sum_{p \le k} d^{p-1} r_p \prod_{q < p} (1 - r_q)` [gulin2011].
 
-    The user gives up after each document with probability 1 - d.
+    Parameters
+    ----------
+    k : int, optional
+        Cutoff; None means the whole list.
+    gain : part
+        Probability r that a document satisfies: `ExpChance(max_label)`, `LinearChance(max_label)`.
+    decay : float
+        Probability d that the user goes on after a document that did not satisfy.
     """
 
     k: int | None = None
-    gain: Can("gain") = LinearChance()  # type: ignore[valid-type]
-    decay: float = 0.85
+    gain: Gain = LinearChance()
+    decay: Fraction = 0.85
     normalised: ClassVar[bool] = True
-    higher_is_better: ClassVar[bool] = True
+    swap_columns: ClassVar[tuple[str, ...]] = _COLUMNS
 
-    def check(self) -> None:
-        """Raise unless the decay is a probability."""
-        check_fraction(self.decay, "PFound.decay")
+    def swap_record(self, ranked, values, room):
+        by_rank(ranked, values, room.chance)
+        powers(room.discount, ranked.slot.size, self.decay, self.k)
+        return cascade(room, ranked.n, ranked.slot.size)
 
-    def columns(self, q, worth):
-        table = by_rank(q, worth, 5)
-        decays(table[1], self.decay, self.k)
-        return cascade(table, min(q.slot.size, worth.size))
+    def insertion_record(self, ranked, values, room):
+        by_rank(ranked, values, room.gain)
+        powers(room.below, ranked.slot.size, self.decay, self.k)
+        return cascade_insertions(room, ranked.slot.size)
 
-    def move(self, q, worth):
-        table = by_rank(q, worth, 4)
-        decays(table[1], self.decay, self.k)
-        return chance_moves(table)
+    def mean_over_ties(self, ranked, values):
+        discount = np.empty(ranked.slot.size)
+        powers(discount, discount.size, self.decay, self.k)
+        return tied_cascade(ranked, values, discount)
 
-    def tied(self, q, worth):
-        discount = np.empty(q.slot.size)
-        decays(discount, self.decay, self.k)
-        return tied_cascade(q, worth, discount)
+    def value(self, ranked, values):
+        total, reach = 0.0, 1.0
+        for i in range(min(self.k, ranked.slot.size)):
+            chance = values[ranked.slot[i]]
+            total += reach * chance
+            reach *= (1.0 - chance) * self.decay
+        return total
 
-    worth, value, delta, grade = _worth, _pfound, _delta, _grade
+    label_values, swap_delta, as_relevance = _label_values, _swap_delta, _relevance
     check_labels = _check_chances

@@ -107,6 +107,6 @@ def build(what: Any, known: dict[str, Any]) -> tuple[Any, Any]:
         own = known["metrics"].get(what.split("(")[0].split("@")[0].strip(), {})
     settings = {name: value for name, value in own.items() if name != "empty"}
     part = spec.build(what, METRICS, "metric", {}, settings)
-    if getattr(type(part), "Raw", None) not in value.table:
+    if not value.verb.able(part):
         raise checks.InputError(f"{what} is no metric; known are {', '.join(METRICS)}.")
     return part, own.get("empty", known["empty"])

@@ -4,12 +4,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankwood._core.jit import Can, inner, like, part
-from rankwood._core.sorting import resort
-from rankwood.metrics.additive import Gains, by_rank, sum_delta
-from rankwood.metrics.gains import GAINS, Exp, Linear, all_gains
-from rankwood.metrics.insertions import sum_moves
-from rankwood.metrics.verbs import gain
+from rankwood._core.compile import inner
+from rankwood._core.numeric import as_type_of
+from rankwood._core.parts import part
+from rankwood._core.sorting import shell_sort
+from rankwood.metrics.additive import GAINS_COLUMNS, Gains, additive_swap, by_rank
+from rankwood.metrics.gains import GAINS, Exp, Linear, fill_gains
+from rankwood.metrics.insertions import additive_insertions
+from rankwood.metrics.verbs import Gain, gain
 
 __all__ = ["DCG", "GAINS", "NDCG", "Exp", "Gains", "Linear"]
 
@@ -18,85 +20,103 @@ _GRADES = 16  # labels 0 to 15 are counted, lists with others are sorted
 
 
 @inner
-def best_dcg(gains, label, table, k, out):
-    """DCG of the first k in the best order, by decreasing label; `out` is filled with the gains."""
+def best_dcg(gains, label, discount, k, out):
+    """Return the DCG of the first k in the best order, by decreasing label; fill `out` with the gains."""
     counts = np.empty(_GRADES, np.int64)
     for grade in range(_GRADES):
         counts[grade] = 0
     known = 0
     for i in range(label.size):
         out[i] = gain(gains, label[i])
-        g = np.int64(label[i]) % _GRADES
-        counts[g] += 1
-        known += 1 if g == label[i] else 0
-    total, place = 0.0, 0
+        grade = np.int64(label[i]) % _GRADES
+        counts[grade] += 1
+        known += 1 if grade == label[i] else 0
+    total, position = 0.0, 0
     if known == label.size:
         for grade in range(_GRADES - 1, -1, -1):
             own = gain(gains, float(grade))
-            for i in range(place, place + counts[grade]):
-                total += own * table[i] if i < k else 0.0
-            place += counts[grade]
+            for i in range(position, position + counts[grade]):
+                total += own * discount[i] if i < k else 0.0
+            position += counts[grade]
         return total
     best, slot = np.empty(label.size), np.empty(label.size, np.int64)
     for i in range(label.size):
         best[i], slot[i] = out[i], i
-    resort(best, slot)
+    shell_sort(best, slot)
     for i in range(k):
-        total += best[i] * table[i]
+        total += best[i] * discount[i]
     return total
 
 
-# What DCG and NDCG share: they differ in what a document is worth, its gain or its share of the ideal.
+# DCG and NDCG differ only in the value of a document: its gain, or its share of the ideal.
 
 
-def _columns(self, q, worth):
-    both = by_rank(q, worth, 2)
-    for i in range(q.slot.size):
-        both[1, i] = q.table[i] if i < self.k else like(q.table[i], 0.0)
-    return Gains(both[0], both[1])
+def _swap_record(self, ranked, values, room):
+    by_rank(ranked, values, room.gain)
+    for i in range(ranked.slot.size):
+        room.discount[i] = ranked.discount[i] if i < self.k else as_type_of(ranked.discount[i], 0.0)
+    return room
 
 
-def _value(self, q, worth):
+def _value(self, ranked, values):
     total = 0.0
-    for i in range(min(self.k, q.slot.size)):
-        total += worth[q.slot[i]] * q.table[i]
+    for i in range(min(self.k, ranked.slot.size)):
+        total += values[ranked.slot[i]] * ranked.discount[i]
     return total
 
 
 @part
 class DCG:
-    r"""Discounted cumulative gain of the first k, :math:`\sum_{p \le k} G_p / \log_2(1 + p)` [jarvelin2002]."""
+    r"""Discounted cumulative gain of the first k, :math:`\sum_{p \le k} G_p / \log_2(1 + p)` [jarvelin2002].
+
+    Parameters
+    ----------
+    k : int, optional
+        Cutoff; None means no cutoff.
+    gain : part
+        Gain G of a label: `Exp()`, `Linear()`, `AtLeast(rel)`.
+    """
 
     k: int | None = None
-    gain: Can("gain") = Exp()  # type: ignore[valid-type]
-    normalised: ClassVar[bool] = False
-    higher_is_better: ClassVar[bool] = True
+    gain: Gain = Exp()
+    swap_columns: ClassVar[tuple[str, ...]] = GAINS_COLUMNS
 
-    def worth(self, label, table, out):
-        all_gains(self.gain, label, out)
+    def label_values(self, label, discount, out):
+        fill_gains(self.gain, label, out)
 
-    columns, value, delta, move = _columns, _value, sum_delta, sum_moves
+    swap_record, value, swap_delta = _swap_record, _value, additive_swap
+    insertion_record = additive_insertions
 
 
 @part
 class NDCG:
-    r"""DCG of the first k over the best that could be, :math:`\mathrm{DCG}_k / \mathrm{IDCG}` [jarvelin2002].
+    r"""DCG of the first k over the best possible DCG, :math:`\mathrm{DCG}_k / \mathrm{IDCG}` [jarvelin2002].
 
-    The best is that of the first k, or of the first `ideal` if that is fewer. LightGBM's training
-    weight truncates the ideal but never the discounts: it is the swap of `NDCG(ideal=k)`, while
-    `NDCG(k)` is the metric people report. A query that has no gain is worth 0.
+    LightGBM's training weight truncates the ideal but never the discounts: it is the swap of `NDCG(ideal=k)`, while
+    `NDCG(k)` is the metric people report. A query in which no document has a gain has the value 0.
+
+    Parameters
+    ----------
+    k : int, optional
+        Cutoff of the discounts; None means no cutoff.
+    gain : part
+        Gain of a label: `Exp()`, `Linear()`, `AtLeast(rel)`.
+    ideal : int, optional
+        Cutoff of the ideal DCG, if it is smaller than `k`.
     """
 
     k: int | None = None
-    gain: Can("gain") = Exp()  # type: ignore[valid-type]
+    gain: Gain = Exp()
     ideal: int | None = None
-    normalised: ClassVar[bool] = True  # at most 1
-    higher_is_better: ClassVar[bool] = True
+    normalised: ClassVar[bool] = True
+    swap_columns: ClassVar[tuple[str, ...]] = GAINS_COLUMNS
 
-    def worth(self, label, table, out):
-        cut = self.k if self.k < self.ideal else self.ideal  # type: ignore[operator]
-        ideal = best_dcg(self.gain, label, table, cut if cut < label.size else label.size, out)  # type: ignore[operator]
+    def label_values(self, label, discount, out):
+        cutoff = self.k if self.k < self.ideal else self.ideal  # type: ignore[operator]
+        cutoff = cutoff if cutoff < label.size else label.size  # type: ignore[operator]
+        ideal = best_dcg(self.gain, label, discount, cutoff, out)
         for i in range(label.size):
             out[i] = out[i] / ideal if ideal > 0.0 else 0.0
 
-    columns, value, delta, move = _columns, _value, sum_delta, sum_moves
+    swap_record, value, swap_delta = _swap_record, _value, additive_swap
+    insertion_record = additive_insertions

@@ -7,16 +7,26 @@ from typing import Any
 import numpy as np
 
 from rankwood._core import checks, threads
-from rankwood._core.jit import check_labels, inline, inner, jit, lower
-from rankwood._core.sorting import SHORT, Query, arrange, count, discounts, resort
+from rankwood._core.compile import inner, jit
+from rankwood._core.parts import check_labels, lower, part
+from rankwood._core.records import documents, lend
+from rankwood._core.sorting import make_sort_scratch, shell_sort, sort_down
+from rankwood._core.verbs import verb
 from rankwood.data.ranking_data import grouped
 from rankwood.data.trec import Qrels, joined
 from rankwood.data.unlisted import Beyond
 from rankwood.metrics import conventions
 from rankwood.metrics.conventions import CONVENTIONS, DEFAULTS, EMPTY, TIES
 from rankwood.metrics.evaluation import Evaluation
+from rankwood.metrics.ranked import Ranked, discounts
 from rankwood.metrics.registry import METRICS, metric
-from rankwood.metrics.verbs import tied, value, worth
+from rankwood.metrics.verbs import (
+    higher_is_better,
+    is_normalised,
+    label_values,
+    mean_over_ties,
+    value,
+)
 
 __all__ = [
     "CONVENTIONS",
@@ -30,8 +40,16 @@ __all__ = [
 ]
 
 
+#: Documents query by query: the row of each, its label, and the discounts by rank.
+Queries = namedtuple("Queries", "rows label discount")
 #: Queries in rank order: where each starts, how many of its documents were ranked, slot and score by rank.
 Ranking = namedtuple("Ranking", "ptr length slot key")
+#: One thread's memory to rank a query.
+RankScratch = namedtuple("RankScratch", "score sorting")
+#: A metric, and the rule for ties.
+Measured = namedtuple("Measured", "metric rule")
+#: By query: the metric, and whether no document has a value.
+Values = namedtuple("Values", "value empty")
 
 
 def evaluate(
@@ -172,10 +190,10 @@ class Evaluator:
         if found is not None:
             self._length = np.add.reduceat(found[groups.rows].astype(np.int64), groups.ptr[:-1])
             self._behind = -1.0 - y
-        for part in metrics.values():
-            check_labels(part, y)
+        for metric_ in metrics.values():
+            check_labels(metric_, y)
         self._label = y[groups.rows]
-        self._table = discounts(int(groups.sizes.max()))
+        self._discount = discounts(int(groups.sizes.max()))
 
     def __call__(self, scores: np.ndarray) -> Evaluation:
         """Return the value of each metric for each query."""
@@ -188,17 +206,22 @@ class Evaluator:
             groups.ptr, self._length, np.empty(scores.size, np.int64), np.empty(scores.size)
         )
         whole = ranking._replace(length=groups.sizes)
-        raw = [lower(part) for part in self.metrics.values()]
-        upward = [getattr(part, "higher_is_better", True) for part in self.metrics.values()]
-        out = np.empty((len(raw), groups.ids.size))
+        rule = lower(MeanOverTies() if self.ties == "average" else AsRanked())
+        measured = [Measured(lower(part), rule) for part in self.metrics.values()]
+        upward = [higher_is_better(part) for part in self.metrics.values()]
+        out = np.empty((len(measured), groups.ids.size))
         empty = np.empty(out.shape, bool)
-        ties, values = TIES.index(self.ties), _tied_values if self.ties == "average" else _values
+        queries = Queries(groups.rows, label, self._discount)
+        ties = TIES.index(self.ties)
 
         def run(first: int, last: int) -> None:
-            _rank(groups.rows, label, scores, ties, ranking, first, last)
-            for i, part in enumerate(raw):
+            longest = int(groups.sizes[first:last].max(initial=0))
+            scratch = RankScratch(np.empty(longest), make_sort_scratch(longest))
+            _rank(queries, scores, ties, ranking, scratch, first, last)
+            for i, one in enumerate(measured):
                 lists = ranking if upward[i] else whole
-                values(part, lists, label, self._table, out[i], empty[i], first, last)
+                found = Values(out[i], empty[i])
+                _values(one, queries, lists, scratch.score, found, first, last)
 
         # Every metric is a call of its own, and calls take their time: few chunks.
         threads.over(groups.sizes, run, self.n_jobs, chunks=2)
@@ -206,10 +229,10 @@ class Evaluator:
 
     def _evaluation(self, out: np.ndarray, empty: np.ndarray) -> Evaluation:
         """Return the result, queries without relevant documents being valued by the rules."""
-        for i, (name, part) in enumerate(self.metrics.items()):
+        for i, (name, one) in enumerate(self.metrics.items()):
             if self.empty[name] == "skip":
                 out[i, empty[i]] = np.nan
-            elif self.empty[name] == 1 and getattr(part, "normalised", False):
+            elif self.empty[name] == 1 and is_normalised(one):
                 out[i, empty[i]] = 1.0
         said = set(self.empty.values())
         rules = {"ties": self.ties, "empty": said.pop() if len(said) == 1 else self.empty}
@@ -218,46 +241,25 @@ class Evaluator:
         return Evaluation(self._groups.ids, values, rules, definitions)
 
 
-# Functions count the owners of the arrays they are handed, and threads that count the owners of one array
-# wait for each other: what is handed on inside the loops over queries is our own.
-
-
 @jit
-def _rank(rows, label, scores, ties, ranking, first, last):
-    """Fill `ranking` with each query's slots and scores by rank; `ties` is a place in TIES."""
-    longest = _longest(ranking.ptr, first, last)
-    own, slots = np.empty((3, longest)), np.empty(longest, np.int64)
+def _rank(queries, scores, ties, ranking, scratch, first, last):
+    """Fill `ranking` with each query's slots and scores by rank; `ties` is an index into TIES."""
+    queries, scores, ranking, scratch = lend(queries), lend(scores), lend(ranking), lend(scratch)
     for q in range(first, last):
-        a = ranking.ptr[q]
-        n = ranking.ptr[q + 1] - a
-        score, key, slot = own[0, :n], own[1, :n], slots[:n]
+        start, end = ranking.ptr[q], ranking.ptr[q + 1]
+        n = end - start
+        score, label = documents(scratch.score, 0, n), documents(queries.label, start, end)
+        key, slot = documents(ranking.key, start, end), documents(ranking.slot, start, end)
         for i in range(n):
-            score[i] = key[i] = scores[rows[a + i]]
-            slot[i] = i
-        if n <= SHORT:
-            count(score, key, slot)
-        else:
-            arrange(key, slot)
+            score[i] = scores[queries.rows[start + i]]
+        sort_down(score, key, slot, scratch.sorting)
         if ties == 0 or ties == 2:
-            for i in range(n):
-                own[2, i] = label[a + i]
-            _by_label(own[2], -1.0 if ties == 0 else 1.0, key, slot)
-        for i in range(n):
-            ranking.key[a + i], ranking.slot[a + i] = key[i], slot[i]
+            _break_ties(label, -1.0 if ties == 0 else 1.0, key, slot)
 
 
 @inner
-def _longest(ptr, first, last):
-    longest = 0
-    for q in range(first, last):
-        n = ptr[q + 1] - ptr[q]
-        longest = n if n > longest else longest
-    return longest
-
-
-@inner
-def _by_label(label, sign, key, slot):
-    """Put runs of equal scores in the order of their labels: upwards, or downwards if `sign` is 1."""
+def _break_ties(label, sign, key, slot):
+    """Order runs of equal scores by their labels: upwards, or downwards if `sign` is 1."""
     i = 0
     while i < key.size:
         j = i + 1
@@ -267,51 +269,53 @@ def _by_label(label, sign, key, slot):
             score = key[i]
             for t in range(i, j):
                 key[t] = sign * label[slot[t]]
-            resort(key[i:j], slot[i:j])
+            shell_sort(documents(key, i, j), documents(slot, i, j))
             for t in range(i, j):
                 key[t] = score
         i = j
 
 
-@jit
-def _values(metric, ranking, label, table, out, empty, first, last):
-    """Value of a metric for each query, and whether no document is worth anything."""
-    longest = _longest(ranking.ptr, first, last)
-    rows, slots, discount = np.empty((3, longest)), np.empty(longest, np.int64), table.copy()
-    for q in range(first, last):
-        ranked, own = _ranked(ranking, q, label, discount, rows, slots)
-        worth(metric, ranked.label, discount, own)
-        out[q] = value(metric, ranked, own)
-        empty[q] = _nothing(own)
+@verb
+def measure(rule, metric, ranked, values):
+    """Return the metric of a ranking under a rule for ties."""
+
+
+@part
+class AsRanked:
+    """The metric of the ranking as it is: ties are broken already."""
+
+    def measure(self, metric, ranked, values):
+        return value(metric, ranked, values)
+
+
+@part
+class MeanOverTies:
+    """The mean of the metric over all orders of documents that tie."""
+
+    def measure(self, metric, ranked, values):
+        return mean_over_ties(metric, ranked, values)
 
 
 @jit
-def _tied_values(metric, ranking, label, table, out, empty, first, last):
-    """The same, the value being the mean over all orders of documents with equal scores."""
-    longest = _longest(ranking.ptr, first, last)
-    rows, slots, discount = np.empty((3, longest)), np.empty(longest, np.int64), table.copy()
+def _values(measured, queries, ranking, values, out, first, last):
+    """Fill `out` with the metric of each query, and whether no document has a value."""
+    queries, ranking, values, out = lend(queries), lend(ranking), lend(values), lend(out)
     for q in range(first, last):
-        ranked, own = _ranked(ranking, q, label, discount, rows, slots)
-        worth(metric, ranked.label, discount, own)
-        out[q] = tied(metric, ranked, own)
-        empty[q] = _nothing(own)
-
-
-@inline
-def _ranked(ranking, q, label, table, rows, slots):
-    """One query, and room for what its documents are worth, in arrays that no other thread has."""
-    a, n, ranked = ranking.ptr[q], ranking.ptr[q + 1] - ranking.ptr[q], ranking.length[q]
-    for i in range(n):
-        rows[0, i] = label[a + i]
-    for i in range(ranked):
-        rows[1, i], slots[i] = ranking.key[a + i], ranking.slot[a + i]
-    return Query(rows[0, :n], rows[1, :ranked], slots[:ranked], table), rows[2, :n]
+        start, end = ranking.ptr[q], ranking.ptr[q + 1]
+        n = ranking.length[q]
+        label, own = documents(queries.label, start, end), documents(values, 0, end - start)
+        key = documents(ranking.key, start, start + n)
+        slot = documents(ranking.slot, start, start + n)
+        ranked = Ranked(n, label, key, slot, queries.discount)
+        label_values(measured.metric, label, queries.discount, own)
+        out.value[q] = measure(measured.rule, measured.metric, ranked, own)
+        out.empty[q] = _all_zero(own)
 
 
 @inner
-def _nothing(own):
-    """Whether no document is worth anything; in most queries one of the first few is."""
+def _all_zero(values):
+    """Tell whether no document has a value; in most queries one of the first few has."""
     i = 0
-    while i < own.size and own[i] <= 0.0:
+    while i < values.size and values[i] <= 0.0:
         i += 1
-    return i == own.size
+    return i == values.size

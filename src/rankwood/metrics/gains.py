@@ -1,21 +1,22 @@
-"""What a label is worth: gains, and the chance that a document satisfies."""
+"""Gains of labels, and the probability that a document of a label satisfies the user."""
 
 import numpy as np
 
 from rankwood._core import checks
-from rankwood._core.jit import inner, part
+from rankwood._core.compile import inner
+from rankwood._core.parts import Positive, part
 from rankwood.metrics.verbs import gain
 
 
 @inner
 def _power(label):
-    """2 to the power of a label; most are small integers, for which a shift is all it takes."""
+    """Return 2 to the power of a label; most labels are small integers, for which a shift does it."""
     whole = int(label)
     return float(1 << whole) if whole == label and whole < 62 else 2.0**label
 
 
 @inner
-def all_gains(gains, label, out):
+def fill_gains(gains, label, out):
     """Fill `out` with the gains of `label`."""
     for i in range(label.size):
         out[i] = gain(gains, label[i])
@@ -62,11 +63,7 @@ class Linear:
 class AtLeast:
     """Gain 1 of a relevant document, one with a label of at least `rel`, and 0 of every other."""
 
-    rel: float = 1.0
-
-    def check(self) -> None:
-        """Raise if a label of 0 would be relevant."""
-        checks.positive(self.rel, "AtLeast.rel")
+    rel: Positive = 1.0
 
     def gain(self, label):
         return 1.0 if label >= self.rel else 0.0
@@ -76,11 +73,11 @@ class AtLeast:
 class ExpChance:
     r"""Chance :math:`(2^y - 1) / 2^m` that a document satisfies, m being the largest label [chapelle2009]."""
 
-    max_label: float = 4.0
+    max_label: Positive = 4.0
 
     def check(self) -> None:
-        """Raise unless the largest label is one."""
-        if checks.positive(self.max_label, "ExpChance.max_label") > 1000:
+        """Raise if the largest label is too large."""
+        if self.max_label > 1000:
             raise checks.InputError(
                 f"ExpChance.max_label must be at most 1000, beyond which 2^max_label overflows, got {self.max_label:g}."
             )
@@ -97,11 +94,7 @@ class ExpChance:
 class LinearChance:
     r"""Chance :math:`y / m` that a document satisfies, m being the largest label [whichtricks2023]."""
 
-    max_label: float = 4.0
-
-    def check(self) -> None:
-        """Raise unless the largest label is one."""
-        checks.positive(self.max_label, "LinearChance.max_label")
+    max_label: Positive = 4.0
 
     def gain(self, label):
         return label / self.max_label
@@ -115,7 +108,7 @@ def _check_largest(y: np.ndarray, largest: float) -> None:
     if y.size and y.max() > largest:
         row = int(np.argmax(y))
         raise checks.InputError(
-            f"the largest label is said to be {largest:g}, got {y[row]:g} at row {row}; "
+            f"max_label is {largest:g}, but there is a label {y[row]:g} at row {row}; "
             f"give max_label={y[row]:g} or more."
         )
 

@@ -1,101 +1,97 @@
-r"""What a document wins by moving up past another, at the same cost for all metrics here.
+r"""What a document gains by moving up past another, at the same cost for all metrics here.
 
-Take document i out of a ranking and put it back just above j, or just below j: in both cases the documents
-above the two are the same, those below them too, and so are their places. So the metric changes as it does
-when two neighbours swap, and only these two and what lies above them matter. With w the worth, d the
-discounts (0 beyond k), p the upper place of the two and d' = d_p - d_{p+1}, the change is
+Take document i out of a ranking and put it back just above j, or just below j: in both cases the documents above the
+two are the same, those below them too, and so are their positions. So the metric changes as it does when two
+neighbours swap, and only these two and what lies above them matter. With v the values, d the discounts (0 beyond k),
+p the upper position of the two and d' = d_p - d_{p+1}, the change is
 
-* :math:`(w_i - w_j) \, d'` of a sum of worth times discount;
-* :math:`(r_i - r_j) \, d' \prod (1 - r)` over the documents above of ERR and PFound: the terms with
+* :math:`(v_i - v_j) \, d'` for a sum of value times discount;
+* :math:`(r_i - r_j) \, d' \prod (1 - r)`, a product over the documents above, for ERR and PFound: the terms with
   :math:`r_i r_j` are the same both ways;
-* :math:`(w_i - w_j) \, d' (A + 1)` of average precision, with d = 1 / place and A relevant documents above: the
-  relevant one of the two, if one of them is, counts A + 1 hits at its place, and every other relevant
-  document has as many above itself as before;
-* :math:`(w_i - w_j) \, d'` of the reciprocal rank, if no relevant document is above.
+* :math:`(v_i - v_j) \, d' (A + 1)` for average precision, with d = 1 / position and A relevant documents above: the
+  relevant one of the two, if there is one, counts A + 1 hits at its position, and every other relevant document has
+  as many above itself as before;
+* :math:`(v_i - v_j) \, d'` for the reciprocal rank, if no relevant document is above.
 
-All that is known from the ranking with i in it, in which j has rank r. If i is below j, nothing above j changes and
-p = r. If i is above j, then p = r - 1, and i is not to be counted among the documents above: its factor 1 - r_i is
-taken out of the product, and A is less by one if i is relevant. In the latter case i is relevant
-whenever j is not, or nothing changes: so A + 1 is the number of relevant documents down to rank r,
-which depends on j alone.
+All of this is known from the ranking with i in it, in which j has rank r. If i is below j, nothing above j changes and
+p = r. If i is above j, then p = r - 1, and i must not count among the documents above: its factor 1 - r_i is divided
+out of the product, and A is less by one if i is relevant. In the latter case i is relevant whenever j is not, or
+nothing changes: so A + 1 is the number of relevant documents down to rank r, which depends on j alone.
 """
 
 from collections import namedtuple
 
-from rankwood._core.jit import inner, like
-from rankwood.metrics.additive import by_rank, inverse_places
-from rankwood.metrics.verbs import columns
+from rankwood._core.compile import uncounted
+from rankwood._core.numeric import as_type_of
+from rankwood.metrics.additive import Gains, by_rank, inverse_positions
+from rankwood.metrics.verbs import swap_record
 
-SURE = 1e-14  # keeps 1 - r above 0, as it is divided by: moves no value by more
+SMALLEST_MISS = 1e-14  # a lower bound of 1 - r, which is divided by: it moves no value by more
 
 #: Record by rank: above j rather than below it, document i changes the metric by (gain_i - gain_j) times `below` of j
 #: if i is ranked below it, and times `above` of j and `own` of i if i is ranked above it.
-Moves = namedtuple("Moves", "gain below above own")
+Insertions = namedtuple("Insertions", "gain below above own")
 
 
-@inner
-def _falls(table):
-    """Replace discounts, row 1, by how much they fall to the next place (row 1) and from the one before (row 2)."""
-    n = table.shape[1]
-    before = table[1, 0]
+@uncounted
+def _differences(room, n):
+    """Replace the discounts in `below` by their fall to the next position; `above` gets that from the one before."""
+    before = room.below[0]
     for i in range(n):
-        here = table[1, i]
-        table[1, i] = here - table[1, i + 1] if i + 1 < n else like(here, 0.0)
-        table[2, i] = before - here
-        table[3, i] = like(here, 1.0)
+        here = room.below[i]
+        room.below[i] = here - room.below[i + 1] if i + 1 < n else as_type_of(here, 0.0)
+        room.above[i] = before - here
+        room.own[i] = as_type_of(here, 1.0)
         before = here
-    return Moves(table[0], table[1], table[2], table[3])
+    return room
 
 
-def sum_moves(self, q, worth):
-    """Record of a metric whose `columns` are `Gains`."""
-    table = by_rank(q, worth, 4)
-    discount = columns(self, q, worth).discount
-    for i in range(discount.size):
-        table[1, i] = discount[i]
-    return _falls(table)
+def additive_insertions(self, ranked, values, room):
+    """Fill the record of a metric whose swap record is `Gains`."""
+    swap_record(self, ranked, values, Gains(room.gain, room.below))
+    return _differences(room, ranked.slot.size)
 
 
-@inner
-def chance_moves(table):
-    """Record of a metric of a user who reads downwards; rows 0 and 1 hold chances and discounts."""
-    found = _falls(table)
-    one = like(table[0, 0], 1.0)
+@uncounted
+def cascade_insertions(room, n):
+    """Fill the record of a metric of a user who reads downwards; `gain` and `below` hold chances and discounts."""
+    _differences(room, n)
+    one = as_type_of(room.gain[0], 1.0)
     reach = one
-    for i in range(table.shape[1]):
-        found.below[i] *= reach
-        found.above[i] *= reach
-        missed = max(one - found.gain[i], like(one, SURE))
-        found.own[i] = one / missed
+    for i in range(n):
+        room.below[i] *= reach
+        room.above[i] *= reach
+        missed = max(one - room.gain[i], as_type_of(one, SMALLEST_MISS))
+        room.own[i] = one / missed
         reach *= missed
-    return found
+    return room
 
 
-@inner
-def hit_moves(q, worth, k):
-    """Record of average precision."""
-    table = by_rank(q, worth, 4)
-    inverse_places(table[1], k)
-    found = _falls(table)
-    none = like(table[0, 0], 0.0)
+@uncounted
+def precision_insertions(ranked, values, k, room):
+    """Fill the record of average precision."""
+    by_rank(ranked, values, room.gain)
+    inverse_positions(room.below, ranked.slot.size, k)
+    _differences(room, ranked.slot.size)
+    none = as_type_of(room.gain[0], 0.0)
     hits = none
-    for i in range(q.slot.size):
-        found.below[i] *= hits + like(none, 1.0)
-        hits += like(none, found.gain[i] > none)
-        found.above[i] *= hits
-    return found
+    for i in range(ranked.slot.size):
+        room.below[i] *= hits + as_type_of(none, 1.0)
+        hits += as_type_of(none, room.gain[i] > none)
+        room.above[i] *= hits
+    return room
 
 
-@inner
-def first_moves(q, worth, k):
-    """Record of the reciprocal rank."""
-    table = by_rank(q, worth, 4)
-    inverse_places(table[1], k)
-    found = _falls(table)
-    none = like(table[0, 0], 0.0)
+@uncounted
+def first_hit_insertions(ranked, values, k, room):
+    """Fill the record of the reciprocal rank."""
+    by_rank(ranked, values, room.gain)
+    inverse_positions(room.below, ranked.slot.size, k)
+    _differences(room, ranked.slot.size)
+    none = as_type_of(room.gain[0], 0.0)
     hits = none
-    for i in range(q.slot.size):
-        found.below[i] = found.below[i] if hits == none else none
-        hits += like(none, found.gain[i] > none)
-        found.above[i] = found.above[i] if hits == like(none, 1.0) else none
-    return found
+    for i in range(ranked.slot.size):
+        room.below[i] = room.below[i] if hits == none else none
+        hits += as_type_of(none, room.gain[i] > none)
+        room.above[i] = room.above[i] if hits == as_type_of(none, 1.0) else none
+    return room

@@ -1,52 +1,53 @@
-"""Sums over positions that don't end at a cutoff: average relevance position, RBP, exponential DCG."""
+"""Sums over positions with other discounts: average relevance position, rank-biased precision, exponential DCG."""
 
 from typing import ClassVar
 
-from rankwood._core import checks
-from rankwood._core.jit import Can, inner, like, part
-from rankwood.metrics.additive import Gains, by_rank, check_fraction, sum_delta
+from rankwood._core.compile import inner, uncounted
+from rankwood._core.numeric import as_type_of
+from rankwood._core.parts import Fraction, Positive, part
+from rankwood.metrics.additive import GAINS_COLUMNS, additive_swap, by_rank
 from rankwood.metrics.divisors import NoDivisor
-from rankwood.metrics.gains import AtLeast, Linear
-from rankwood.metrics.insertions import sum_moves
-from rankwood.metrics.verbs import gain, per
+from rankwood.metrics.gains import AtLeast, Linear, fill_gains
+from rankwood.metrics.insertions import additive_insertions
+from rankwood.metrics.verbs import Divisor, Gain, divisor, gain
 
 
-@inner
-def powers(q, worth, base, k):
-    """Record with the discounts 1, b, b^2, ..., and 0 from k on."""
-    both = by_rank(q, worth, 2)
-    now = like(both[0, 0], 1.0)
-    for i in range(q.slot.size):
-        both[1, i] = now if i < k else like(now, 0.0)
+@uncounted
+def power_discounts(ranked, values, base, k, room):
+    """Fill a swap record with the discounts 1, b, b^2, ..., and 0 from k on."""
+    by_rank(ranked, values, room.gain)
+    now = as_type_of(room.gain[0], 1.0)
+    for i in range(ranked.slot.size):
+        room.discount[i] = now if i < k else as_type_of(now, 0.0)
         now *= base
-    return Gains(both[0], both[1])
+    return room
+
+
+@uncounted
+def positions_beyond(ranked, values, k, room):
+    """Fill a swap record whose "discounts" are the number of positions beyond the k-th."""
+    by_rank(ranked, values, room.gain)
+    for i in range(ranked.slot.size):
+        room.discount[i] = max(0, i + 1 - k)
+    return room
 
 
 @inner
-def places_after(q, worth, k):
-    """Record with the "discounts" of how far each place is beyond the k-th."""
-    both = by_rank(q, worth, 2)
-    for i in range(q.slot.size):
-        both[1, i] = max(0, i + 1 - k)
-    return Gains(both[0], both[1])
-
-
-@inner
-def power_sum(q, worth, base, k):
-    """Sum of worth times 1, b, b^2, ..., over the first k."""
+def power_sum(ranked, values, base, k):
+    """Return the sum of value times 1, b, b^2, ..., over the first k."""
     total, now = 0.0, 1.0
-    for i in range(min(k, q.slot.size)):
-        total += worth[q.slot[i]] * now
+    for i in range(min(k, ranked.slot.size)):
+        total += values[ranked.slot[i]] * now
         now *= base
     return total
 
 
 @inner
-def distance_sum(q, worth, k):
-    """Sum of worth times places beyond the k-th."""
+def sum_beyond(ranked, values, k):
+    """Return the sum of value times the number of positions beyond the k-th."""
     total = 0.0
-    for i in range(k, q.slot.size):
-        total += worth[q.slot[i]] * (i + 1 - k)
+    for i in range(k, ranked.slot.size):
+        total += values[ranked.slot[i]] * (i + 1 - k)
     return total
 
 
@@ -54,109 +55,125 @@ def distance_sum(q, worth, k):
 class ARP:
     r"""Average relevance position as a sum, :math:`\sum_p G_p \, p`: lower is better [wang2018].
 
-    ``per=Relevant()`` divides by the sum of gains, which makes it the mean position.
+    Parameters
+    ----------
+    gain : part
+        Gain G of a label.
+    divide_by : part
+        `NoDivisor()`, or `Relevant()` for the mean position, weighted by gains.
     """
 
-    gain: Can("gain") = Linear()  # type: ignore[valid-type]
-    per: Can("per") = NoDivisor()  # type: ignore[valid-type]
-    normalised: ClassVar[bool] = False
+    gain: Gain = Linear()
+    divide_by: Divisor = NoDivisor()
     higher_is_better: ClassVar[bool] = False
+    swap_columns: ClassVar[tuple[str, ...]] = GAINS_COLUMNS
 
-    def worth(self, label, table, out):
-        total = 0.0
-        for i in range(label.size):
+    def label_values(self, label, discount, out):
+        n, total = label.size, 0.0
+        for i in range(n):
             out[i] = gain(self.gain, label[i])
             total += out[i]
-        for i in range(label.size):
-            out[i] = out[i] / per(self.per, label.size, label.size, total) if total > 0.0 else 0.0
+        for i in range(n):
+            out[i] = out[i] / divisor(self.divide_by, n, n, total) if total > 0.0 else 0.0
 
-    def columns(self, q, worth):
-        return places_after(q, worth, 0)
+    def swap_record(self, ranked, values, room):
+        return positions_beyond(ranked, values, 0, room)
 
-    def value(self, q, worth):
-        return distance_sum(q, worth, 0)
+    def value(self, ranked, values):
+        return sum_beyond(ranked, values, 0)
 
-    delta = sum_delta
+    swap_delta = additive_swap
 
 
 @part
 class ARPK:
-    r"""Distance of relevant documents from the first k, :math:`\sum_{p > k} b_p (p - k)` [lambdagap2025]."""
+    r"""Distance of relevant documents from the first k, :math:`\sum_{p > k} b_p (p - k)` [lambdagap2025].
+
+    Parameters
+    ----------
+    k : int
+        Cutoff.
+    rel : float
+        Smallest label of a relevant document.
+    """
 
     k: int = 10
-    rel: float = 1.0
-    normalised: ClassVar[bool] = False
+    rel: Positive = 1.0
     higher_is_better: ClassVar[bool] = False
+    swap_columns: ClassVar[tuple[str, ...]] = GAINS_COLUMNS
 
-    def check(self) -> None:
-        """Raise if a label of 0 would be relevant."""
-        checks.positive(self.rel, "ARPK.rel")
-
-    def worth(self, label, table, out):
+    def label_values(self, label, discount, out):
         for i in range(label.size):
             out[i] = 1.0 if label[i] >= self.rel else 0.0
 
-    def columns(self, q, worth):
-        return places_after(q, worth, self.k)
+    def swap_record(self, ranked, values, room):
+        return positions_beyond(ranked, values, self.k, room)
 
-    def value(self, q, worth):
-        return distance_sum(q, worth, self.k)
+    def value(self, ranked, values):
+        return sum_beyond(ranked, values, self.k)
 
-    delta = sum_delta
+    swap_delta = additive_swap
 
 
 @part
 class ExpDCG:
-    r"""Gains with discounts that fall by the same factor, :math:`\sum_{p \le k} G_p \, b^{p-1}` [whichtricks2023]."""
+    r"""DCG with exponential discounts, :math:`\sum_{p \le k} G_p \, b^{p-1}` [whichtricks2023].
+
+    Parameters
+    ----------
+    k : int, optional
+        Cutoff; None means the whole list.
+    base : float
+        Factor b from one discount to the next.
+    gain : part
+        Gain G of a label.
+    """
 
     k: int | None = None
-    base: float = 0.85
-    gain: Can("gain") = Linear()  # type: ignore[valid-type]
-    normalised: ClassVar[bool] = False
-    higher_is_better: ClassVar[bool] = True
+    base: Fraction = 0.85
+    gain: Gain = Linear()
+    swap_columns: ClassVar[tuple[str, ...]] = GAINS_COLUMNS
 
-    def check(self) -> None:
-        """Raise unless discounts fall."""
-        check_fraction(self.base, "ExpDCG.base")
+    def label_values(self, label, discount, out):
+        fill_gains(self.gain, label, out)
 
-    def worth(self, label, table, out):
-        for i in range(label.size):
-            out[i] = gain(self.gain, label[i])
+    def swap_record(self, ranked, values, room):
+        return power_discounts(ranked, values, self.base, self.k, room)
 
-    def columns(self, q, worth):
-        return powers(q, worth, self.base, self.k)
+    def value(self, ranked, values):
+        return power_sum(ranked, values, self.base, self.k)
 
-    def value(self, q, worth):
-        return power_sum(q, worth, self.base, self.k)
-
-    delta, move = sum_delta, sum_moves
+    swap_delta, insertion_record = additive_swap, additive_insertions
 
 
 @part
 class RBP:
     r"""Rank-biased precision, :math:`(1 - p) \sum_{i \le k} p^{i-1} b_i` [moffat2008].
 
-    A user goes on to the next document with probability p. ``gain=ExpChance()`` makes it graded.
+    Parameters
+    ----------
+    k : int, optional
+        Cutoff; None means the whole list.
+    p : float
+        Probability that the user goes on to the next document.
+    gain : part
+        `AtLeast(rel)` for relevant or not; ``ExpChance()`` makes it graded.
     """
 
     k: int | None = None
-    p: float = 0.8
-    gain: Can("gain") = AtLeast()  # type: ignore[valid-type]
+    p: Fraction = 0.8
+    gain: Gain = AtLeast()
     normalised: ClassVar[bool] = True
-    higher_is_better: ClassVar[bool] = True
+    swap_columns: ClassVar[tuple[str, ...]] = GAINS_COLUMNS
 
-    def check(self) -> None:
-        """Raise unless p is a probability."""
-        check_fraction(self.p, "RBP.p")
-
-    def worth(self, label, table, out):
+    def label_values(self, label, discount, out):
         for i in range(label.size):
             out[i] = (1.0 - self.p) * gain(self.gain, label[i])
 
-    def columns(self, q, worth):
-        return powers(q, worth, self.p, self.k)
+    def swap_record(self, ranked, values, room):
+        return power_discounts(ranked, values, self.p, self.k, room)
 
-    def value(self, q, worth):
-        return power_sum(q, worth, self.p, self.k)
+    def value(self, ranked, values):
+        return power_sum(ranked, values, self.p, self.k)
 
-    delta, move = sum_delta, sum_moves
+    swap_delta, insertion_record = additive_swap, additive_insertions

@@ -1,74 +1,94 @@
-"""What a metric can do, as verbs."""
+"""What a metric can do, as verbs.
+
+`values` is what `label_values` made of the labels, once per data set, by slot. `room` is memory for one query: a record
+with the columns that the metric names in `swap_columns`. Verbs that fill it allocate nothing.
+"""
+
+from typing import Annotated, Any
 
 import numpy as np
 
-from rankwood._core.jit import verb
+from rankwood._core.parts import Can
+from rankwood._core.verbs import verb
+
+
+@verb(kind="uncounted")
+def gain(gain, label):
+    """Return the gain of a document with this label."""
+
+
+@verb(kind="uncounted")
+def divisor(divisor, k, n, relevant):
+    """Return what the metric of a query of n documents is divided by; `relevant` is the sum of gains."""
 
 
 @verb
-def gain(g, label):
-    """Gain of a document with this label."""
+def label_values(part, label, discount, out):
+    """Fill `out` with one number for each document, from the labels of its query alone; called once per data set."""
+
+
+@verb(kind="uncounted")
+def swap_record(metric, ranked, values, room):
+    """Fill `room` for a ranking and return the record by rank that `swap_delta` reads."""
 
 
 @verb
-def per(d, k, n, relevant):
-    """What the metric of a query of n documents is divided by; `relevant` is the sum of gains."""
+def value(metric, ranked, values):
+    """Return the metric of a ranking; `values` may be of more documents than are ranked."""
 
 
-@verb
-def worth(m, label, table, out):
-    """Fill `out` with what each document is worth, from the labels of its query alone; once per data set."""
+@verb(kind="uncounted")
+def swap_delta(metric, a, b):
+    """Return the change of the metric when documents a and b swap ranks; `a.own` is a's entry of `swap_record`."""
 
 
-@verb
-def columns(m, q, worth):
-    """Per-rank record that `delta` reads, made anew for each ranking; `worth` is by slot."""
+@verb(kind="uncounted")
+def insertion_record(metric, ranked, values, room):
+    """Fill `room`, an `Insertions`, with what documents gain by moving up one rank."""
 
 
-@verb
-def value(m, q, worth):
-    """Metric of a ranking; `worth` is by slot, and may be of more documents than are ranked."""
-
-
-@verb
-def delta(m, x, y, a, b):
-    """Change of the metric when documents x and y swap ranks; a and b are their parts of the record."""
-
-
-@verb
-def move(m, q, worth):
-    """Record by rank of what documents win by moving up one place, see `moves`; `worth` is by slot."""
-
-
-def _as_it_is(m, label):
+def _label_itself(metric, label):
     return label
 
 
-def grade(m, label):
-    """Label as the metric reads it: 0 or 1, a chance, or by default as it is."""
+@verb(default=_label_itself, kind="uncounted")
+def as_relevance(metric, label):
+    """Return the label as the metric reads it: 0 or 1, a probability, or by default the label itself."""
 
 
-grade = verb(grade, default=_as_it_is)
-
-
-def _mean_worth(m, q, worth):
-    """Value at the mean worth of tied documents: right for a sum of worth times discount."""
-    n = q.slot.size
-    mean = np.empty(worth.size)
+def _value_of_means(metric, ranked, values):
+    """Value with the mean value of tied documents for each: right for a sum of value times discount."""
+    n = ranked.slot.size
+    mean = np.empty(values.size)
     i = 0
     while i < n:
         j, total = i, 0.0
-        while j < n and q.score[j] == q.score[i]:
-            total += worth[q.slot[j]]
+        while j < n and ranked.score[j] == ranked.score[i]:
+            total += values[ranked.slot[j]]
             j += 1
         for t in range(i, j):
-            mean[q.slot[t]] = total / (j - i)
+            mean[ranked.slot[t]] = total / (j - i)
         i = j
-    return value(m, q, mean)
+    return value(metric, ranked, mean)
 
 
-def tied(m, q, worth):
-    """Mean of the metric over all orders of documents with equal scores."""
+@verb(default=_value_of_means)
+def mean_over_ties(metric, ranked, values):
+    """Return the mean of the metric over all orders of documents that tie."""
 
 
-tied = verb(tied, default=_mean_worth)
+#: Kinds of fields.
+Gain = Annotated[Any, Can("gain")]
+Divisor = Annotated[Any, Can("divisor")]
+SwapMetric = Annotated[Any, Can("swap_delta")]
+InsertionMetric = Annotated[Any, Can("insertion_record")]
+
+
+def higher_is_better(metric: Any) -> bool:
+    """Tell whether more of a metric is better, as of all but ARP and its kin."""
+    return getattr(metric, "higher_is_better", True)
+
+
+def is_normalised(metric: Any) -> bool:
+    """Tell whether a metric is at most 1, so that a query without relevant documents may count as 1."""
+    return getattr(metric, "normalised", False)

@@ -4,10 +4,15 @@
 """
 
 from rankwood.objectives.approx import ApproxNDCG
-from rankwood.objectives.bi import Bivariate
-from rankwood.objectives.families.yeti import YetiAP, YetiRR
+from rankwood.objectives.lifted import Bivariate
 from rankwood.objectives.pairwise import Lambda
-from rankwood.objectives.parts.catboost_weights import CatBoostAP, CatBoostERR, CatBoostRR
+from rankwood.objectives.parts.catboost_weights import (
+    CatBoostAP,
+    CatBoostERR,
+    CatBoostRR,
+    YetiAP,
+    YetiRR,
+)
 from rankwood.objectives.parts.labels import Binary, Graded
 from rankwood.objectives.parts.losses import Logistic
 from rankwood.objectives.parts.missed import TopMissed

@@ -5,17 +5,18 @@ from typing import Any
 import numpy as np
 
 from rankwood._core import checks, threads
-from rankwood._core.jit import lower
-from rankwood._core.rng import begin
+from rankwood._core.parts import all_parts, lower
+from rankwood._core.rng import round_state
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import grouped
-from rankwood.data.unlisted import Beyond
-from rankwood.objectives._kernels.listwise import each
-from rankwood.objectives._kernels.plan import plan
-from rankwood.objectives.bi import Bivariate
+from rankwood.objectives._kernels.listwise import ListSteps, ToPairs, listwise, listwise_scratch
+from rankwood.objectives._kernels.pairwise import pairwise, pairwise_scratch
+from rankwood.objectives._kernels.plan import LabelledLists, make_plan
+from rankwood.objectives._kernels.ranking import RankAll
+from rankwood.objectives._kernels.records import Out, Task
+from rankwood.objectives._kernels.scratch import Memory
 from rankwood.objectives.families.registry import objective as to_objective
-from rankwood.objectives.pairwise import Lambda
-from rankwood.objectives.parts.labels import read
+from rankwood.objectives.units import base_of, read_labels, unit_of
 
 
 class GradientComputer:
@@ -24,24 +25,24 @@ class GradientComputer:
     Parameters
     ----------
     objective : part
-        A composition such as `Lambda(...)`, or a part that can `derive`.
+        A composition such as `Lambda(...)`, a part that can `list_gradient`, or one of these in `Bivariate(...)`.
     y : array of float64
         Labels, in the caller's order.
     groups : Groups
         Rows by query.
     weight : array of float64, optional
-        Factor on the gradients and hessians of each query.
+        Factor on the gradients and Hessians of each query.
     real : type
         float64, or float32 for training: engines keep no more.
     n_jobs : int, optional
         Threads; None means every core. The result doesn't depend on it, bit for bit.
     seed : int
         Seed of objectives that draw at random.
-    beyond : Beyond, optional
-        Labels of documents that belong to the queries and are not here; ideals of metrics count them.
+    unlisted : UnlistedLabels, optional
+        Labels of documents that belong to the queries and are not listed; ideals of metrics count them.
+    compiled : bool
+        False runs the kernel as plain Python: for a few pairs that is done sooner than compiling.
     """
-
-    interpreted = False  # run the kernel as plain Python
 
     def __init__(
         self,
@@ -49,61 +50,93 @@ class GradientComputer:
         y: np.ndarray,
         groups: Groups,
         weight: np.ndarray | None = None,
+        *,
         real: type = np.float64,
         n_jobs: int | None = None,
         seed: int = 0,
-        beyond: Beyond | None = None,
+        unlisted: Any = None,
+        compiled: bool = True,
     ) -> None:
-        self.objective = objective
-        self.real = real
-        self.n_jobs = n_jobs
-        self.seed = seed
-        self.beyond = beyond
-        y = read(objective, y)
-        if beyond is not None:
-            beyond = beyond._replace(y=read(objective, beyond.y))
-        made: Any = objective.kernel() if isinstance(objective, Lambda) else (objective, each, ())
-        bare, kernel, self._options = made
-        self._kernel = getattr(kernel, "py_func", kernel) if self.interpreted else kernel
-        self._raw = lower(bare, real)
-        self._plan = plan(bare, y, groups.ptr, groups.rows, real, n_jobs, beyond)
+        self.objective, self.groups = objective, groups
+        self.real, self.n_jobs, self.seed = real, n_jobs, seed
+        self.unlisted = unlisted
+        base = base_of(objective)
+        if unlisted is not None:
+            unlisted = unlisted._replace(y=read_labels(base, unlisted.y))
+        lists = LabelledLists(read_labels(base, y), groups, unlisted)
+        lifted = unit_of(objective) == "pairs"
+        if hasattr(base, "steps"):
+            base, steps = base.steps(lifted)
+            kernel, self._scratch = pairwise, pairwise_scratch
+        else:
+            steps = ListSteps(ToPairs()) if lifted else ListSteps()
+            kernel, self._scratch = listwise, listwise_scratch  # type: ignore[assignment]
+        self._parts, self._steps = base, steps
+        self._ranks = getattr(steps, "rank", None)
+        self._kernel: Any = kernel if compiled else getattr(kernel, "py_func", kernel)
+        plan = make_plan(base, lists, real, n_jobs)
         # The ranking of the round before; slots count from 0 in each query.
-        self.order = np.arange(y.size) - np.repeat(groups.ptr[:-1], groups.sizes)
-        self._work = groups.sizes.astype(np.float64) ** 2
-        self._weight = None if weight is None else groups.per_row(weight.astype(real))
+        order = np.arange(y.size) - np.repeat(groups.ptr[:-1], groups.sizes)
+        self._task = Task(lower(base, real), lower(steps, real), plan, order)
+        self._cost = groups.sizes.astype(np.float64) ** 2
+        self._weight = None if weight is None else weight.astype(real)
+        self._n_labels = _most_labels(base, lists)
+        #: Where the results of each query begin, if they are of ordered pairs of documents.
+        self.start = np.zeros(groups.sizes.size + 1, np.int64)
+        if lifted:
+            sizes = groups.sizes.astype(np.int64)
+            np.cumsum(sizes * (sizes - 1), out=self.start[1:])
+        self._lifted = lifted
 
     @property
-    def depth(self) -> int | None:
-        """How far documents are ranked: None means all of them; objectives without pairs rank none."""
-        return self._options[0] if self._options else 0
+    def ranking(self) -> np.ndarray | None:
+        """The slot of each rank of each query at the last scores, if all documents were ranked."""
+        return self._task.order if self._ranks == RankAll() else None
 
-    def __call__(
-        self, scores: np.ndarray, round: int = 0, cross: tuple[np.ndarray, np.ndarray] | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return gradients and hessians at these scores, in the caller's order.
+    def start_from(self, other: "GradientComputer") -> None:
+        """Take over the ranking that another computer made at the same scores: there is less left to sort."""
+        if self._ranks == other._ranks:
+            self._task.order[:] = other._task.order
 
-        `cross` asks for the rest of the hessian too: where each query's matrix begins in an array of zeros, and the
-        array.
+    def __call__(self, scores: np.ndarray, round: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """Return gradients and Hessians at these scores of documents.
+
+        They are in the caller's order; those of pairs come query by query, as `start` says, in the order (0, 1),
+        (1, 0), (0, 2), (2, 0), ..., (1, 2), (2, 1), ... of slots.
         """
-        grad: np.ndarray = np.empty(scores.size, self.real)
-        hess = np.empty_like(grad)
-
-        state = begin(self.seed, round)
+        size = int(self.start[-1]) if self._lifted else scores.size
+        out = Out(np.empty(size, self.real), np.empty(size, self.real), self.start)
+        state, sizes = round_state(self.seed, round), self.groups.sizes
 
         def run(first: int, last: int) -> None:
-            made = (self._raw, self._plan, self.order, *self._options)
-            self._kernel(*made, cross, state, scores, grad, hess, first, last)
+            longest = int(sizes[first:last].max(initial=0))
+            memory = Memory(longest, self.real, self._n_labels)
+            scratch = self._scratch(self._parts, self._steps, memory)
+            self._kernel(self._task, scratch, state, scores, out, first, last)
 
-        threads.over(self._work, run, self.n_jobs)
-        if self._weight is not None:
-            grad *= self._weight
-            hess *= self._weight
-        if not np.isfinite(grad.sum() + hess.sum()):
+        threads.run_ranges(run, self._cost, self.n_jobs)
+        self._apply_weight(out)
+        if not np.isfinite(out.grad.sum() + out.hess.sum()):
             raise checks.InputError(
                 f"the gradients of {self.objective!r} overflow at these labels and scores; use smaller labels, "
                 "or parameters nearer to their defaults."
             )
-        return grad, hess
+        return out.grad, out.hess
+
+    def _apply_weight(self, out: Out) -> None:
+        if self._weight is not None:
+            per_row = self.groups.per_row(self._weight)
+            factor = np.repeat(self._weight, np.diff(self.start)) if self._lifted else per_row
+            out.grad[:] *= factor
+            out.hess[:] *= factor
+
+
+def _most_labels(objective: Any, lists: LabelledLists) -> int:
+    """Return the largest number of different labels in a query, if a part keeps a table by label."""
+    if not any(hasattr(part, "tables_by_label") for part in all_parts(objective)):
+        return 1
+    by_query = np.split(lists.y[lists.groups.rows], lists.groups.ptr[1:-1])
+    return max(np.unique(labels).size for labels in by_query)
 
 
 def gradients(
@@ -117,7 +150,7 @@ def gradients(
     round: int = 0,
     n_jobs: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the gradient and the diagonal of the hessian of an objective, to be minimised.
+    """Return the gradient and the diagonal of the Hessian of an objective, to be minimised.
 
     Parameters
     ----------
@@ -130,7 +163,7 @@ def gradients(
     qid, group : array, optional
         Query id of each row, in any order, or sizes of consecutive queries; one query without both.
     seed, round : int
-        What objectives that draw at random draw from; others don't read them.
+        Where objectives that draw at random start; others don't depend on them.
     n_jobs : int, optional
         Threads; None means every core.
 
@@ -138,6 +171,11 @@ def gradients(
     -------
     grad, hess : arrays of float64
         In the caller's order; a negative gradient pushes a document up.
+
+    Raises
+    ------
+    InputError
+        If the objective, the labels or the scores can't be used, or have gradients of pairs (``bi-...``).
 
     Examples
     --------
@@ -147,14 +185,14 @@ def gradients(
     [-0.184535, 0.184535]
     """
     made = to_objective(objective)
-    if isinstance(made, Bivariate):
+    if unit_of(made) == "pairs":
         raise checks.InputError(
             f"gradients are those of documents, and {objective!r} has gradients of pairs: use "
             "bivariate_gradients(objective, y, S), with the pair scores S of one query."
         )
-    beyond = getattr(y, "beyond", None)
+    unlisted = getattr(y, "beyond", None)
     y, groups = grouped(y, qid, group)
     scores = checks.vector(scores, "scores", y.size)
     seed, round = checks.at_least(seed, 0, "seed"), checks.at_least(round, 0, "round")
-    drive = GradientComputer(made, y, groups, n_jobs=n_jobs, seed=seed, beyond=beyond)
-    return drive(scores, round)
+    computer = GradientComputer(made, y, groups, n_jobs=n_jobs, seed=seed, unlisted=unlisted)
+    return computer(scores, round)

@@ -1,22 +1,40 @@
 """The pairwise objective: a weight, a pair set, a loss, a scale, labels and noise put together."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 from rankwood._core import checks
-from rankwood._core.jit import ALL, VERBS, Can, is_part, part
-from rankwood.objectives._kernels.pairwise import fill
-from rankwood.objectives.parts.labels import Binary, Graded
+from rankwood._core.parts import ALL, all_parts, part
+from rankwood.objectives._kernels.arranging import (
+    ClassesApart,
+    InRankOrder,
+    InRankOrderWithoutRanges,
+    ListedAnchors,
+    ListedClassesApart,
+)
+from rankwood.objectives._kernels.pairwise import Steps
+from rankwood.objectives._kernels.ranking import (
+    OneRanking,
+    RankAll,
+    RankFirst,
+    RankNone,
+    SeveralRankings,
+)
+from rankwood.objectives._kernels.sums import DocumentSums, LiftedSums, MeanDocumentSums
+from rankwood.objectives._kernels.verbs import Loss, Noise, Pairs, Scale, Weight, list_anchors
+from rankwood.objectives._kernels.verbs import partners as partners_verb
+from rankwood.objectives._kernels.visiting import Bands, FourAtATime, FourListedAtATime, OneByOne
+from rankwood.objectives.parts.labels import Graded, Labels
 from rankwood.objectives.parts.losses import Logistic
 from rankwood.objectives.parts.noise import NoNoise
-from rankwood.objectives.parts.pairs import All, BothDirections, reads
+from rankwood.objectives.parts.pairs import All, reads
 from rankwood.objectives.parts.scales import NoScale
-from rankwood.objectives.parts.weights import Swap, looks_up, together
+from rankwood.objectives.parts.weights import Swap, fused, looks_up, together
 
 
 @part
 class Lambda:
-    r"""A pairwise objective :math:`L = c \sum w_{xy} \, \ell(s_x - s_y)` over pairs with :math:`y_x > y_y`.
+    r"""A pairwise objective :math:`L = c \sum w_{ab} \, \ell(s_a - s_b)` over pairs with labels :math:`y_a > y_b`.
 
     Parameters
     ----------
@@ -31,69 +49,77 @@ class Lambda:
     labels : part
         How labels are read: as grades, or as relevant and not.
     noise : part
-        What the scores are disturbed by before documents are ranked. The loss sees them undisturbed.
+        What perturbs the scores before documents are ranked. The loss sees the scores themselves.
     draws : int
         Rankings drawn if there is noise; the lambdas are their mean.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import Lambda, Top, Uniform
+    >>> rw.gradients(Lambda(weight=Uniform(), pairs=Top(1)), [1, 0], [0.0, 0.0])[0].tolist()
+    [-0.5, 0.5]
     """
 
-    weight: Can("weight") = Swap()  # type: ignore[valid-type]
-    pairs: Can("select") = All()  # type: ignore[valid-type]
-    loss: Can("slope") = Logistic()  # type: ignore[valid-type]
-    scale: Can("scale") = NoScale()  # type: ignore[valid-type]
-    labels: Can("split") = Graded()  # type: ignore[valid-type]
-    noise: Can("shake") = NoNoise()  # type: ignore[valid-type]
+    weight: Weight = Swap()
+    pairs: Pairs = All()
+    loss: Loss = Logistic()
+    scale: Scale = NoScale()
+    labels: Labels = Graded()
+    noise: Noise = NoNoise()
     draws: int = 1
 
     def check(self) -> None:
-        rel = 1.0 if isinstance(self.labels, Graded) else _own_rel(self.weight)
-        if rel > 1.0:
+        """Raise if parts contradict each other."""
+        rel = max(getattr(x, "rel", 1.0) for x in all_parts(self.weight))
+        if self.labels.two_classes and rel > 1.0:
             raise checks.InputError(
                 f"{self.labels!r} makes labels 0 and 1, so that no document is relevant to a metric with "
                 f"rel={rel:g}; leave the metric's rel at 1."
             )
-        own_span = type(self.pairs).Raw in VERBS["span"].table  # type: ignore[attr-defined]
-        if (
-            getattr(self.pairs, "scattered", False)
-            and own_span
-            and not isinstance(self.pairs, BothDirections)
-        ):
+        own_partners = partners_verb.verb.able(type(self.pairs))
+        if list_anchors.verb.able(self.pairs) and own_partners:
             raise checks.InputError(
-                f"{type(self.pairs).__name__} chooses its anchors itself (scattered), and they pair with "
-                "everyone after them: it can't have a span too."
+                f"{type(self.pairs).__name__} lists its anchors, and they pair with everyone after them: it can't "
+                "have `partners` too."
             )
 
     def ranks(self) -> int:
         """Return how much of the ranking is read: nothing, which documents are the first k, or all."""
         return together(reads(self.weight), reads(self.pairs))
 
-    def kernel(self) -> tuple[Any, Any, tuple[Any, ...]]:
-        """Return the objective as the kernel takes it, the kernel, and its options.
+    def steps(self, lifted: bool = False) -> tuple["Lambda", Steps]:
+        """Return the objective in the form in which it is computed, and how the kernel computes it.
 
-        Options are None or not: a kernel is compiled without what it doesn't need.
+        Parameters
+        ----------
+        lifted : bool
+            Whether gradients are of ordered pairs of documents.
         """
-        bare = self
-        if isinstance(
-            self.pairs, BothDirections
-        ):  # equal labels pair too: there is nothing to put apart
-            bare = replace(self, labels=Graded())
-        depth = None if bare.ranks() == ALL else bare.ranks()
-        band = _banded(bare) or None
-        few = (getattr(bare.pairs, "few", False) and not band) or None
-        scattered = getattr(bare.pairs, "scattered", False) or None
-        # Two classes are put apart from a complete order; grades only ask where the anchors are.
-        apart = isinstance(bare.labels, Binary)
-        anchors = (None, scattered) if apart else (scattered, None)
-        noisy = None if isinstance(bare.noise, NoNoise) else True
-        return bare, fill, (depth, few, band, *anchors, noisy)
-
-
-def _banded(objective: Lambda) -> bool:
-    """Tell whether every anchor's partners are as far away, and the loop can go over the anchors."""
-    return getattr(objective.pairs, "band", False) and not looks_up(objective.weight)
-
-
-def _own_rel(part: Any) -> float:
-    """Return the largest `rel` of the parts inside a part, at least 1."""
-    own = [getattr(part, f.name) for f in fields(part)]
-    inside = [_own_rel(x) for x in own if is_part(x)]
-    return max([1.0, getattr(part, "rel", 1.0), *inside])
+        weight = fused(self.weight)
+        depth = self.ranks()
+        rank: Any = RankAll() if depth == ALL else RankFirst(depth) if depth else RankNone()
+        noisy = not isinstance(self.noise, NoNoise)
+        sums: Any = MeanDocumentSums() if noisy else DocumentSums()
+        listed = list_anchors.verb.able(self.pairs)
+        # Ordered pairs may have equal labels, so there is nothing to move apart.
+        apart = self.labels.two_classes and not getattr(self.pairs, "both_directions", False)
+        visit: Any = FourAtATime()
+        if getattr(self.pairs, "band", False) and not looks_up(weight):
+            # A band is visited where it is, in vectors of anchors: moving two classes apart would cost more.
+            arrange: Any = InRankOrderWithoutRanges()
+            visit = Bands()
+        elif apart:
+            arrange = ListedClassesApart() if listed else ClassesApart()
+        else:
+            arrange = ListedAnchors() if listed else InRankOrder()
+            visit = FourListedAtATime() if listed else visit
+        if getattr(self.pairs, "few", False) and not isinstance(visit, Bands):
+            visit = OneByOne()
+        return replace(self, weight=weight), Steps(
+            rank=rank,
+            draws=SeveralRankings() if noisy else OneRanking(),
+            arrange=arrange,
+            visit=visit,
+            sums=LiftedSums() if lifted else sums,
+        )

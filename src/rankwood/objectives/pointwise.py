@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from rankwood._core.jit import like, part
-from rankwood.objectives._kernels import verbs  # noqa: F401  (the verbs must exist before the parts)
+from rankwood._core.numeric import as_type_of
+from rankwood._core.parts import part
 
 
 @part
@@ -15,14 +15,15 @@ class QueryRMSE:
     it is 1 - 1/n, as the mean moves along.
     """
 
-    def derive(self, label, score, worth, table, state, grad, hess):
-        total = like(score[0], 0.0)
+    def list_gradient(self, query, state, room, out):
+        score, label = query.score, query.label
+        total = as_type_of(score[0], 0.0)
         for i in range(score.size):  # sums have loops of their own, see `softmax`
             total += score[i] - label[i]
-        mean = total / like(total, score.size)
+        mean = total / as_type_of(total, score.size)
         for i in range(score.size):
-            grad[i] = score[i] - label[i] - mean
-            hess[i] = like(mean, 1.0)
+            out.gradient[i] = score[i] - label[i] - mean
+            out.hessian[i] = as_type_of(mean, 1.0)
 
 
 def queryrmse() -> QueryRMSE:

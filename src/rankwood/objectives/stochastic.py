@@ -1,24 +1,34 @@
 """StochasticRank: the mean of a metric over noisy rankings, and its gradient from few of them."""
 
+from collections import namedtuple
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from rankwood._core import checks
-from rankwood._core.jit import Can, OneOf, exp, inner, like, part
+from rankwood._core.compile import uncounted
+from rankwood._core.numeric import as_type_of, exp
+from rankwood._core.parts import NonNegative, Positive, part
+from rankwood._core.records import documents
 from rankwood._core.rng import mix, normal
-from rankwood._core.sorting import SHORT, Query, count, resort
+from rankwood._core.sorting import sort_down
 from rankwood.metrics.binary import AP, RR
 from rankwood.metrics.cascade import ERR, PFound
 from rankwood.metrics.dcg import DCG, GAINS, NDCG
-from rankwood.metrics.verbs import grade, move
+from rankwood.metrics.insertions import Insertions
+from rankwood.metrics.ranked import Ranked
+from rankwood.metrics.verbs import InsertionMetric, as_relevance, insertion_record
 from rankwood.objectives.families.compose import chance, extended
 
+Estimator = Literal["projected", "plain"]
 ESTIMATORS = ("projected", "plain")
 _PROJECTED = 0
 _FAR = -80.0  # e to this power is as good as 0, and a float32
 _PEAK = 1.0 / np.sqrt(2.0 * np.pi)  # normal density at 0
+
+#: A document that others pass: its noisy score, its gain, 1 / standard deviation, and a factor on the density.
+Passed = namedtuple("Passed", "score gain rate factor")
 
 
 @part
@@ -40,122 +50,110 @@ class StochasticRank:
     of 0. Hessians are 1. Only the first k + 1 places matter: a draw costs O(n (k + 1)), besides the sort.
     """
 
-    metric: Can("move") = NDCG()  # type: ignore[valid-type]
-    noise_scale: float = 1.0
+    metric: InsertionMetric = NDCG()
+    noise_scale: Positive = 1.0
     mu: float = 0.0
     samples: int = 1
-    estimator: OneOf(*ESTIMATORS) = "projected"  # type: ignore[valid-type]
-    sfa: float = 1.0
-    nu: float = 0.01
+    estimator: Estimator = "projected"
+    sfa: NonNegative = 1.0
+    nu: Positive = 0.01
+    #: By slot: scores, noise, noisy scores. By rank: the middle of where a document may be, noisy scores, labels.
+    columns: ClassVar[tuple[str, ...]] = (
+        *("score", "noise", "noisy", "middle", "key", "label"),
+        *("from_below", "from_above", "gain", "below", "above", "own"),
+    )
+    index_columns: ClassVar[tuple[str, ...]] = ("slot",)
+    sorts: ClassVar[bool] = True
 
-    def check(self) -> None:
-        """Raise unless there is noise, and the correction takes away."""
-        checks.positive(self.noise_scale, "StochasticRank.noise_scale")
-        checks.positive(self.nu, "StochasticRank.nu")
-        if self.sfa < 0:
-            raise checks.InputError(f"StochasticRank.sfa must not be negative, got {self.sfa:g}.")
-
-    def derive(self, label, score, worth, table, state, grad, hess):
-        n = score.size
-        work, slot = np.empty((8, n), score.dtype), np.empty(n, np.int64)
-        calm = work[0]
+    def list_gradient(self, query, state, room, out):
+        n = query.score.size
         for i in range(n):
-            hess[i] = like(score[i], 1.0)
-            calm[i] = score[i] - self.noise_scale * self.mu * grade(self.metric, label[i])
+            out.hessian[i] = as_type_of(query.score[i], 1.0)
+            relevance = as_relevance(self.metric, query.label[i])
+            room.score[i] = query.score[i] - self.noise_scale * self.mu * relevance
         if n > 1:
+            insertions = Insertions(room.gain, room.below, room.above, room.own)
             for draw in range(self.samples):
-                own = mix(state, draw)
-                width = scatter(self.noise_scale, self.estimator, own, label, work, slot)
-                query = Query(work[5], work[4], slot, table)
-                climb(move(self.metric, query, worth[0]), width, work, slot, grad)
-            free(self.sfa, self.nu, self.samples, score, grad)
+                projected = self.estimator == _PROJECTED
+                width = _draw(self.noise_scale, projected, mix(state, draw), query.label, room)
+                slot = documents(room.slot, 0, n)
+                ranked = Ranked(n, room.label, room.key, slot, query.discount)
+                insertion_record(self.metric, ranked, query.values.metric, insertions)
+                _add_estimate(n, insertions, width, room, out.gradient)
+            _finish(self.sfa, self.nu, self.samples, query.score, out.gradient)
 
 
-# The rows of `work`: by slot scores, noise and noisy scores; by rank the middle of where a document may be, noisy
-# scores and labels; the rest is spare. The functions below take no parts: they are compiled once for all metrics.
+# The functions below take no parts: they are compiled once for all metrics.
 
 
-@inner
-def scatter(scale, estimator, state, label, work, slot):
+@uncounted
+def _draw(scale, projected, state, label, room):
     """Rank documents with new noise; return the standard deviation of a document around its middle."""
     n = label.size
-    calm, noise, noisy, middle, key, labels = work[0], work[1], work[2], work[3], work[4], work[5]
-    total = like(scale, 0.0)
+    total = as_type_of(scale, 0.0)
     for i in range(n):
-        noise[i] = scale * normal(scale, state, i)
-        noisy[i] = calm[i] + noise[i]
-        total += noise[i]
-    order(noisy, key, slot)
-    projected = estimator == _PROJECTED
-    others = like(scale, 1.0 / (n - 1) if projected else 0.0)
+        room.noise[i] = scale * normal(scale, state, i)
+        room.noisy[i] = room.score[i] + room.noise[i]
+        total += room.noise[i]
+    sort_down(documents(room.noisy, 0, n), room.key, room.slot, room.sorting)
+    others = as_type_of(scale, 1.0 / (n - 1) if projected else 0.0)
     for i in range(n):
-        s = slot[i]
-        middle[i] = calm[s] + others * (total - noise[s])
-        labels[i] = label[s]
-    return scale * like(scale, np.sqrt(n / (n - 1)) if projected else 1.0)
+        s = room.slot[i]
+        room.middle[i] = room.score[s] + others * (total - room.noise[s])
+        room.label[i] = label[s]
+    return scale * as_type_of(scale, np.sqrt(n / (n - 1)) if projected else 1.0)
 
 
-@inner
-def climb(found, width, work, slot, grad):
-    """Add one estimate of the metric's gradient, given what documents win by moving up."""
-    n = slot.size
-    middle, key, from_below, from_above = work[3], work[4], work[6], work[7]
+@uncounted
+def _add_estimate(n, insertions, width, room, gradient):
+    """Add one estimate of the metric's gradient, given what documents gain by moving up."""
     for i in range(n):
-        from_below[i] = from_above[i] = like(width, 0.0)
-    rate, peak = like(width, 1.0) / width, like(width, _PEAK) / width
+        room.from_below[i] = room.from_above[i] = as_type_of(width, 0.0)
+    rate, peak = as_type_of(width, 1.0) / width, as_type_of(width, _PEAK) / width
     # Most metrics see no further than k: beyond that, both factors are 0.
-    for side in range(2):
-        factor, out = (found.below, from_below) if side == 0 else (found.above, from_above)
-        for j in range(n):
-            if factor[j] != 0.0:
-                first, end = (j + 1, n) if side == 0 else (0, j)
-                passing(found.gain, middle, j, key[j], rate, peak * factor[j], first, end, out)
+    for j in range(n):
+        if insertions.below[j] != 0.0:
+            passed = Passed(room.key[j], insertions.gain[j], rate, peak * insertions.below[j])
+            _pass(passed, insertions.gain, room.middle, j + 1, n, room.from_below)
+    for j in range(n):
+        if insertions.above[j] != 0.0:
+            passed = Passed(room.key[j], insertions.gain[j], rate, peak * insertions.above[j])
+            _pass(passed, insertions.gain, room.middle, 0, j, room.from_above)
     for i in range(n):
-        grad[slot[i]] += from_below[i] + found.own[i] * from_above[i]
+        gradient[room.slot[i]] += room.from_below[i] + insertions.own[i] * room.from_above[i]
 
 
-@inner
-def order(noisy, key, slot):
-    """Fill `key` and `slot` with the documents by decreasing noisy score."""
-    if noisy.size <= SHORT:
-        count(noisy, key, slot)
-        return
-    for i in range(noisy.size):
-        key[i], slot[i] = noisy[i], i
-    resort(key, slot)
-
-
-@inner
-def passing(gain, middle, j, score, rate, factor, first, end, out):
-    """Add what documents of ranks `first` to `end` gain by passing the one of rank j, times the density there.
+@uncounted
+def _pass(passed, gain, middle, first, end, out):
+    """Add what documents of ranks `first` to `end` gain by passing another, times the density there.
 
     Indices are unsigned: a signed one might be negative, and every access would test for it.
     """
-    far, half, own = like(score, _FAR), like(score, -0.5), gain[j]
+    far, half = as_type_of(passed.score, _FAR), as_type_of(passed.score, -0.5)
     for i in range(np.uint64(first), np.uint64(end)):
-        u = (score - middle[i]) * rate
+        u = (passed.score - middle[i]) * passed.rate
         x = half * u * u
-        out[i] += exp(x if x > far else far) * (gain[i] - own) * factor
+        out[i] += exp(x if x > far else far) * (gain[i] - passed.gain) * passed.factor
 
 
-@inner
-def free(sfa, nu, samples, score, grad):
+@uncounted
+def _finish(sfa, nu, samples, score, gradient):
     """Turn the sum of estimates into the gradient to descend: its mean, less what moves or stretches all scores."""
     n = score.size
-    zero = like(sfa, 0.0)
-    size = like(zero, n)
+    zero = as_type_of(sfa, 0.0)
+    size = as_type_of(zero, n)
     middle = mean = square = along = zero
     for i in range(n):
         middle += score[i] / size
-        mean += grad[i] / size
+        mean += gradient[i] / size
     for i in range(n):
         z = score[i] - middle
         square += z * z
-        along += z * (grad[i] - mean)
+        along += z * (gradient[i] - mean)
     stretch = sfa * along / (np.sqrt(square) + nu) ** 2 if n > 2 else zero
-    scale = like(zero, -1.0) / like(zero, samples)
+    scale = as_type_of(zero, -1.0) / as_type_of(zero, samples)
     for i in range(n):
-        grad[i] = scale * (grad[i] - mean - stretch * (score[i] - middle))
+        gradient[i] = scale * (gradient[i] - mean - stretch * (score[i] - middle))
 
 
 def stochasticrank_ndcg(

@@ -10,12 +10,12 @@ from rankwood.data.ranking_data import RankingData
 from rankwood.diagnostics import cutoff
 from rankwood.engines import base
 from rankwood.metrics.evaluate import Evaluator, named_metrics
-from rankwood.objectives.bi import Bivariate
 from rankwood.objectives.bivariate import PairGradientComputer
 from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.inspection import Coherency, Used
+from rankwood.objectives.lifted import Bivariate
 from rankwood.objectives.pairwise import Lambda
-from rankwood.objectives.parts.labels import read
+from rankwood.objectives.units import read_labels as read
 
 #: What `Ranker(record=...)` takes, and the curves it makes of it.
 RECORDS = {

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from rankwood._core import checks
-from rankwood.objectives.bi import Bivariate
 from rankwood.objectives.families.registry import objective as to_objective
+from rankwood.objectives.lifted import Bivariate
 from rankwood.training.monitoring import named_records
 
 _LOWEST = {

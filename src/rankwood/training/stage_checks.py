@@ -15,8 +15,8 @@ from rankwood.data.ranking_data import RankingData, validation_data
 from rankwood.engines import _parameters, base
 from rankwood.engines.pair_lists import columns_of
 from rankwood.metrics.evaluate import named_metrics
-from rankwood.objectives.bi import Bivariate
 from rankwood.objectives.families.registry import objective as to_objective
+from rankwood.objectives.lifted import Bivariate
 from rankwood.training import model_file
 from rankwood.training.monitoring import named_records, records_of
 from rankwood.training.parameters import check_shared, engine_params

@@ -18,7 +18,7 @@ from rankwood.metrics.position import ExpDCG
 from rankwood.objectives.families.yeti import YetiAP, YetiRR
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.parts.catboost_weights import CatBoostAP, CatBoostERR, CatBoostRR
-from rankwood.objectives.parts.labels import Binary, read
+from rankwood.objectives.parts.labels import Binary
 from rankwood.objectives.parts.losses import Logistic
 from rankwood.objectives.parts.noise import GaussianNoise, LogisticNoise, NoNoise
 from rankwood.objectives.parts.pairs import All, Neighbours, RanksApart, Top
@@ -27,6 +27,7 @@ from rankwood.objectives.parts.weights import ByDistance, Scaled, Swap, Uniform
 from rankwood.objectives.pointwise import QueryRMSE
 from rankwood.objectives.softmax import Softmax
 from rankwood.objectives.stochastic import StochasticRank
+from rankwood.objectives.units import read_labels as read
 
 LOSSES = ("YetiRank", "StochasticRank", "LambdaMart", "QueryRMSE", "QuerySoftMax", "PairLogit")
 _EVERY = None  # of a pair set: no largest distance of ranks, or no cutoff

@@ -12,7 +12,7 @@ from rankwood.data.ranking_data import RankingData
 from rankwood.engines import _parameters
 from rankwood.engines.base import Gradients, Task
 from rankwood.engines.lightgbm import langevin
-from rankwood.objectives.bi import Bivariate
+from rankwood.objectives.lifted import Bivariate
 
 with _parameters.passive_threads():
     import lightgbm as lgb

@@ -1,45 +1,101 @@
-"""The kernel of objectives that look at a whole list at once, without pairs: one call of `derive` a query."""
+"""The kernel of objectives that look at a whole list at once, without pairs: one call of `list_gradient` a query."""
 
-import numpy as np
+from typing import Annotated, Any
 
-from rankwood._core.jit import cut, jit, like
+from rankwood._core.compile import jit, uncounted_inline
+from rankwood._core.numeric import as_type_of
+from rankwood._core.parts import Can, part
+from rankwood._core.records import documents, lend
 from rankwood._core.rng import mix
-from rankwood.objectives._kernels.verbs import bend, derive
+from rankwood._core.verbs import verb
+from rankwood.objectives._kernels.pairwise import one_query
+from rankwood.objectives._kernels.records import Derivatives, ListQuery
+from rankwood.objectives._kernels.scratch import ListScratch, Memory
+from rankwood.objectives._kernels.sums import SlotPairSums, SlotSums, lift
+from rankwood.objectives._kernels.verbs import cross_hessian, list_gradient
 
-# Numbers between two arrays of a query. Compiled loops look at run time whether arrays are close to each other, and
-# round differently if they are: bits would depend on the longest list that a thread has.
-_APART = 256
+
+@verb(kind="uncounted inline")
+def write_list(step, objective, query, listed, scratch, out):
+    """Write the derivatives of a query, by slot, to where the caller wants them."""
+
+
+@part
+class ToDocuments:
+    """Write to the rows of the documents."""
+
+    def allocate_totals(self, memory: Memory) -> Any:
+        """Return derivatives by slot."""
+        return memory.record(SlotSums)
+
+    def write_list(self, objective, query, listed, scratch, out):
+        for i in range(query.n):
+            row = query.rows[query.start + i]
+            out.grad[row], out.hess[row] = scratch.totals.push[i], scratch.totals.curve[i]
+        return 0
+
+
+@part
+class ToPairs:
+    """Lift to ordered pairs of documents."""
+
+    def allocate_totals(self, memory: Memory) -> Any:
+        """Return derivatives by slot and by pair of slots."""
+        return SlotPairSums(*memory.record(SlotSums), memory.matrix())
+
+    def write_list(self, objective, query, listed, scratch, out):
+        for i in range(query.n):
+            for j in range(query.n):
+                scratch.totals.matrix[i, j] = 0.0
+        cross_hessian(objective, listed, scratch.own, scratch.totals.matrix)
+        return lift(query.n, scratch.totals, out, out.start[query.number])
+
+
+@part
+class ListSteps:
+    """How the kernel computes an objective without pairs."""
+
+    sums: Annotated[Any, Can("write_list")] = ToDocuments()
 
 
 @jit
-def each(obj, plan, order, cross, state, scores, grad, hess, first, last):
-    """Gradients and hessians of queries `first` to `last`, each in the order of its slots.
+def listwise(task, scratch, state, scores, out, first, last):
+    """Write gradients and Hessians of queries `first` to `last`: the same signature as `pairwise`."""
+    objective, steps, plan = task.objective, task.steps, lend(task.plan)
+    scratch, scores, out = lend(scratch), lend(scores), lend(out)
+    for q in range(first, last):
+        query = one_query(plan, q)
+        listed = by_slot(query, scores, scratch)
+        gradient = documents(scratch.totals.push, 0, query.n)
+        hessian = documents(scratch.totals.curve, 0, query.n)
+        derivatives = Derivatives(gradient, hessian)
+        list_gradient(objective, listed, mix(state, q), scratch.own, derivatives)
+        write_list(steps.sums, objective, query, listed, scratch, out)
 
-    Scores are handed over relative to the middle of their range: differences are all that matters, and in
-    float32 they keep their digits. `cross` is as in `fill`.
+
+@uncounted_inline
+def by_slot(query, scores, scratch):
+    """Return labels and scores of a query by slot, and set its derivatives to 0.
+
+    Scores are relative to the middle of their range: only differences matter, and in float32 they keep their digits.
     """
-    longest = 0
-    for q in range(first, last):
-        n = plan.ptr[q + 1] - plan.ptr[q]
-        longest = n if n > longest else longest
-    work = np.empty((4, longest + _APART), plan.table.dtype)
-    zero, table = like(plan.table[0], 0.0), plan.table.copy()
-    for q in range(first, last):
-        start, n = plan.ptr[q], plan.ptr[q + 1] - plan.ptr[q]
-        label, score, g, h = work[0, :n], work[1, :n], work[2, :n], work[3, :n]
-        low = high = scores[plan.rows[start]]
-        for i in range(n):
-            s = scores[plan.rows[start + i]]
-            low, high = (s if s < low else low), (s if s > high else high)
-        middle = 0.5 * low + 0.5 * high
-        for i in range(n):
-            label[i] = plan.label[start + i]
-            score[i] = scores[plan.rows[start + i]] - middle
-            g[i] = h[i] = zero
-        worth = cut(plan.worth, start, start + n)
-        derive(obj, label, score, worth, table, mix(state, q), g, h)
-        if cross is not None:
-            bend(obj, label, score, worth, cross[1][cross[0][q] : cross[0][q + 1]])
-        for i in range(n):
-            row = plan.rows[start + i]
-            grad[row], hess[row] = g[i], h[i]
+    n, start = query.n, query.start
+    low = high = scores[query.rows[start]]
+    for i in range(n):
+        s = scores[query.rows[start + i]]
+        low, high = (s if s < low else low), (s if s > high else high)
+    middle = 0.5 * low + 0.5 * high
+    zero = as_type_of(query.discount[0], 0.0)
+    for i in range(n):
+        scratch.label[i] = query.label[start + i]
+        scratch.score[i] = scores[query.rows[start + i]] - middle
+        scratch.totals.push[i] = scratch.totals.curve[i] = zero
+    label, score = documents(scratch.label, 0, n), documents(scratch.score, 0, n)
+    return ListQuery(label, score, query.values, query.discount)
+
+
+def listwise_scratch(objective: Any, steps: ListSteps, memory: Memory) -> ListScratch:
+    """Return one thread's memory for these steps."""
+    both = memory.columns(("label", "score"))
+    totals = steps.sums.allocate_totals(memory)
+    return ListScratch(**both, own=memory.room(objective), totals=totals)

@@ -1,109 +1,114 @@
-"""The part of a computation that depends on labels alone: made once per data set, used every round."""
+"""What depends on labels alone: computed once per data set, used every round."""
 
 from collections import namedtuple
-from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwood._core import checks, threads
-from rankwood._core.jit import check_labels, is_part, jit, lower
-from rankwood._core.sorting import discounts
+from rankwood._core.compile import jit
+from rankwood._core.parts import all_parts, check_labels, lower, named_record, parts_inside
 from rankwood.data.groups import Groups
-from rankwood.data.unlisted import Beyond
-from rankwood.metrics.verbs import value, worth
+from rankwood.metrics.ranked import discounts
+from rankwood.metrics.verbs import label_values, value
+from rankwood.objectives._kernels.records import LANES
 
-_SPARE = 16  # the pair loop fills lists up, a little beyond the longest
-
-#: Documents grouped by query, see the vocabulary in `query`; `worth` is the record of the parts' columns.
-Plan = namedtuple("Plan", "ptr rows label worth table")
-
-
-def plan(
-    part: Any,
-    y: np.ndarray,
-    ptr: np.ndarray,
-    rows: np.ndarray,
-    real: type = np.float64,
-    n_jobs: int | None = None,
-    beyond: Beyond | None = None,
-) -> Plan:
-    """Lay out labels by query and let every metric inside `part` say what each document is worth.
-
-    With labels `beyond` the lists a metric is told all labels of a query, as its ideal is that of all.
-    """
-    lists = _Lists(y[rows], ptr, None)
-    whole = lists
-    if beyond is not None:
-        full = beyond.extend(Groups(ptr, rows, ptr[:-1]))
-        y = np.append(y, beyond.y)
-        whole = _Lists(y[full.rows], full.ptr, full.rows < rows.size)
-    check_labels(part, y)
-    table = discounts(int(np.diff(ptr).max(initial=0)) + _SPARE)
-    record = _record(part, lists, whole, table, real, n_jobs)
-    return Plan(ptr, rows, lists.label.astype(real), record, table.astype(real))
+#: Documents grouped by query: query q has the positions `ptr[q]` to `ptr[q + 1]`, and `rows[p]` is the caller's row of
+#: position p. `values` is the record of what parts made of the labels, `discount` the discounts by rank.
+Plan = namedtuple("Plan", "ptr rows label values discount")
 
 
-class _Lists(NamedTuple):
-    """Labels by query, and which of the documents are to be kept, if not all."""
+class LabelledLists(NamedTuple):
+    """Labels of queries; `unlisted` are labels of documents that belong to the queries and are not listed."""
+
+    y: np.ndarray
+    groups: Groups
+    unlisted: Any = None
+
+
+class _Labels(NamedTuple):
+    """Labels by query, and which of the documents are listed, if not all are."""
 
     label: np.ndarray
     ptr: np.ndarray
-    kept: np.ndarray | None
+    listed: np.ndarray | None
 
 
-def _record(
-    part: Any,
-    lists: _Lists,
-    whole: _Lists,
-    table: np.ndarray,
-    real: type,
-    n_jobs: int | None,
-) -> Any:
-    """Return a part's own column if it has one, else the records of the parts inside it, in order.
+def make_plan(objective: Any, lists: LabelledLists, real: type, n_jobs: int | None = None) -> Plan:
+    """Group labels by query and let every part inside an objective compute its `label_values`.
 
-    Behind them comes what `tables` of the part makes of the discounts, if it has that: a table of two
-    dimensions, the same for every query.
+    Metrics see the unlisted labels too: their ideal is that of all documents of a query.
     """
-    if type(part).Raw in worth.table:
-        return _column(part, whole if _compares(part) else lists, real, n_jobs)
-    inner = [getattr(part, f.name) for f in fields(part)]
-    record = [_record(x, lists, whole, table, real, n_jobs) for x in inner if is_part(x)]
-    if hasattr(part, "tables"):
-        record.append(part.tables(table).astype(real))
-    return tuple(record)
+    y, groups, unlisted = lists
+    listed = _Labels(y[groups.rows], groups.ptr, None)
+    every = listed
+    if unlisted is not None:
+        full = unlisted.extend(groups)
+        y = np.append(y, unlisted.y)
+        every = _Labels(y[full.rows], full.ptr, full.rows < groups.rows.size)
+    check_labels(objective, y)
+    discount = discounts(int(groups.sizes.max(initial=0)) + 2 * LANES)
+    values = _Values(listed, every, discount, real, n_jobs).of(objective)
+    return Plan(groups.ptr, groups.rows, listed.label.astype(real), values, discount.astype(real))
 
 
-def has_ideal(part: Any) -> bool:
-    """Tell whether something inside `part` may compare a list with all documents of its query."""
-    inner = [getattr(part, f.name) for f in fields(part)]
-    return _compares(part) or any(has_ideal(x) for x in inner if is_part(x))
+class _Values(NamedTuple):
+    """What `label_values` is computed from."""
+
+    listed: _Labels
+    every: _Labels
+    discount: np.ndarray
+    real: type
+    n_jobs: int | None
+
+    def of(self, part: Any) -> Any:
+        """Return a part's own column, or a record of the columns of the parts inside it, by field.
+
+        What the method `tables` of a part makes of the discounts joins the record: tables of two dimensions, the same
+        for every query.
+        """
+        if label_values.verb.able(part):
+            return self._column(part, self.every if _has_own_ideal(part) else self.listed)
+        inside = {name: self.of(x) for name, x in parts_inside(part).items()}
+        tables = part.tables(self.discount) if hasattr(part, "tables") else {}
+        return named_record({**inside, **{n: t.astype(self.real) for n, t in tables.items()}})
+
+    def _column(self, part: Any, labels: _Labels) -> np.ndarray:
+        """Return the `label_values` of one part."""
+        out, ptr, lowered = np.empty(labels.label.size), labels.ptr, lower(part)
+        discount = discounts(int(np.diff(ptr).max(initial=0)))
+
+        def run(first: int, last: int) -> None:
+            fill_values(lowered, labels.label, ptr, discount, out, first, last)
+
+        threads.run_ranges(run, np.diff(ptr), self.n_jobs)
+        out = out if labels.listed is None else out[labels.listed]
+        with np.errstate(over="ignore"):
+            column: np.ndarray = out.astype(self.real, copy=False)
+        if not np.isfinite(column).all():
+            raise checks.InputError(
+                f"{part!r} has values of up to {out.max():g} for these labels, beyond {np.dtype(self.real)}, "
+                "in which training runs; use NDCG or a linear gain."
+            )
+        return column
 
 
-def _compares(part: Any) -> bool:
-    """Metrics compare, and parts that say so; pair sets and targets of a loss are made of the list alone."""
-    return type(part).Raw in value.table or getattr(part, "ideal_of_all", False)
+def has_ideal(objective: Any) -> bool:
+    """Tell whether a part inside an objective compares a list with all documents of its query."""
+    return any(_has_own_ideal(part) for part in all_parts(objective))
 
 
-def _column(part: Any, lists: _Lists, real: type, n_jobs: int | None) -> np.ndarray:
-    """Return what each document is worth to a part."""
-    label, ptr, kept = lists
-    out, raw = np.empty(label.size), lower(part)
-    table = discounts(int(np.diff(ptr).max(initial=0)) + _SPARE)
-    threads.over(np.diff(ptr), lambda a, b: _fill(raw, label, ptr, table, out, a, b), n_jobs)
-    out = out if kept is None else out[kept]
-    with np.errstate(over="ignore"):
-        column: np.ndarray = out.astype(real, copy=False)
-    if not np.isfinite(column).all():
-        raise checks.InputError(
-            f"{part!r} has values of up to {out.max():g} for these labels, beyond {np.dtype(real)}, "
-            "in which training runs; use NDCG or a linear gain."
-        )
-    return column
+def _has_own_ideal(part: Any) -> bool:
+    """Tell whether a part counts unlisted documents: metrics do, and parts with `ideal_of_all`.
+
+    Pair sets and the targets of a loss see the list only.
+    """
+    return value.verb.able(part) or getattr(part, "ideal_of_all", False)
 
 
 @jit
-def _fill(part, label, ptr, table, out, first, last):
+def fill_values(part, label, ptr, discount, out, first, last):
+    """Fill the `label_values` of queries `first` to `last`."""
     for q in range(first, last):
-        a, b = ptr[q], ptr[q + 1]
-        worth(part, label[a:b], table, out[a:b])
+        start, end = ptr[q], ptr[q + 1]
+        label_values(part, label[start:end], discount, out[start:end])

@@ -1,169 +1,174 @@
-"""What the parts of a pairwise objective can do, as verbs.
+"""What the parts of an objective can do, as verbs.
 
-Verbs of the pair loop take two documents as records of scalars, never the query and an index: that is
-what lets the loop vectorise. Work that needs the whole query is done per document, in `prepare`.
+Verbs of the pair loop take two documents as records of scalars, never the query and an index: that is what lets the
+loop vectorise. Work that needs the whole query is done once per ranking, in `prepare`. All of these verbs allocate
+nothing: they fill memory that they are given, so that the same parts can be compiled for other devices.
 """
 
-from rankwood._core.jit import like, verb
+from typing import Annotated, Any
+
+from rankwood._core.numeric import as_type_of
+from rankwood._core.parts import Can
+from rankwood._core.verbs import verb
+
+# Weights of pairs.
 
 
-def _nothing(part, q, worth):
+def _nothing(weight, ranked, values, room):
     return ()
 
 
-def prepare(part, q, worth):
-    """Return the per-rank record that `weight` reads, made anew for each ranking."""
+def _prepare_base(weight, ranked, values, room):
+    return prepare(weight.base, ranked, values.base, room.base)
 
 
-prepare = verb(prepare, default=_nothing)
+@verb(default=_nothing, forward=_prepare_base, kind="uncounted inline")
+def prepare(weight, ranked, values, room):
+    """Fill `room` for a ranking and return the record by rank whose entries `weight` reads as `a.own` and `b.own`.
+
+    `ranked` is a `rankwood.metrics.Ranked`; `values` holds what `label_values` made of the labels, and `room` the
+    columns that the part names in `columns`: both are records with the names of the fields that are parts.
+    """
 
 
-def _nothing_to_look_up(w, own, ranks, rank, moved, start, end):
+def _nothing_to_look_up(weight, own, anchors, block):
     return 0
 
 
-def relate(w, own, ranks, rank, moved, start, end):
-    """Write into the record what depends on the ranks of four anchors and of the documents from `start` to `end`.
+@verb(default=_nothing_to_look_up, forward=True, kind="uncounted")
+def look_up(weight, own, anchors, block):
+    """Write into the record what depends on the ranks of four anchors and of the documents in a `Block`.
 
-    Documents are in rank order, or, if they are `moved`, of the ranks that `rank` lists.
-
-    For weights that look something up by the distance of two ranks: no vector loop can do that while it
-    also stores. By default there is nothing to look up.
+    For weights that need a table look-up by the distance of two ranks: no vector loop can gather while it also stores.
     """
 
 
-relate = verb(relate, default=_nothing_to_look_up)
+def _everything(weight, own, r):
+    return own
 
 
-def _as_it_is(w, b, r):
-    return b
+@verb(default=_everything, forward=True, kind="uncounted")
+def seen_by(weight, own, r):
+    """Return what the r-th of four anchors sees of a document's entry of the record; r = -1: of the anchor itself."""
 
 
-def facing(w, b, r):
-    """Return what the r-th of four anchors sees of a document's part of the record; by default all of it.
+@verb(forward=True, kind="uncounted")
+def weight(weight, a, b):
+    """Return the weight of the pair of documents a and b, the same both ways; `a.own` is a's entry of the record."""
 
-    With r = -1, what is seen of the anchor itself.
+
+def _if_better(part, a, b):
+    w = weight(part, a, b)
+    return w if a.label > b.label else as_type_of(w, 0.0)
+
+
+@verb(default=_if_better, forward=True, kind="uncounted")
+def weight_above(weight, a, b):
+    """Return the weight of ranking a above b, for sets of ordered pairs; by default 0 unless a has the better label."""
+
+
+# Pair sets. A pair set is an order of the documents (by default their ranking), a number of anchors at its head,
+# and for each anchor a range of places: the anchor's partners.
+
+
+@verb(forward=True, kind="uncounted")
+def count_anchors(pairs, n):
+    """Return the number m of anchors of a list of n documents: they are the first m of the ranking."""
+
+
+def _list_base_anchors(pairs, ranked, values, state, room, order):
+    return list_anchors(pairs.base, ranked, values.base, state, room.base, order)
+
+
+@verb(forward=_list_base_anchors, kind="uncounted")
+def list_anchors(pairs, ranked, values, state, room, order):
+    """Write the ranks of the anchors to the head of `order` and return their number.
+
+    For sets whose anchors are not the first documents of the ranking; they take the place of `count_anchors`.
     """
 
 
-facing = verb(facing, default=_as_it_is)
-
-
-@verb
-def weight(w, x, y, a, b):
-    """Weight of the pair of documents x and y, the same both ways; a and b are their parts of the record."""
-
-
-def _by_label(w, x, y, a, b):
-    v = weight(w, x, y, a, b)
-    return v if x.label > y.label else like(v, 0.0)
-
-
-def toward(w, x, y, a, b):
-    """Weight of the wish to see x above y, for sets that ask for both; by default only the better label has one."""
-
-
-toward = verb(toward, default=_by_label)
-
-# A pair set is a working order of the documents (by default their ranking), a number of anchors at its
-# head, and for each anchor a range of places: the anchor's partners.
-
-
-@verb
-def select(pairs, q, n, worth, order, state):
-    """Number m of anchors, which are the first m of `order` (rank of each place).
-
-    A set whose anchors are not the first m of the ranking writes their ranks there, and says so by an attribute
-    `scattered`; the others follow in rank order.
-    """
-
-
-def _below(pairs, i, n):
+def _all_below(pairs, i, n):
     return i + 1, n
 
 
-def span(pairs, i, n):
-    """First and end of the places whose documents pair with the anchor at place i; all below it by default."""
+@verb(default=_all_below, forward=True, kind="uncounted")
+def partners(pairs, i, n):
+    """Return the first place and the end of the places of the i-th anchor's partners; by default all below it."""
 
 
-span = verb(span, default=_below)
+def _by_label(pairs, weighting, a, b, slopes):
+    w = weight(weighting, a, b)
+    inside = a.first <= b.place and b.place < a.end
+    w = w if inside and (a.label < b.label or a.label > b.label) else as_type_of(w, 0.0)
+    push = w * (slopes.above if a.label > b.label else -slopes.below)
+    return push, abs(push), w * slopes.curve
 
 
-@verb
-def lay(labels, docs, order):
-    """Tell whether documents are moved into the order of the loop, and return them in it."""
+@verb(default=_by_label, kind="uncounted")
+def pair_gradient(pairs, weighting, a, b, slopes):
+    """Return the lambda of a (that of b is its opposite), the size of the push, and the curvature of a pair."""
 
 
-def _graded(pairs, w, x, y, above, below, bend):
-    v = weight(w, x, y, x.own, y.own)
-    inside = x.first <= y.place and y.place < x.end
-    v = v if inside and (x.label < y.label or x.label > y.label) else like(v, 0.0)
-    push = v * (above if x.label > y.label else -below)
-    return push, abs(push), v * bend
+# Losses of pairs.
 
 
-def lean(pairs, w, x, y, above, below, bend):
-    """Lambda of x (that of y is its opposite), sum of what the pair pushes, and curvature; by default by labels."""
-
-
-lean = verb(lean, default=_graded)
-
-
-@verb
-def split(labels, label, n, m, pairs, order, first, end, spare):
-    """Bring `order` into the order of the loop and fill the anchors' ranges; return where the anchors are.
-
-    They are at the places 0 to the first number, and from the second to the third.
-    """
-
-
-@verb
+@verb(kind="uncounted")
 def embed(loss, score):
-    """What `slope` needs of one document's score."""
+    """Return what `pair_derivatives` needs of one document's score."""
 
 
-@verb
-def reach(loss):
-    """Largest distance of a score from 0 that `embed` can take; at that distance a pair's slope has run out."""
+@verb(kind="uncounted")
+def largest_score(loss):
+    """Return the largest distance of a score from 0 that `embed` can take; beyond it a loss has no slope left."""
 
 
-@verb
-def slope(loss, x, y):
-    """Push on a pair if x should be above y, push if y should be above x, curvature (the same both ways)."""
+@verb(kind="uncounted")
+def pair_derivatives(loss, a, b):
+    """Return the push if a should be above b, the push if b should be above a, and the curvature, as `Slopes`."""
 
 
-@verb
-def units(loss):
-    """Constant factors of the push and of the curvature."""
+@verb(kind="uncounted")
+def factors(loss):
+    """Return constant factors of the push and of the curvature."""
 
 
-@verb
-def scale(s, total):
-    """Factor on a query's lambdas, given their sum."""
+# Scales, noise, and objectives without pairs.
 
 
-@verb
-def shake(noise, score, draw, state, out):
-    """Fill `out` with noisy scores, the `draw`-th time; `state` is the random state of query and draw."""
+@verb(kind="uncounted")
+def scale(scale, total):
+    """Return the factor on a query's lambdas, given the sum of their sizes."""
 
 
-@verb
-def derive(obj, label, score, worth, table, state, grad, hess):
-    """Fill `grad` and `hess` of one query, for objectives without pairs; all arrays are by slot.
+@verb(kind="uncounted")
+def perturb(noise, score, draw, state, out):
+    """Fill `out` with noisy scores, for the given draw; `state` is the random state of query and draw."""
 
-    `worth` is what the parts inside made of the labels, `table` the discounts by rank.
+
+@verb(kind="uncounted")
+def list_gradient(objective, query, state, room, out):
+    """Fill `out.gradient` and `out.hessian` of one query, for objectives without pairs; all columns are by slot.
+
+    `query` is a `ListQuery`; `room` has the columns that the part names in `columns` and `index_columns`.
     """
 
 
-def _diagonal(obj, label, score, worth, out):
+def _diagonal(objective, query, room, matrix):
     return 0
 
 
-def bend(obj, label, score, worth, out):
-    """Fill the matrix `out`, row after row, with minus the second derivatives by two different scores of one query.
+@verb(default=_diagonal, kind="uncounted")
+def cross_hessian(objective, query, room, matrix):
+    """Fill `matrix` with minus the second derivatives by two different scores of one query; by default they are 0.
 
-    For models that score pairs. By default they count as 0.
+    For models that score pairs.
     """
 
 
-bend = verb(bend, default=_diagonal)
+#: Kinds of fields.
+Weight = Annotated[Any, Can("weight")]
+Pairs = Annotated[Any, Can("count_anchors", "list_anchors")]
+Loss = Annotated[Any, Can("pair_derivatives")]
+Scale = Annotated[Any, Can("scale")]
+Noise = Annotated[Any, Can("perturb")]

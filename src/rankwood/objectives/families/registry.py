@@ -5,11 +5,9 @@ from typing import Any
 
 from rankwood._core import checks, spec
 from rankwood.objectives import approx, pointwise, softmax, stochastic
-from rankwood.objectives._kernels.verbs import derive
-from rankwood.objectives.bi import Bivariate
 from rankwood.objectives.families import lambdaex, lambdagap, lambdaloss, lambdarank, yeti
 from rankwood.objectives.families.compose import with_options
-from rankwood.objectives.pairwise import Lambda
+from rankwood.objectives.lifted import Bivariate, is_objective
 
 OBJECTIVES: dict[str, Callable[..., Any]] = {
     **{
@@ -50,10 +48,8 @@ def objective(name: Any, **params: Any) -> Any:
             raise checks.InputError(f"objective {name!r} has bi- twice: once is enough, {inner!r}.")
         return Bivariate(objective(inner, **params))
     part = spec.build(name, OBJECTIVES, "objective", params)
-    if isinstance(part, Bivariate):
-        return part
-    if not isinstance(part, Lambda) and type(part).Raw not in derive.table:
+    if not is_objective(part):
         raise checks.InputError(
-            f"objective must be a name, Lambda(...) or a part that can 'derive', got {part!r}."
+            f"objective must be a name, Lambda(...) or a part that can 'list_gradient', got {part!r}."
         )
     return part

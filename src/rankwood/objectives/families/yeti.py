@@ -5,8 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from rankwood._core import checks
-from rankwood._core.jit import like, part
-from rankwood.metrics.additive import check_fraction
 from rankwood.metrics.binary import AP, RR, Precision
 from rankwood.metrics.cascade import ERR
 from rankwood.metrics.dcg import DCG, GAINS, NDCG
@@ -20,37 +18,11 @@ from rankwood.objectives.families.compose import (
     with_options,
 )
 from rankwood.objectives.pairwise import Lambda
-from rankwood.objectives.parts.catboost_weights import reciprocal
+from rankwood.objectives.parts.catboost_weights import YetiAP, YetiRR
 from rankwood.objectives.parts.labels import Binary, Graded
 from rankwood.objectives.parts.losses import Logistic
 from rankwood.objectives.parts.pairs import All, Neighbours, Top
 from rankwood.objectives.parts.weights import Swap
-
-
-@part
-class YetiRR:
-    """Reciprocal rank: 1/a - 1/b if no relevant document is above both; exact for neighbours [whichtricks2023]."""
-
-    prepare = reciprocal
-
-    def weight(self, x, y, a, b):
-        up, low = max(a.inverse, b.inverse), min(a.inverse, b.inverse)
-        counts = a.relevant != b.relevant and up >= a.first
-        return up - low if counts else like(up, 0.0)
-
-
-@part
-class YetiAP:
-    """Average precision: 1/a and 1/m of the relevant documents between a and b [whichtricks2023]."""
-
-    prepare = reciprocal
-
-    def weight(self, x, y, a, b):
-        up = max(a.inverse, b.inverse)
-        # `above` counts the upper document too if it is relevant.
-        upper = a.relevant if a.inverse > b.inverse else b.relevant
-        between = abs(a.above - b.above) - upper * up
-        return up + between if a.relevant != b.relevant else like(up, 0.0)
 
 
 def _near(weight: Any, k: int | None, labels: Any) -> Lambda:
@@ -79,7 +51,7 @@ def yetirank(
 
     k limits the better placed document to the first k positions.
     """
-    check_fraction(checks.finite(decay, "decay"), "decay")
+    checks.fraction(decay, "decay")
     weight = Swap(ExpDCG(base=decay))
     return _near(weight, k, Graded())
 

@@ -1,81 +1,120 @@
-"""Weights of CatBoost's LambdaMart, where they differ from the change of the metric.
+"""Weights of CatBoost's LambdaMart and YetiLoss, where they differ from the change of the metric.
 
 They are kept to reproduce published results; `Swap(RR())` and the others are exact.
 """
 
 from collections import namedtuple
+from typing import ClassVar
 
 import numpy as np
 
 from rankwood._core import checks
-from rankwood._core.jit import like, part
-from rankwood.objectives._kernels import verbs  # noqa: F401  (the verbs must exist before the parts)
+from rankwood._core.numeric import as_type_of
+from rankwood._core.parts import Positive, part
 
-#: By rank: 1 / position, 1 if relevant, sum of 1 / position over relevant documents above; and 1 / position
-#: of the first and of the second relevant document.
+#: Columns by rank: 1 / position, 1 if relevant, sum of 1 / position over relevant documents above.
+_COLUMNS = ("inverse", "relevant", "above")
+#: These, and 1 / position of the first and of the second relevant document.
 Reciprocal = namedtuple("Reciprocal", "inverse relevant above first second")
 
 
-def reciprocal(self, q, worth):
-    """Record `Reciprocal` of a ranking: `prepare` of the weights that read it."""
-    n = q.slot.size
-    columns = np.empty((3, n), q.table.dtype)
-    total = first = second = like(q.table[0], 0.0)
-    for i in range(n):
-        inverse = like(q.table[0], 1.0) / like(q.table[0], i + 1)
-        columns[0, i] = inverse
-        columns[1, i] = like(q.table[0], 1.0) if q.label[i] > 0 else like(q.table[0], 0.0)
-        columns[2, i] = total
-        if q.label[i] > 0:
+def _prepare_reciprocal(self, ranked, values, room):
+    zero = as_type_of(ranked.discount[0], 0.0)
+    total = first = second = zero
+    for i in range(ranked.slot.size):
+        inverse = as_type_of(zero, 1.0) / as_type_of(zero, i + 1)
+        room.inverse[i] = inverse
+        room.relevant[i] = as_type_of(zero, 1.0) if ranked.label[i] > 0 else zero
+        room.above[i] = total
+        if ranked.label[i] > 0:
             if first == 0:
                 first = inverse
             elif second == 0:
                 second = inverse
             total += inverse
-    return Reciprocal(columns[0], columns[1], columns[2], first, second)
+    return Reciprocal(room.inverse, room.relevant, room.above, first, second)
 
 
 @part
 class CatBoostRR:
     """Reciprocal rank: a document that isn't the first relevant one gains 1/a - 1/b, more than the metric does."""
 
-    prepare = reciprocal
+    columns: ClassVar[tuple[str, ...]] = _COLUMNS
+    prepare = _prepare_reciprocal
 
-    def weight(self, x, y, a, b):
-        up, low = max(a.inverse, b.inverse), min(a.inverse, b.inverse)
-        upper_is_relevant = (a.relevant > b.relevant) == (a.inverse > b.inverse)
-        fall = up - max(low, a.second) if up == a.first else like(up, 0.0)
-        rise = up - low if up > a.first else like(up, 0.0)
-        differ = a.relevant != b.relevant
-        return (fall if upper_is_relevant else rise) if differ else like(up, 0.0)
+    def weight(self, a, b):
+        one, two = a.own, b.own
+        up, low = max(one.inverse, two.inverse), min(one.inverse, two.inverse)
+        upper_is_relevant = (one.relevant > two.relevant) == (one.inverse > two.inverse)
+        fall = up - max(low, one.second) if up == one.first else as_type_of(up, 0.0)
+        rise = up - low if up > one.first else as_type_of(up, 0.0)
+        differ = one.relevant != two.relevant
+        return (fall if upper_is_relevant else rise) if differ else as_type_of(up, 0.0)
 
 
 @part
 class CatBoostAP:
     """Average precision: 1/a, and the relevant documents between if the upper document isn't relevant."""
 
-    prepare = reciprocal
+    columns: ClassVar[tuple[str, ...]] = _COLUMNS
+    prepare = _prepare_reciprocal
 
-    def weight(self, x, y, a, b):
-        up = max(a.inverse, b.inverse)
-        upper_is_relevant = (a.relevant > b.relevant) == (a.inverse > b.inverse)
-        between = like(up, 0.0) if upper_is_relevant else abs(a.above - b.above)
-        return up + between if a.relevant != b.relevant else like(up, 0.0)
+    def weight(self, a, b):
+        one, two = a.own, b.own
+        up = max(one.inverse, two.inverse)
+        upper_is_relevant = (one.relevant > two.relevant) == (one.inverse > two.inverse)
+        between = as_type_of(up, 0.0) if upper_is_relevant else abs(one.above - two.above)
+        return up + between if one.relevant != two.relevant else as_type_of(up, 0.0)
 
 
-#: By rank: stop probability, 1 / position, probability to get there, class of the label. Tables by class and
-#: rank, for the list without documents of that class: probability to get there, expected reciprocal rank above.
-Cascade = namedtuple("Cascade", "stop inverse reach kind reached found")
+@part
+class YetiRR:
+    """Reciprocal rank: 1/a - 1/b if no relevant document is above both; exact for neighbours [whichtricks2023]."""
+
+    columns: ClassVar[tuple[str, ...]] = _COLUMNS
+    prepare = _prepare_reciprocal
+
+    def weight(self, a, b):
+        one, two = a.own, b.own
+        up, low = max(one.inverse, two.inverse), min(one.inverse, two.inverse)
+        counts = one.relevant != two.relevant and up >= one.first
+        return up - low if counts else as_type_of(up, 0.0)
+
+
+@part
+class YetiAP:
+    """Average precision: 1/a and 1/m of the relevant documents between a and b [whichtricks2023]."""
+
+    columns: ClassVar[tuple[str, ...]] = _COLUMNS
+    prepare = _prepare_reciprocal
+
+    def weight(self, a, b):
+        one, two = a.own, b.own
+        up = max(one.inverse, two.inverse)
+        # `above` counts the upper document too if it is relevant.
+        upper = one.relevant if one.inverse > two.inverse else two.relevant
+        between = abs(one.above - two.above) - upper * up
+        return up + between if one.relevant != two.relevant else as_type_of(up, 0.0)
+
+
+#: By rank: stop probability, 1 / position, probability to get there, number of the label. Tables by label and rank,
+#: for the list without documents of that label: probability to get there, expected reciprocal rank above.
+CascadeByLabel = namedtuple("CascadeByLabel", "stop inverse reach kind reached found")
 
 
 @part
 class CatBoostERR:
-    """Expected reciprocal rank: documents between with the label of the upper one are left out of the middle."""
+    """Expected reciprocal rank: documents between with the label of the upper one are left out of the middle.
 
-    max_label: float = 4.0
+    Parameters
+    ----------
+    max_label : float
+        Largest label.
+    """
 
-    def check(self) -> None:
-        checks.positive(self.max_label, "CatBoostERR.max_label")
+    max_label: Positive = 4.0
+    columns: ClassVar[tuple[str, ...]] = ("stop", "inverse", "reach", "kind")
+    tables_by_label: ClassVar[tuple[str, ...]] = ("reached", "found")
 
     def check_labels(self, y: np.ndarray) -> None:
         """Raise unless all labels are at most `max_label`."""
@@ -86,42 +125,41 @@ class CatBoostERR:
                 "give the highest label as max_label."
             )
 
-    def prepare(self, q, worth):
-        n, zero = q.slot.size, like(q.table[0], 0.0)
-        columns = np.empty((4, n), q.table.dtype)
-        kinds = 0
+    def prepare(self, ranked, values, room):
+        n, zero = ranked.slot.size, as_type_of(ranked.discount[0], 0.0)
+        one, kinds = as_type_of(zero, 1.0), 0
         for i in range(n):
-            columns[0, i] = q.label[i] / self.max_label
-            columns[1, i] = like(zero, 1.0) / like(zero, i + 1)
-            columns[2, i] = (
-                like(zero, 1.0) if i == 0 else columns[2, i - 1] * (1 - columns[0, i - 1])
-            )
-            columns[3, i] = kinds
+            room.stop[i] = ranked.label[i] / self.max_label
+            room.inverse[i] = one / as_type_of(zero, i + 1)
+            room.reach[i] = one if i == 0 else room.reach[i - 1] * (1 - room.stop[i - 1])
+            room.kind[i] = kinds if i < ranked.n else 0
             for j in range(i):
-                if q.label[j] == q.label[i]:
-                    columns[3, i] = columns[3, j]
+                if ranked.label[j] == ranked.label[i]:
+                    room.kind[i] = room.kind[j]
                     break
-            if columns[3, i] == kinds:
+            if i < ranked.n and room.kind[i] == kinds:
                 kinds += 1
-        tables = np.zeros((2, kinds, n), q.table.dtype)
         for kind in range(kinds):
-            reached, found = like(zero, 1.0), zero
+            reached, found = one, zero
             for i in range(n):
-                tables[0, kind, i], tables[1, kind, i] = reached, found
-                if columns[3, i] != kind:
-                    found += reached * columns[0, i] * columns[1, i]
-                    reached *= 1 - columns[0, i]
-        return Cascade(columns[0], columns[1], columns[2], columns[3], tables[0], tables[1])
+                room.reached[kind, i], room.found[kind, i] = reached, found
+                if room.kind[i] != kind:
+                    found += reached * room.stop[i] * room.inverse[i]
+                    reached *= 1 - room.stop[i]
+        return CascadeByLabel(
+            room.stop, room.inverse, room.reach, room.kind, room.reached, room.found
+        )
 
-    def weight(self, x, y, a, b):
-        x_above = a.inverse > b.inverse
-        kind = np.int64(a.kind if x_above else b.kind)
-        up, low = np.int64(min(x.rank, y.rank)), np.int64(max(x.rank, y.rank))
-        head = a.reach if x_above else b.reach
-        start = a.reached[kind, up]
+    def weight(self, a, b):
+        one, two = a.own, b.own
+        a_is_above = one.inverse > two.inverse
+        kind = np.int64(one.kind if a_is_above else two.kind)
+        up, low = np.int64(min(a.rank, b.rank)), np.int64(max(a.rank, b.rank))
+        head = one.reach if a_is_above else two.reach
+        start = one.reached[kind, up]
         if start == 0 or head == 0:
-            return like(a.stop, 0.0)
-        between = (a.found[kind, low] - a.found[kind, up]) / start
-        rest = a.reached[kind, low] / start
-        inside = max(a.inverse, b.inverse) - between - rest * min(a.inverse, b.inverse)
-        return head * abs(a.stop - b.stop) * abs(inside)
+            return as_type_of(one.stop, 0.0)
+        between = (one.found[kind, low] - one.found[kind, up]) / start
+        rest = one.reached[kind, low] / start
+        inside = max(one.inverse, two.inverse) - between - rest * min(one.inverse, two.inverse)
+        return head * abs(one.stop - two.stop) * abs(inside)

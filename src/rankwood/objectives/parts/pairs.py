@@ -1,14 +1,16 @@
-"""Pair sets: which pairs of ranks the loop visits."""
+"""Pair sets: which pairs of ranks the loop visits.
+
+Besides its verbs, a pair set can say how it is best visited. `few`: anchors have so few partners that a scalar loop is
+faster. `band`: every anchor's partners lie at the same few rank distances, so the loop vectorises over anchors.
+`both_directions`: pairs are ordered, and those of equal labels count too. The method `ranks` says how much of the
+ranking a part reads: 0 for nothing, k for "which documents are the first k", ALL for all of it.
+"""
 
 from typing import Any, ClassVar
 
-from rankwood._core.jit import ALL, Can, like, part
-from rankwood.objectives._kernels.verbs import select, span, toward
-
-# `few` says that most anchors have few partners, which are then visited one by one; `band`, that these are few
-# and as far away from every anchor, so that anchors can be gone over in their place. `scattered` says that the anchors
-# are not the first documents of the ranking.
-# `ranks` says how much of the ranking a part reads: nothing, which documents are the first k, or all of it.
+from rankwood._core.numeric import as_type_of
+from rankwood._core.parts import ALL, part
+from rankwood.objectives._kernels.verbs import Pairs, weight_above
 
 
 @part
@@ -19,13 +21,19 @@ class All:
         """Return 0: the ranking doesn't matter."""
         return 0
 
-    def select(self, q, n, worth, order, state):
+    def count_anchors(self, n):
         return n
 
 
 @part
 class Top:
-    """Pairs whose better placed document is among the first k."""
+    """Pairs whose better ranked document is among the first k.
+
+    Parameters
+    ----------
+    k : int
+        Cutoff.
+    """
 
     k: int = 30
 
@@ -33,7 +41,7 @@ class Top:
         """Return k: one document must be among the first k."""
         return self.k
 
-    def select(self, q, n, worth, order, state):
+    def count_anchors(self, n):
         return self.k if self.k < n else n
 
 
@@ -42,6 +50,11 @@ class AcrossCutoff:
     """Pairs with one document among the first k and one behind: those that precision at k depends on.
 
     As a weight: 1 for these pairs, 0 for others.
+
+    Parameters
+    ----------
+    k : int
+        Cutoff.
     """
 
     k: int = 10
@@ -50,15 +63,15 @@ class AcrossCutoff:
         """Return k: all that matters is which documents are the first k."""
         return self.k
 
-    def select(self, q, n, worth, order, state):
+    def count_anchors(self, n):
         return self.k if self.k < n else n
 
-    def span(self, i, n):
+    def partners(self, i, n):
         return self.k, n
 
-    def weight(self, x, y, a, b):
-        one = like(x.score, 1.0)
-        return one if (x.rank < self.k) != (y.rank < self.k) else like(x.score, 0.0)
+    def weight(self, a, b):
+        one = as_type_of(a.score, 1.0)
+        return one if (a.rank < self.k) != (b.rank < self.k) else as_type_of(a.score, 0.0)
 
 
 @part
@@ -66,6 +79,91 @@ class RanksApart:
     """Pairs whose ranks are at least k apart, or exactly k: LambdaGap's [lambdagap2025].
 
     As a weight: 1 for these pairs, 0 for others.
+
+    Parameters
+    ----------
+    k : int
+        Distance of the ranks.
+    exact : bool
+        Whether only pairs at exactly this distance count.
+    """
+
+    k: int = 10
+    exact: bool = False
+
+    @property
+    def band(self) -> bool:
+        """Whether partners lie at the same few distances from every anchor."""
+        return self.exact
+
+    few = band
+
+    def count_anchors(self, n):
+        return n - self.k if n > self.k else 0
+
+    def partners(self, i, n):
+        return i + self.k, (i + self.k + 1 if self.exact else n)
+
+    def weight(self, a, b):
+        distance = abs(a.rank - b.rank)
+        counts = distance == self.k or (distance > self.k and not self.exact)
+        return as_type_of(a.score, 1.0) if counts else as_type_of(a.score, 0.0)
+
+
+@part
+class Neighbours:
+    """Pairs of close ranks whose better ranked document is among the first k: YetiRank's [gulin2011].
+
+    Parameters
+    ----------
+    distance : int
+        Largest distance of the ranks.
+    k : int, optional
+        Cutoff; None means no cutoff.
+    """
+
+    distance: int = 1
+    k: int | None = None
+    few: ClassVar[bool] = True
+    band: ClassVar[bool] = True
+
+    def count_anchors(self, n):
+        return n if self.k > n else self.k  # type: ignore[operator]
+
+    def partners(self, i, n):
+        end = i + 1 + self.distance
+        return i + 1, (end if end < n else n)
+
+
+@part
+class ReachingBelow:
+    """Pairs whose worse ranked document is behind the first k: those that ARP beyond k depends on.
+
+    Parameters
+    ----------
+    k : int
+        Cutoff.
+    """
+
+    k: int = 10
+
+    def count_anchors(self, n):
+        return n if n > self.k else 0
+
+    def partners(self, i, n):
+        return (i + 1 if i + 1 > self.k else self.k), n
+
+
+@part
+class AcrossOrApart:
+    """Pairs of `AcrossCutoff(k)` and of `RanksApart(k, exact)`: LambdaGap's with precision at k [lambdagap2025].
+
+    Parameters
+    ----------
+    k : int
+        Cutoff, and distance of the ranks.
+    exact : bool
+        Whether, of the second set, only pairs at exactly this distance count.
     """
 
     k: int = 10
@@ -76,70 +174,11 @@ class RanksApart:
         """Whether most anchors have few partners."""
         return self.exact
 
-    @property
-    def band(self) -> bool:
-        """Whether partners are at the same few distances from every anchor."""
-        return self.exact
-
-    def select(self, q, n, worth, order, state):
-        return n - self.k if n > self.k else 0
-
-    def span(self, i, n):
-        return i + self.k, (i + self.k + 1 if self.exact else n)
-
-    def weight(self, x, y, a, b):
-        distance = abs(x.rank - y.rank)
-        counts = distance == self.k or (distance > self.k and not self.exact)
-        return like(x.score, 1.0) if counts else like(x.score, 0.0)
-
-
-@part
-class Neighbours:
-    """Pairs at most `distance` ranks apart with one document among the first k: YetiRank's [gulin2011]."""
-
-    distance: int = 1
-    k: int | None = None
-    few: ClassVar[bool] = True
-    band: ClassVar[bool] = True
-
-    def select(self, q, n, worth, order, state):
-        return n if self.k > n else self.k  # type: ignore[operator]
-
-    def span(self, i, n):
-        end = i + 1 + self.distance
-        return i + 1, (end if end < n else n)
-
-
-@part
-class ReachingBelow:
-    """Pairs whose worse placed document is behind the first k: those that ARP beyond k depends on."""
-
-    k: int = 10
-
-    def select(self, q, n, worth, order, state):
-        return n if n > self.k else 0
-
-    def span(self, i, n):
-        return (i + 1 if i + 1 > self.k else self.k), n
-
-
-@part
-class AcrossOrApart:
-    """Pairs of `AcrossCutoff(k)` and of `RanksApart(k, exact)`: LambdaGap's with precision at k [lambdagap2025]."""
-
-    k: int = 10
-    exact: bool = False
-
-    @property
-    def few(self) -> bool:
-        """Whether most anchors have few partners."""
-        return self.exact
-
-    def select(self, q, n, worth, order, state):
+    def count_anchors(self, n):
         apart = n - self.k
         return 0 if apart <= 0 else (self.k if self.k > apart else apart)
 
-    def span(self, i, n):
+    def partners(self, i, n):
         if i < self.k:
             return self.k, n
         return i + self.k, (i + self.k + 1 if self.exact else n)
@@ -147,41 +186,35 @@ class AcrossOrApart:
 
 @part
 class BothDirections:
-    """The pairs of a set, each as two wishes: x above y and y above x, equal labels too [wang2018].
+    """The pairs of a set as two ordered pairs each: a above b and b above a, equal labels too [wang2018].
 
     A weight without a direction counts for the better label only; `WinnerLabel` and `NDCGLoss1` have one.
+
+    Parameters
+    ----------
+    base : part
+        Pair set.
     """
 
-    base: Can("select") = All()  # type: ignore[valid-type]
-
-    def ranks(self) -> int:
-        """Return what the base set reads of the ranking."""
-        return reads(self.base)
+    base: Pairs = All()
+    both_directions: ClassVar[bool] = True
 
     @property
     def few(self) -> bool:
         """Whether most anchors have few partners."""
         return getattr(self.base, "few", False)
 
-    @property
-    def scattered(self) -> bool:
-        """Whether anchors are not the first documents of the ranking."""
-        return getattr(self.base, "scattered", False)
-
-    def select(self, q, n, worth, order, state):
-        return select(self.base, q, n, worth[0], order, state)
-
-    def span(self, i, n):
-        return span(self.base, i, n)
-
-    def lean(self, w, x, y, above, below, bend):
-        inside = x.first <= y.place and y.place < x.end
-        up, down = toward(w, x, y, x.own, y.own), toward(w, y, x, y.own, x.own)
-        up = up if inside else like(up, 0.0)
-        down = down if inside else like(down, 0.0)
-        return up * above - down * below, up * above + down * below, (up + down) * bend
+    def pair_gradient(self, weighting, a, b, slopes):
+        inside = a.first <= b.place and b.place < a.end
+        up, down = weight_above(weighting, a, b), weight_above(weighting, b, a)
+        up = up if inside else as_type_of(up, 0.0)
+        down = down if inside else as_type_of(down, 0.0)
+        push = up * slopes.above - down * slopes.below
+        return push, up * slopes.above + down * slopes.below, (up + down) * slopes.curve
 
 
 def reads(part: Any) -> int:
     """Return how much of the ranking a part reads: 0, k for "which are the first k", or ALL."""
-    return part.ranks() if hasattr(part, "ranks") else ALL
+    if hasattr(part, "ranks"):
+        return part.ranks()
+    return reads(part.base) if hasattr(part, "base") else ALL

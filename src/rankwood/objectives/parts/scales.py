@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from rankwood._core.jit import like, part
-from rankwood.objectives._kernels import verbs  # noqa: F401  (the verbs must exist before the parts)
+from rankwood._core.numeric import as_type_of
+from rankwood._core.parts import part
 
 _LN2 = float(np.log(2.0))
 
@@ -13,18 +13,18 @@ class NoScale:
     """Leave the lambdas as they are."""
 
     def scale(self, total):
-        return like(total, 1.0)
+        return as_type_of(total, 1.0)
 
 
 @part
 class Log2Sum:
     r"""Shrink a query's lambdas so that their sum S counts as :math:`\log_2(1 + S)`.
 
-    The second step of LightGBM's `lambdarank_norm`.
+    This is the second step of LightGBM's `lambdarank_norm`.
     """
 
     def scale(self, total):
         # log1p: a sum much smaller than 1 would be lost in 1 + S.
         if total > 0:
-            return np.log1p(total) / (total * like(total, _LN2))
-        return like(total, 1.0)
+            return np.log1p(total) / (total * as_type_of(total, _LN2))
+        return as_type_of(total, 1.0)

@@ -1,278 +1,320 @@
-"""Pair weights."""
+"""Weights of pairs."""
 
 from collections import namedtuple
-from dataclasses import fields, replace
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from rankwood._core import checks
-from rankwood._core.jit import ALL, Can, OneOf, is_part, like, part
+from rankwood._core.numeric import as_type_of
+from rankwood._core.parts import ALL, NonNegative, Positive, all_parts, part
 from rankwood.metrics.dcg import DCG, NDCG
-from rankwood.metrics.verbs import columns, delta
-from rankwood.objectives._kernels.verbs import facing, prepare, relate, toward, weight
+from rankwood.metrics.verbs import SwapMetric, swap_delta, swap_record
+from rankwood.objectives._kernels.records import beside, rank_at
+from rankwood.objectives._kernels.verbs import (
+    Weight,
+    look_up,
+    prepare,
+    seen_by,
+    weight,
+    weight_above,
+)
 from rankwood.objectives.parts.pairs import RanksApart, reads
+
+
+def _reads_nothing(self) -> int:
+    """Return 0: the ranking doesn't matter."""
+    return 0
 
 
 @part
 class Uniform:
-    """Weight 1: RankNet's [burges2005]."""
+    """The same weight for all pairs, 1: RankNet's [burges2005]."""
 
-    def ranks(self) -> int:
-        """Return 0: the ranking doesn't matter."""
-        return 0
+    ranks = _reads_nothing
 
-    def weight(self, x, y, a, b):
-        return like(x.score, 1.0)
+    def weight(self, a, b):
+        return as_type_of(a.score, 1.0)
 
 
 @part
 class LabelGap:
     """The distance of the labels: ARP-Loss2's weight [wang2018]."""
 
-    def ranks(self) -> int:
-        """Return 0: the ranking doesn't matter."""
-        return 0
+    ranks = _reads_nothing
 
-    def weight(self, x, y, a, b):
-        return abs(x.label - y.label)
+    def weight(self, a, b):
+        return abs(a.label - b.label)
 
 
 @part
 class WinnerLabel:
     """The label of the document that should be above: ARP-Loss1's weight [wang2018]."""
 
-    def ranks(self) -> int:
-        """Return 0: the ranking doesn't matter."""
-        return 0
+    ranks = _reads_nothing
 
-    def weight(self, x, y, a, b):
-        return max(x.label, y.label)
+    def weight(self, a, b):
+        return max(a.label, b.label)
 
-    def toward(self, x, y, a, b):
-        return x.label
+    def weight_above(self, a, b):
+        return a.label
+
+
+def _prepare_metric(self, ranked, values, room):
+    return swap_record(self.metric, ranked, values.metric, room.metric)
 
 
 @part
 class Swap:
-    """How much `metric` changes when the two documents trade places: LambdaRank's weight [burges2006]."""
+    """The change of a metric when the two documents swap ranks: LambdaRank's weight [burges2006].
 
-    metric: Can("delta") = NDCG()  # type: ignore[valid-type]
+    Parameters
+    ----------
+    metric : part
+        A metric that knows its swaps, such as `NDCG()` or `AP()`.
+    """
+
+    metric: SwapMetric = NDCG()
 
     def ranks(self) -> int:
-        """Return what the metric reads of the ranking."""
+        """Return how much of the ranking the metric reads."""
         return reads(self.metric)
 
-    def prepare(self, q, worth):
-        return columns(self.metric, q, worth[0])
+    prepare = _prepare_metric
 
-    def weight(self, x, y, a, b):
-        return abs(delta(self.metric, x, y, a, b))
+    def weight(self, a, b):
+        return abs(swap_delta(self.metric, a, b))
 
 
-def _discounted(weight: Any) -> None:
+def _check_discounted(self: Any) -> None:
     """Raise unless the metric of a weight is a discounted gain."""
-    if not isinstance(weight.metric, (DCG, NDCG)):
+    if not isinstance(self.metric, (DCG, NDCG)):
         raise checks.InputError(
-            f"{type(weight).__name__} is defined for discounted gains: NDCG(...) or DCG(...), "
-            f"got {weight.metric!r}; Swap takes any metric that has a swap delta."
+            f"{type(self).__name__} is defined for discounted gains: NDCG(...) or DCG(...), "
+            f"got {self.metric!r}; Swap takes any metric that has a swap delta."
         )
 
 
 @part
 class NDCGLoss1:
-    """What the document that should be above adds to the metric: NDCG-Loss1's weight [wang2018]."""
+    """The share of the metric that comes from the document that should be above: NDCG-Loss1's weight [wang2018].
 
-    metric: Can("delta") = NDCG()  # type: ignore[valid-type]
+    Parameters
+    ----------
+    metric : part
+        `NDCG(...)` or `DCG(...)`.
+    """
 
-    def check(self) -> None:
-        _discounted(self)
+    metric: SwapMetric = NDCG()
 
-    def prepare(self, q, worth):
-        return columns(self.metric, q, worth[0])
+    check, prepare = _check_discounted, _prepare_metric
 
-    def weight(self, x, y, a, b):
-        return a.gain * a.discount if x.label > y.label else b.gain * b.discount
+    def weight(self, a, b):
+        better = a.label > b.label
+        return a.own.gain * a.own.discount if better else b.own.gain * b.own.discount
 
-    def toward(self, x, y, a, b):
-        return a.gain * a.discount
+    def weight_above(self, a, b):
+        return a.own.gain * a.own.discount
 
 
 #: Record of NDCGLoss2: the metric's own, the steps from four anchors' ranks to a document's, and the table of steps by
 #: the difference of ranks, with 0 in the middle.
-Steps = namedtuple("Steps", "own step0 step1 step2 step3 table")
-Step = namedtuple("Step", "own step")
+StepsFromAnchors = namedtuple("StepsFromAnchors", "metric step0 step1 step2 step3 table")
+#: What one anchor sees of it.
+StepFromAnchor = namedtuple("StepFromAnchor", "metric step")
 
 
-def _steps(table, delta, mu):
-    """Return the steps by the difference of ranks, 0 in the middle, times mu."""
-    shift = int(delta == "shifted")
-    steps = -mu * np.diff(table[shift:])
-    return np.concatenate([[0.0], steps[::-1], [0.0], steps])[None]
+def _step_table(discount: np.ndarray, delta: str, mu: float) -> dict[str, np.ndarray]:
+    """Return the falls of the discount by the difference of ranks, 0 in the middle, times mu."""
+    steps = -mu * np.diff(discount[int(delta == "shifted") :])
+    return {"steps": np.concatenate([[0.0], steps[::-1], [0.0], steps])[None]}
 
 
 @part
 class NDCGLoss2:
     r"""Gain difference times :math:`\delta_m = 1/D(m) - 1/D(m + 1)` at distance m of the ranks [wang2018].
 
-    NDCG-Loss2++ is `Sum(Swap(metric), NDCGLoss2(metric), mu)`. ``delta="shifted"`` takes :math:`\delta_{m+1}`, as the
-    programs behind two of the papers do [lambdaex2023, lambdagap2025].
+    NDCG-Loss2++ is `Sum(Swap(metric), NDCGLoss2(metric), mu)`.
+
+    Parameters
+    ----------
+    metric : part
+        `NDCG(...)` or `DCG(...)`.
+    delta : {"exact", "shifted"}
+        "shifted" takes :math:`\delta_{m+1}`, as the programs behind two of the papers do [lambdaex2023,
+        lambdagap2025].
     """
 
-    metric: Can("delta") = NDCG()  # type: ignore[valid-type]
-    delta: OneOf("exact", "shifted") = "exact"  # type: ignore[valid-type]
-    looks_up: ClassVar[bool] = True  # `relate` does something
+    metric: SwapMetric = NDCG()
+    delta: Literal["exact", "shifted"] = "exact"
+    look_up_columns: ClassVar[tuple[str, ...]] = ("step0", "step1", "step2", "step3")
 
-    def check(self) -> None:
-        _discounted(self)
+    check = _check_discounted
 
-    def tables(self, table: np.ndarray) -> np.ndarray:
-        """Return the steps by the difference of ranks, 0 in the middle."""
-        return _steps(table, self.delta, 1.0)
+    def tables(self, discount: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the table of steps."""
+        return _step_table(discount, self.delta, 1.0)
 
-    def prepare(self, q, worth):
-        steps = np.empty((4, 1, 1, q.slot.size), q.table.dtype)
-        own = columns(self.metric, q, worth[0])
-        return Steps(own, steps[0], steps[1], steps[2], steps[3], worth[1])
+    def prepare(self, ranked, values, room):
+        own = swap_record(self.metric, ranked, values.metric, room.metric)
+        return StepsFromAnchors(
+            own, room.step0, room.step1, room.step2, room.step3, values.steps
+        )
 
-    def relate(self, own, ranks, rank, moved, start, end):
-        middle, table = own.table.shape[1] // 2, own.table
-        m0, m1 = np.uint64(middle - np.int64(ranks[0])), np.uint64(middle - np.int64(ranks[1]))
-        m2, m3 = np.uint64(middle - np.int64(ranks[2])), np.uint64(middle - np.int64(ranks[3]))
-        for j in range(start, end):
-            here = np.uint64(rank[j]) if moved else j
-            own.step0[0, 0, j], own.step1[0, 0, j] = table[0, m0 + here], table[0, m1 + here]
-            own.step2[0, 0, j], own.step3[0, 0, j] = table[0, m2 + here], table[0, m3 + here]
+    def look_up(self, own, anchors, block):
+        table, middle = own.table, own.table.shape[1] // 2
+        start0 = np.uint64(middle - np.int64(anchors[0].rank))
+        start1 = np.uint64(middle - np.int64(anchors[1].rank))
+        start2 = np.uint64(middle - np.int64(anchors[2].rank))
+        start3 = np.uint64(middle - np.int64(anchors[3].rank))
+        for j in range(block.start, block.end):
+            rank = np.uint64(rank_at(block.ranks, j))
+            own.step0.column[j], own.step1.column[j] = table[0, start0 + rank], table[0, start1 + rank]
+            own.step2.column[j], own.step3.column[j] = table[0, start2 + rank], table[0, start3 + rank]
         return 0
 
-    def facing(self, b, r):
-        low, high = (b.step1 if r == 1 else b.step0), (b.step3 if r == 3 else b.step2)
-        # An anchor has no step of its own: the pair's is the larger of two.
-        return Step(b.own, like(low, 0.0) if r < 0 else (high if r > 1 else low))
+    def seen_by(self, own, r):
+        low = own.step1.column if r == 1 else own.step0.column
+        high = own.step3.column if r == 3 else own.step2.column
+        # An anchor has no step to itself: the step of a pair is the larger of two.
+        return StepFromAnchor(own.metric, as_type_of(low, 0.0) if r < 0 else (high if r > 1 else low))
 
-    def weight(self, x, y, a, b):
-        return abs(a.own.gain - b.own.gain) * max(a.step, b.step)
+    def weight(self, a, b):
+        gap = abs(a.own.metric.gain - b.own.metric.gain)
+        return gap * max(a.own.step, b.own.step)
 
 
 @part
 class SwapAndNDCGLoss2:
-    """What `Sum(Swap(metric), NDCGLoss2(metric), mu)` is computed as: gains and discounts are read once."""
+    """How `Sum(Swap(metric), NDCGLoss2(metric, delta), mu)` is computed: gains and discounts are read once."""
 
-    metric: Can("delta") = NDCG()  # type: ignore[valid-type]
-    delta: OneOf("exact", "shifted") = "exact"  # type: ignore[valid-type]
-    mu: float = 1.0
-    looks_up: ClassVar[bool] = True
+    metric: SwapMetric = NDCG()
+    delta: Literal["exact", "shifted"] = "exact"
+    mu: NonNegative = 1.0
+    look_up_columns: ClassVar[tuple[str, ...]] = NDCGLoss2.look_up_columns
 
-    def tables(self, table: np.ndarray) -> np.ndarray:
-        """Return the steps by the difference of ranks, 0 in the middle, times mu."""
-        return _steps(table, self.delta, self.mu)
+    def tables(self, discount: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the table of steps, times mu."""
+        return _step_table(discount, self.delta, self.mu)
 
-    prepare, relate, facing = NDCGLoss2.prepare, NDCGLoss2.relate, NDCGLoss2.facing
+    prepare, look_up, seen_by = NDCGLoss2.prepare, NDCGLoss2.look_up, NDCGLoss2.seen_by
 
-    def weight(self, x, y, a, b):
-        swap = abs(a.own.discount - b.own.discount)
-        return abs(a.own.gain - b.own.gain) * (max(a.step, b.step) + swap)
+    def weight(self, a, b):
+        swap = abs(a.own.metric.discount - b.own.metric.discount)
+        gap = abs(a.own.metric.gain - b.own.metric.gain)
+        return gap * (max(a.own.step, b.own.step) + swap)
+
+
+#: Records of two weights.
+Both = namedtuple("Both", "first second")
 
 
 @part
 class Sum:
-    r"""Two weights together, :math:`w_1 + \mu w_2`."""
+    r"""Two weights together, :math:`w_1 + \mu w_2`.
 
-    first: Can("weight") = Uniform()  # type: ignore[valid-type]
-    second: Can("weight") = RanksApart()  # type: ignore[valid-type]
-    mu: float = 1.0
+    Parameters
+    ----------
+    first, second : part
+        Weights.
+    mu : float
+        Factor on the second.
+    """
 
-    def check(self) -> None:
-        if self.mu < 0:
-            raise checks.InputError(f"Sum.mu must not be negative, got {self.mu}.")
+    first: Weight = Uniform()
+    second: Weight = RanksApart()
+    mu: NonNegative = 1.0
 
     def ranks(self) -> int:
-        """Return what the two weights read of the ranking."""
+        """Return how much of the ranking the two weights read."""
         return together(reads(self.first), reads(self.second))
 
-    def prepare(self, q, worth):
-        return prepare(self.first, q, worth[0]), prepare(self.second, q, worth[1])
+    def prepare(self, ranked, values, room):
+        first = prepare(self.first, ranked, values.first, room.first)
+        return Both(first, prepare(self.second, ranked, values.second, room.second))
 
-    def relate(self, own, ranks, rank, moved, start, end):
-        relate(self.first, own[0], ranks, rank, moved, start, end)
-        return relate(self.second, own[1], ranks, rank, moved, start, end)
+    def look_up(self, own, anchors, block):
+        look_up(self.first, own.first, anchors, block)
+        return look_up(self.second, own.second, anchors, block)
 
-    def facing(self, b, r):
-        return facing(self.first, b[0], r), facing(self.second, b[1], r)
+    def seen_by(self, own, r):
+        return Both(seen_by(self.first, own.first, r), seen_by(self.second, own.second, r))
 
-    def weight(self, x, y, a, b):
-        one, two = weight(self.first, x, y, a[0], b[0]), weight(self.second, x, y, a[1], b[1])
-        return one + self.mu * two
+    def weight(self, a, b):
+        first = weight(self.first, beside(a, a.own.first), beside(b, b.own.first))
+        second = weight(self.second, beside(a, a.own.second), beside(b, b.own.second))
+        return first + self.mu * second
 
-    def toward(self, x, y, a, b):
-        one, two = toward(self.first, x, y, a[0], b[0]), toward(self.second, x, y, a[1], b[1])
-        return one + self.mu * two
+    def weight_above(self, a, b):
+        first = weight_above(self.first, beside(a, a.own.first), beside(b, b.own.first))
+        second = weight_above(self.second, beside(a, a.own.second), beside(b, b.own.second))
+        return first + self.mu * second
 
 
 @part
 class Scaled:
-    """A weight times a constant."""
+    """A weight times a constant.
 
-    base: Can("weight") = Uniform()  # type: ignore[valid-type]
-    factor: float = 1.0
+    Parameters
+    ----------
+    base : part
+        Weight.
+    factor : float
+        Constant.
+    """
 
-    def check(self) -> None:
-        checks.positive(self.factor, "Scaled.factor")
+    base: Weight = Uniform()
+    factor: Positive = 1.0
 
-    def ranks(self) -> int:
-        """Return what the weight reads of the ranking."""
-        return reads(self.base)
+    def weight(self, a, b):
+        return self.factor * weight(self.base, a, b)
 
-    def prepare(self, q, worth):
-        return prepare(self.base, q, worth[0])
+    def weight_above(self, a, b):
+        return self.factor * weight_above(self.base, a, b)
 
-    def relate(self, own, ranks, rank, moved, start, end):
-        return relate(self.base, own, ranks, rank, moved, start, end)
 
-    def facing(self, b, r):
-        return facing(self.base, b, r)
-
-    def weight(self, x, y, a, b):
-        return self.factor * weight(self.base, x, y, a, b)
-
-    def toward(self, x, y, a, b):
-        return self.factor * toward(self.base, x, y, a, b)
+#: Record of the weight inside, and the constant of the query.
+WithConstant = namedtuple("WithConstant", "base c")
 
 
 @part
 class ByDistance:
-    r"""Divide a weight by the distance of the scores, :math:`w / (c + |s_x - s_y|)`; flat queries keep w.
+    r"""Divide a weight by the distance of the scores, :math:`w / (c + |s_a - s_b|)`; queries of equal scores keep w.
 
-    The first step of LightGBM's `lambdarank_norm`.
+    This is the first step of LightGBM's `lambdarank_norm`.
+
+    Parameters
+    ----------
+    base : part
+        Weight.
+    c : float
+        Constant that keeps the divisor above 0.
     """
 
-    base: Can("weight") = Swap()  # type: ignore[valid-type]
-    c: float = 0.01
+    base: Weight = Swap()
+    c: Positive = 0.01
 
-    def check(self) -> None:
-        checks.positive(self.c, "ByDistance.c")
-
-    def ranks(self) -> int:
-        """Return what the weight reads of the ranking."""
-        return reads(self.base)
-
-    def prepare(self, q, worth):
-        low = high = q.score[0]
-        for s in q.score:
+    def prepare(self, ranked, values, room):
+        low = high = ranked.score[0]
+        for s in ranked.score:
             low, high = (s if s < low else low), (s if s > high else high)
-        return prepare(self.base, q, worth[0]), (like(self.c, 1.0) if low == high else self.c)
+        own = prepare(self.base, ranked, values.base, room.base)
+        return WithConstant(own, as_type_of(self.c, 1.0) if low == high else self.c)
 
-    def relate(self, own, ranks, rank, moved, start, end):
-        return relate(self.base, own[0], ranks, rank, moved, start, end)
+    def look_up(self, own, anchors, block):
+        return look_up(self.base, own.base, anchors, block)
 
-    def facing(self, b, r):
-        return facing(self.base, b[0], r), b[1]
+    def seen_by(self, own, r):
+        return WithConstant(seen_by(self.base, own.base, r), own.c)
 
-    def weight(self, x, y, a, b):
-        return weight(self.base, x, y, a[0], b[0]) / (a[1] + abs(x.score - y.score))
+    def weight(self, a, b):
+        w = weight(self.base, beside(a, a.own.base), beside(b, b.own.base))
+        return w / (a.own.c + abs(a.score - b.score))
 
-    def toward(self, x, y, a, b):
-        return toward(self.base, x, y, a[0], b[0]) / (a[1] + abs(x.score - y.score))
+    def weight_above(self, a, b):
+        w = weight_above(self.base, beside(a, a.own.base), beside(b, b.own.base))
+        return w / (a.own.c + abs(a.score - b.score))
 
 
 def together(one: int, two: int) -> int:
@@ -280,22 +322,17 @@ def together(one: int, two: int) -> int:
     return max(one, two) if 0 in (one, two) or one == two else ALL
 
 
-def looks_up(part: Any) -> bool:
-    """Tell whether a weight, or one inside it, looks something up for the anchors at hand."""
-    inside = (getattr(part, f.name) for f in fields(part))
-    return getattr(part, "looks_up", False) or any(looks_up(x) for x in inside if is_part(x))
+def looks_up(weight: Any) -> bool:
+    """Tell whether a weight, or one inside it, needs a look-up for each four anchors."""
+    return any(hasattr(part, "look_up_columns") for part in all_parts(weight))
 
 
 def fused(weight: Any) -> Any:
     """Return the weight as it is computed fastest: the same weight, from fewer reads."""
     if isinstance(weight, Sum):
         first, second = weight.first, weight.second
-        if (
-            isinstance(first, Swap)
-            and isinstance(second, NDCGLoss2)
-            and first.metric == second.metric
-        ):
+        if isinstance(first, Swap) and isinstance(second, NDCGLoss2) and first.metric == second.metric:
             return SwapAndNDCGLoss2(first.metric, second.delta, weight.mu)
-    if isinstance(weight, (Scaled, ByDistance)):
+    if hasattr(weight, "base"):
         return replace(weight, base=fused(weight.base))
     return weight

@@ -1,0 +1,84 @@
+"""How functions are compiled: kernels that Python calls, and inner functions that kernels call.
+
+Compiled kernels are kept on disk and found by the next process. `docs/numba-notes.md` explains the choices that look
+odd: reference counts, alias checks, unsigned indices, literals.
+"""
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba.extending import overload
+
+from rankwood._core.inner import PIPELINE
+
+# A fast-math subset without nnan and ninf: NaN and infinity keep their meaning.
+OPTIONS: dict[str, Any] = {
+    "fastmath": {"nsz", "arcp", "contract", "reassoc"},
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,
+}
+# Functions called only from compiled code need no CPython wrapper; skipping it saves compile time.
+INNER: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True, **PIPELINE}
+# Functions that allocate nothing and are handed lent arrays: Numba writes no code that counts references.
+UNCOUNTED: dict[str, Any] = {**INNER, "_nrt": False}
+JIT = not numba.config.DISABLE_JIT
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _package_digest() -> bytes:
+    """Return a digest of the kernel sources: Numba itself only notices changes in the file of a function."""
+    root = Path(__file__).parents[1]
+    folders = ("_core", "metrics", "objectives", "data", "engines/pairtree")
+    files = [path for name in folders for path in root.glob(f"{name}/**/*.py")]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(files))).digest()
+
+
+DIGEST = _package_digest()
+
+
+def jit(fn: F) -> F:
+    """Compile a kernel without the GIL and keep the result on disk, where some directory is writable."""
+    try:
+        compiled = numba.njit(cache=True, nogil=True, **OPTIONS)(fn)
+    except RuntimeError:  # there is no writable place for a cache: every process compiles
+        return numba.njit(nogil=True, **OPTIONS)(fn)
+    # A kernel calls functions of other files, so what is on disk is good for these sources only: after an upgrade
+    # the old compiled code may still be there.
+    file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    if file is not None:
+        file._source_stamp = (file._source_stamp, DIGEST)
+    return compiled
+
+
+def inner(fn: F) -> F:
+    """Let compiled functions call `fn`, which is compiled with them; in Python it stays a plain function."""
+    return _callable(fn, INNER)
+
+
+def inline(fn: F) -> F:
+    """Like `inner`, but without a call: for functions that take dozens of arrays and numbers."""
+    return _callable(fn, {**INNER, "forceinline": True})
+
+
+def uncounted(fn: F) -> F:
+    """Like `inner`, for functions that allocate nothing and return no array: references aren't counted."""
+    return _callable(fn, UNCOUNTED)
+
+
+def uncounted_inline(fn: F) -> F:
+    """Like `uncounted`, but without a call."""
+    return _callable(fn, {**UNCOUNTED, "forceinline": True})
+
+
+def without_fastmath(fn: F) -> F:
+    """Like `inner`, but with no fused multiply-add and no reassociation: results are bitwise symmetric."""
+    return _callable(fn, {**INNER, "fastmath": False})
+
+
+def _callable(fn: F, options: dict[str, Any]) -> F:
+    overload(fn, jit_options=options, strict=False)(lambda *args: fn)
+    return fn

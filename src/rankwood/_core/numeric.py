@@ -1,0 +1,90 @@
+"""Numbers in kernels: constants in the precision at hand, and exp and log that vectorise in float32."""
+
+from typing import Any
+
+import numpy as np
+from numba.core import types  # type: ignore[attr-defined]
+from numba.extending import overload
+
+from rankwood._core.compile import INNER
+from rankwood._core.records import instruction
+
+
+def as_type_of(x: Any, value: float) -> Any:
+    """Return a constant in the precision of `x`, so that float32 kernels stay float32."""
+    return type(x)(value)
+
+
+def _constant_type(x: Any, value: Any) -> Any:
+    return x if isinstance(x, types.Float) else types.float64
+
+
+def _constant(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return context.cast(builder, args[1], signature.args[1], signature.return_type)
+
+
+instruction(as_type_of, _constant_type, _constant)
+
+
+def counters_like(x: Any) -> Any:
+    """Return 0 and 1 to count with, as wide as `x`, so that counts fill vectors as numbers like `x` do."""
+    return 0, 1
+
+
+@overload(counters_like, jit_options=INNER, strict=False)
+def _counters_like(x: Any) -> Any:
+    if x == types.float32:  # floats count exactly up to 2^24
+        return lambda x: (np.float32(0.0), np.float32(1.0))
+    return lambda x: (np.int64(0), np.int64(1))
+
+
+def exp(x: Any) -> Any:
+    """Return e to the power x; in float32 by a polynomial, right to 3e-7, that vectorises."""
+    return np.exp(x)
+
+
+@overload(exp, jit_options=INNER, strict=False)
+def _exp(x: Any) -> Any:
+    return _exp32 if x == types.float32 else lambda x: np.exp(x)
+
+
+def _exp32(x):  # type: ignore[no-untyped-def]
+    """Powers of two by exponent bits, the rest by a polynomial on [-ln(2)/2, ln(2)/2]; for |x| below 87."""
+    n = np.float32(np.floor(x * np.float32(1.4426950408889634) + np.float32(0.5)))
+    # ln(2) comes in two pieces: n times the first is exact.
+    r = x - n * np.float32(0.693359375)
+    r = r - n * np.float32(-2.12194440e-4)
+    p = np.float32(1.0 / 5040)
+    p = p * r + np.float32(1.0 / 720)
+    p = p * r + np.float32(1.0 / 120)
+    p = p * r + np.float32(1.0 / 24)
+    p = p * r + np.float32(1.0 / 6)
+    p = p * r + np.float32(0.5)
+    p = p * r + np.float32(1.0)
+    p = p * r + np.float32(1.0)
+    return p * np.int32((np.int32(n) + np.int32(127)) << np.int32(23)).view(np.float32)
+
+
+def log(x: Any) -> Any:
+    """Return the natural logarithm of a positive x; in float32 by a polynomial, right to 2e-7, that vectorises."""
+    return np.log(x)
+
+
+@overload(log, jit_options=INNER, strict=False)
+def _log(x: Any) -> Any:
+    return _log32 if x == types.float32 else lambda x: np.log(x)
+
+
+def _log32(x):  # type: ignore[no-untyped-def]
+    """Exponent bits times ln(2), and 2 atanh(t) with t = (m - 1) / (m + 1) of a mantissa m in [1/sqrt(2), sqrt(2))."""
+    bits = np.float32(x).view(np.int32)
+    e = np.int32((bits - np.int32(0x3F3504F3)) >> np.int32(23))
+    m = np.int32(bits - (e << np.int32(23))).view(np.float32)
+    t = (m - np.float32(1.0)) / (m + np.float32(1.0))
+    t2 = t * t
+    p = np.float32(1.0 / 9)
+    p = p * t2 + np.float32(1.0 / 7)
+    p = p * t2 + np.float32(1.0 / 5)
+    p = p * t2 + np.float32(1.0 / 3)
+    p = p * t2 + np.float32(1.0)
+    return np.float32(e) * np.float32(0.6931471805599453) + (t + t) * p

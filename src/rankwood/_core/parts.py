@@ -1,0 +1,207 @@
+"""Parts: frozen dataclasses that users compose (`Swap(NDCG(10))`) and whose methods kernels call as verbs.
+
+Kernels take a part in its lowered form, named tuples all the way down: dispatch happens by type when a kernel is
+compiled, and parameters stay run-time values. The name of a lowered class carries a digest of the sources, so an
+edited part, wherever it lives, is compiled anew.
+"""
+
+import hashlib
+import inspect
+from collections import namedtuple
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from types import CodeType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    dataclass_transform,
+    get_args,
+    get_origin,
+)
+
+import numpy as np
+
+from rankwood._core import checks, lowered
+from rankwood._core.compile import DIGEST
+from rankwood._core.lowered import record_class
+from rankwood._core.verbs import VERBS
+
+ALL = 2**62  # what a cutoff of None ("no cutoff") becomes in a kernel
+PARTS: dict[str, type] = {}
+T = TypeVar("T")
+
+
+class Can:
+    """Annotation of a field that takes any part with one of these verbs: ``Annotated[Any, Can("weight")]``."""
+
+    def __init__(self, *verbs: str) -> None:
+        self.verbs = verbs
+
+    def check(self, value: Any, name: str) -> Any:
+        """Return the value, or raise with the parts that would do."""
+        if not is_part(value) or not self._able(value):
+            able = sorted(cls.__name__ for cls in PARTS.values() if self._able(cls))
+            verbs = " or ".join(map(repr, self.verbs))
+            raise checks.InputError(
+                f"{name} must be a part that can {verbs} ({', '.join(able)}), got {value!r}."
+            )
+        return value
+
+    def _able(self, part: Any) -> bool:
+        return any(VERBS[verb].able(part) for verb in self.verbs)
+
+
+class Number(NamedTuple):
+    """Annotation of a field that takes some numbers only: ``Positive = Annotated[float, Number(checks.positive)]``."""
+
+    check: Callable[[Any, str], float]
+
+
+Positive = Annotated[float, Number(checks.positive)]
+NonNegative = Annotated[float, Number(checks.non_negative)]
+Fraction = Annotated[float, Number(checks.fraction)]
+
+
+@dataclass_transform(frozen_default=True)
+def part(cls: type[T]) -> type[T]:
+    """Make a frozen dataclass whose methods kernels can call as verbs.
+
+    Fields are checked by their annotations when a part is made: `int` (at least 1), `int | None` (a cutoff, or none),
+    `float`, `Positive`, `NonNegative`, `Fraction`, `bool`, `Literal["a", "b"]`, and kinds of parts such as `Weight`.
+    A part prints as the Python that makes it, and `rankwood.objective` reads that back.
+
+    Examples
+    --------
+    >>> from rankwood.extend import Positive, part
+    >>> @part
+    ... class Constant:
+    ...     '''The same weight for every pair.'''
+    ...     value: Positive = 2.0
+    ...
+    ...     def weight(self, a, b):
+    ...         return self.value
+    >>> Constant(3)
+    Constant(value=3.0)
+    """
+    cls.__post_init__ = _check_fields  # type: ignore[attr-defined]
+    cls = dataclass(frozen=True, repr=False)(cls)
+    names = [f.name for f in fields(cls)]  # type: ignore[arg-type]
+    raw = namedtuple(_lowered_name(cls), names, module=lowered.__name__)  # type: ignore[misc]
+    setattr(lowered, raw.__name__, raw)
+    raw.part = cls  # type: ignore[attr-defined]
+    cls.Lowered = raw  # type: ignore[attr-defined]
+    cls.__repr__ = _repr  # type: ignore[method-assign, assignment]
+    for verb in VERBS.values():
+        verb.check_signature(cls)
+    owner = PARTS.get(cls.__name__, cls).__module__
+    if owner != cls.__module__ and owner.startswith("rankwood."):
+        raise TypeError(f"there is a part {cls.__name__} already, in {owner}: choose another name.")
+    PARTS[cls.__name__] = cls
+    return cls
+
+
+def _lowered_name(cls: type) -> str:
+    """Return the name of the lowered class: it changes whenever the part, its file or the package's kernels change."""
+    try:
+        source = Path(inspect.getfile(cls)).read_bytes()
+    except (OSError, TypeError):  # typed into an interpreter
+        source = b""
+    methods = [
+        f"{name}{_stable_repr(f.__code__)}"
+        for name, f in vars(cls).items()
+        if inspect.isfunction(f)
+    ]
+    known = DIGEST + source + repr([[f.name for f in fields(cls)], methods]).encode()  # type: ignore[arg-type]
+    return f"{cls.__name__}_{hashlib.sha256(known).hexdigest()[:16]}"
+
+
+def _stable_repr(value: Any) -> str:
+    """Return code as text that is the same in every process: code objects print addresses, sets have any order."""
+    if isinstance(value, CodeType):
+        names = repr((value.co_code, value.co_names, value.co_varnames))
+        return names + _stable_repr(value.co_consts)
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_stable_repr, value))})"
+    if isinstance(value, frozenset):
+        return f"{{{', '.join(sorted(map(_stable_repr, value)))}}}"
+    return repr(value)
+
+
+def _check_fields(self: Any) -> None:
+    """Check a part's fields by their annotations."""
+    for f in fields(self):
+        value, name = getattr(self, f.name), f"{type(self).__name__}.{f.name}"
+        kind: Any = f.type
+        if kind is float:
+            value = checks.finite(value, name)
+        elif kind is int or (kind == (int | None) and value is not None):
+            value = checks.at_least(value, 1, name)
+        elif kind is bool:
+            value = checks.one_of(value, (True, False), name)
+        elif get_origin(kind) is Literal:
+            value = checks.one_of(value, get_args(kind), name)
+        elif get_origin(kind) is Annotated:
+            value = kind.__metadata__[0].check(value, name)
+        object.__setattr__(self, f.name, value)
+    if hasattr(self, "check"):  # what only this part can know about its fields
+        self.check()
+
+
+def _repr(self: Any) -> str:
+    """Return Python that makes the part; fields at their defaults are left out."""
+    shown = [
+        f"{f.name}={getattr(self, f.name)!r}"
+        for f in fields(self)
+        if getattr(self, f.name) != f.default
+    ]
+    return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def is_part(x: Any) -> bool:
+    """Tell whether `x` is a part."""
+    return hasattr(type(x), "Lowered")
+
+
+def parts_inside(part: Any) -> dict[str, Any]:
+    """Return the parts that are fields of a part, by the name of the field."""
+    values = {f.name: getattr(part, f.name) for f in fields(part)}
+    return {name: value for name, value in values.items() if is_part(value)}
+
+
+def all_parts(part: Any) -> Iterator[Any]:
+    """Yield a part and every part inside it."""
+    yield part
+    for inside in parts_inside(part).values():
+        yield from all_parts(inside)
+
+
+def named_record(columns: dict[str, Any]) -> Any:
+    """Return a named tuple that kernels take, from names and values; an empty tuple if there are none."""
+    return record_class(tuple(columns))(*columns.values()) if columns else ()
+
+
+def check_labels(part: Any, y: np.ndarray) -> None:
+    """Raise unless every part inside `part` can read these labels."""
+    for inside in all_parts(part):
+        if hasattr(inside, "check_labels"):
+            inside.check_labels(y)
+
+
+def lower(x: Any, real: type = np.float64) -> Any:
+    """Return a part in the form that kernels take; its floats get the kernel's precision."""
+    if is_part(x):
+        return type(x).Lowered(*[_lower_field(x, f, real) for f in fields(x)])  # type: ignore[attr-defined]
+    if x is None:
+        return ALL
+    return real(x) if isinstance(x, float) else x
+
+
+def _lower_field(x: Any, field: Any, real: type) -> Any:
+    value = getattr(x, field.name)
+    if isinstance(value, str):
+        return get_args(field.type).index(value)
+    return lower(value, real)

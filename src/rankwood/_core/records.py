@@ -1,0 +1,168 @@
+"""Records in kernels: named tuples, nested or not, of columns (1-D arrays over documents), tables and constants.
+
+Numba increments an array's reference count atomically whenever the array is taken out of a record or passed to a
+function. Threads would contend for the counts of shared arrays, so kernels *lend* their arguments: the same arrays
+without an owner, for which there is nothing to count. The caller owns the memory until the kernel returns.
+"""
+
+from collections import namedtuple
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba.core import cgutils, types  # type: ignore[attr-defined]
+from numba.extending import lower_builtin, overload, type_callable
+
+from rankwood._core.compile import UNCOUNTED, uncounted
+
+#: A column that `reorder` leaves alone: it is filled after documents have moved.
+Unmoved = namedtuple("Unmoved", "column")
+
+
+def instruction(fn: Any, typer: Callable[..., Any], build: Callable[..., Any]) -> None:
+    """Let compiled code call `fn` as instructions written in place: there is no function to compile."""
+    type_callable(fn)(lambda context: typer)
+    lower_builtin(fn, types.VarArg(types.Any))(build)
+
+
+def document(record: Any, i: int) -> Any:
+    """Return document `i` of a record: columns are indexed, tables and constants pass."""
+    return _each(record, lambda column: column[i])
+
+
+def documents(record: Any, start: int, stop: int) -> Any:
+    """Return the record of documents `start` to `stop`, as lent arrays; tables and constants pass."""
+    return _each(record, lambda column: column[start:stop])
+
+
+def lend(record: Any) -> Any:
+    """Return the same record of arrays without owners. Their owner must outlive them, as a kernel's caller does."""
+    return record
+
+
+def _each(record: Any, leaf: Callable[[Any], Any]) -> Any:
+    """Apply `leaf` to every column of a record."""
+    if isinstance(record, tuple):
+        items = [_each(x, leaf) for x in record]
+        return type(record)(*items) if hasattr(record, "_fields") else tuple(items)
+    return leaf(record) if isinstance(record, np.ndarray) and record.ndim == 1 else record
+
+
+def _mapped(kind: Any, leaf: Callable[[Any], Any]) -> Any:
+    """Return the type of a record whose arrays are replaced by what `leaf` makes of their types."""
+    if isinstance(kind, types.Array):
+        return leaf(kind)
+    if not isinstance(kind, types.BaseTuple):  # type: ignore[attr-defined]
+        return kind
+    items = [_mapped(x, leaf) for x in kind]
+    if isinstance(kind, types.BaseNamedTuple):  # type: ignore[attr-defined]
+        if len(set(items)) == 1:
+            return types.NamedUniTuple(items[0], len(items), kind.instance_class)  # type: ignore[attr-defined]
+        return types.NamedTuple(items, kind.instance_class)  # type: ignore[attr-defined]
+    return types.BaseTuple.from_types(items)  # type: ignore[attr-defined]
+
+
+def _rebuilt(target: Any, kind: Any, result: Any, value: Any, leaf: Callable[..., Any]) -> Any:
+    """Write the record whose arrays are replaced by what `leaf` writes; `target` is Numba's context and builder."""
+    context, builder = target
+    if isinstance(kind, types.Array):
+        return leaf(kind, value)
+    if not isinstance(kind, types.BaseTuple):  # type: ignore[attr-defined]
+        return value
+    items = [
+        _rebuilt(target, k, r, builder.extract_value(value, i), leaf)
+        for i, (k, r) in enumerate(zip(kind, result, strict=True))
+    ]
+    return context.make_tuple(builder, result, items)
+
+
+def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """Return Numba's structure of an array, with its owner set to null."""
+    array = context.make_array(kind)(context, builder, value)
+    array.meminfo = cgutils.get_null_value(array.meminfo.type)
+    array.parent = cgutils.get_null_value(array.parent.type)
+    return array
+
+
+def _document_type(record: Any, i: Any) -> Any:
+    return _mapped(record, lambda array: array.dtype if array.ndim == 1 else array)
+
+
+def _document(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def leaf(kind: Any, value: Any) -> Any:
+        if kind.ndim > 1:
+            return _without_owner(context, builder, kind, value)._getvalue()
+        array = context.make_array(kind)(context, builder, value)
+        return context.unpack_value(builder, kind.dtype, builder.gep(array.data, [args[1]]))
+
+    return _rebuilt((context, builder), signature.args[0], signature.return_type, args[0], leaf)
+
+
+def _documents_type(record: Any, start: Any, stop: Any) -> Any:
+    return record
+
+
+def _documents(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    word = context.get_value_type(types.intp)
+    start, stop = (builder.sext(x, word) if x.type != word else x for x in args[1:])
+    size = builder.sub(stop, start)
+
+    def leaf(kind: Any, value: Any) -> Any:
+        array = _without_owner(context, builder, kind, value)
+        if kind.ndim == 1:
+            array.data = builder.gep(array.data, [start])
+            array.nitems = size
+            array.shape = cgutils.pack_array(builder, [size])
+        return array._getvalue()
+
+    return _rebuilt((context, builder), signature.args[0], signature.return_type, args[0], leaf)
+
+
+def _lend(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def leaf(kind: Any, value: Any) -> Any:
+        return _without_owner(context, builder, kind, value)._getvalue()
+
+    return _rebuilt((context, builder), signature.args[0], signature.return_type, args[0], leaf)
+
+
+instruction(document, _document_type, _document)
+instruction(documents, _documents_type, _documents)
+instruction(lend, lambda record: record, _lend)
+
+
+def reorder(record: Any, order: np.ndarray, spare: np.ndarray) -> int:
+    """Move document `order[i]` of every column of a record to place i, in place; `spare` is as long as a column."""
+    if isinstance(record, np.ndarray):
+        return _permute(record, order, spare) if record.ndim == 1 and record.dtype.kind == "f" else 0
+    if isinstance(record, tuple) and not isinstance(record, Unmoved):
+        for item in record:
+            reorder(item, order, spare)
+    return 0
+
+
+@uncounted
+def _permute(column, order, spare):  # type: ignore[no-untyped-def]
+    for i in range(order.size):
+        spare[i] = column[order[i]]
+    for i in range(order.size):
+        column[i] = spare[i]
+    return 0
+
+
+@overload(reorder, jit_options=UNCOUNTED, strict=False)
+def _reorder(record: Any, order: Any, spare: Any) -> Any:
+    """Write one call per column: Numba can't loop over tuples of mixed types."""
+
+    def columns(kind: Any, path: str) -> list[str]:
+        if isinstance(kind, types.Array):
+            return [path] if kind.ndim == 1 and isinstance(kind.dtype, types.Float) else []
+        if not isinstance(kind, types.BaseTuple):  # type: ignore[attr-defined]
+            return []
+        if getattr(kind, "instance_class", None) is Unmoved:
+            return []
+        return [c for i, item in enumerate(kind) for c in columns(item, f"{path}[{i}]")]
+
+    lines = [f"    _permute({path}, order, spare)" for path in columns(record, "record")]
+    scope: dict[str, Any] = {"_permute": _permute}
+    exec("\n".join(["def moved(record, order, spare):", *lines, "    return 0"]), scope)
+    return scope["moved"]

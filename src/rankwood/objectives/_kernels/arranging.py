@@ -1,0 +1,226 @@
+"""The second step: bring documents into an order in which every anchor's partners are a range of places."""
+
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+
+from rankwood._core.compile import uncounted, uncounted_inline
+from rankwood._core.parts import part
+from rankwood._core.records import documents, reorder
+from rankwood._core.verbs import verb
+from rankwood.objectives._kernels.records import (
+    Arranged,
+    Doc,
+    Listed,
+    RankByPlace,
+    RankIsPlace,
+    Runs,
+)
+from rankwood.objectives._kernels.scratch import Memory
+from rankwood.objectives._kernels.verbs import count_anchors, list_anchors, partners
+
+#: Ranks in the order of the pair set, its anchors first.
+Order = namedtuple("Order", "order")
+#: For documents that move, see `_classes_apart`.
+Moves = namedtuple("Moves", "order before taken slot rank docs")
+#: Columns of `Doc` that move.
+MovedDocs = namedtuple("MovedDocs", "label score embedded rank")
+
+
+def _allocate_moves(memory: Memory) -> Any:
+    indices = memory.columns(("order", "before", "taken", "slot", "rank"), np.int64)
+    return Moves(**indices, docs=memory.record(MovedDocs))
+
+
+@verb(kind="uncounted inline")
+def arrange(step, objective, ranked, own, values, state, scratch):
+    """Return the documents in the order of the loop, with the anchors and their partners."""
+
+
+@uncounted_inline
+def _in_rank_order(ranked, own, anchors, scratch):
+    """Return documents that stay in rank order."""
+    docs = scratch.docs
+    columns = Doc(
+        ranked.label,
+        ranked.score,
+        docs.embedded,
+        docs.rank,
+        own,
+        docs.place,
+        docs.first,
+        docs.end,
+    )
+    return Arranged(ranked.n, columns, anchors, ranked.slot, RankIsPlace())
+
+
+@part
+class InRankOrder:
+    """Documents by rank; the anchors are the first of them."""
+
+    def allocate(self, memory: Memory) -> tuple[()]:
+        """Return nothing: documents stay where they are."""
+        return ()
+
+    def arrange(self, objective, ranked, own, values, state, scratch):
+        m = count_anchors(objective.pairs, ranked.n)
+        for i in range(m):
+            scratch.docs.first[i], scratch.docs.end[i] = partners(objective.pairs, i, ranked.n)
+        return _in_rank_order(ranked, own, Runs(m, 0, 0), scratch)
+
+
+@part
+class InRankOrderWithoutRanges:
+    """Documents by rank, for a visit that knows where partners are."""
+
+    def allocate(self, memory: Memory) -> tuple[()]:
+        """Return nothing: documents stay where they are."""
+        return ()
+
+    def arrange(self, objective, ranked, own, values, state, scratch):
+        anchors = Runs(count_anchors(objective.pairs, ranked.n), 0, 0)
+        return _in_rank_order(ranked, own, anchors, scratch)
+
+
+@part
+class ListedAnchors:
+    """Documents by rank; the pair set lists its anchors."""
+
+    def allocate(self, memory: Memory) -> Any:
+        """Return a column for the anchors."""
+        return memory.record(Order, np.int64)
+
+    def arrange(self, objective, ranked, own, values, state, scratch):
+        n, docs, order = ranked.n, scratch.docs, scratch.arranging.order
+        for i in range(ranked.slot.size):
+            order[i] = i
+        m = list_anchors(objective.pairs, ranked, values, state, scratch.pairs, order)
+        for i in range(m):
+            docs.first[order[i]], docs.end[order[i]] = partners(objective.pairs, i, n)
+        lead = _place_listed(docs.place, order, m, n)
+        return _in_rank_order(ranked, own, Listed(m, 0, 0, lead, order), scratch)
+
+
+@uncounted
+def _place_listed(place, order, m, n):
+    """Number the m listed anchors by `place`, all others after them; return how many anchors lead the ranking."""
+    lead = 0
+    while lead < m and order[lead] == lead:
+        lead += 1
+    for i in range(n):
+        place[i] = n - 1
+    for i in range(n, place.size):  # padding is behind everyone's partners
+        place[i] = n
+    for i in range(m):
+        place[order[i]] = i
+    return lead
+
+
+@part
+class ClassesApart:
+    """Relevant documents first, then the others, each class in rank order: no pair inside a class is visited."""
+
+    def allocate(self, memory: Memory) -> Any:
+        """Return columns to move documents to."""
+        return _allocate_moves(memory)
+
+    def arrange(self, objective, ranked, own, values, state, scratch):
+        order = scratch.arranging.order
+        for i in range(ranked.slot.size):
+            order[i] = i
+        m = count_anchors(objective.pairs, ranked.n)
+        return _classes_apart(objective, ranked, own, m, scratch)
+
+
+@part
+class ListedClassesApart:
+    """Two classes apart, for a pair set that lists its anchors: the other documents follow them by rank."""
+
+    def allocate(self, memory: Memory) -> Any:
+        """Return columns to move documents to."""
+        return _allocate_moves(memory)
+
+    def arrange(self, objective, ranked, own, values, state, scratch):
+        n, order, taken = ranked.n, scratch.arranging.order, scratch.arranging.taken
+        for i in range(ranked.slot.size):
+            order[i] = i
+        m = list_anchors(objective.pairs, ranked, values, state, scratch.pairs, order)
+        _append_others(order, m, n, taken)
+        return _classes_apart(objective, ranked, own, m, scratch)
+
+
+@uncounted
+def _append_others(order, m, n, taken):
+    """Append to the m anchors of `order` all other documents, by rank."""
+    for i in range(n):
+        taken[i] = 0
+    for i in range(m):
+        taken[order[i]] = 1
+    end = m
+    for i in range(n):
+        if taken[i] == 0:
+            order[end] = i
+            end += 1
+
+
+@uncounted_inline
+def _classes_apart(objective, ranked, own, m, scratch):
+    """Move documents so that each class keeps the order of the pair set.
+
+    The partners of an anchor, a range of that order, are then a range of the other class.
+    """
+    moves, size = scratch.arranging, ranked.slot.size
+    anchors = _move(objective.pairs, ranked, m, scratch)
+    order = documents(moves.rank, 0, size)
+    reorder(scratch.own, order, scratch.docs.score)  # whose scores have moved already
+    columns = Doc(
+        documents(moves.docs.label, 0, size),
+        documents(moves.docs.score, 0, size),
+        moves.docs.embedded,
+        moves.docs.rank,
+        own,
+        scratch.docs.place,
+        scratch.docs.first,
+        scratch.docs.end,
+    )
+    slot = documents(moves.slot, 0, size)
+    return Arranged(ranked.n, columns, anchors, slot, RankByPlace(order))
+
+
+@uncounted
+def _move(pairs, ranked, m, scratch):
+    """Fill the columns of moved documents and the anchors' ranges; return where the anchors are.
+
+    `before[p]` counts the relevant documents at the places before p of the pair set's order. Labels are 0 or 1 and
+    unpredictable, so places are computed by products, without branches.
+    """
+    n, size = np.uint64(ranked.n), np.uint64(ranked.slot.size)
+    order, before = scratch.arranging.order, scratch.arranging.before
+    to, slot, rank = scratch.arranging.docs, scratch.arranging.slot, scratch.arranging.rank
+    embedded, first, end = scratch.docs.embedded, scratch.docs.first, scratch.docs.end
+    relevant = np.int64(0)
+    for p in range(n):
+        before[p] = relevant
+        relevant += np.int64(ranked.label[np.uint64(order[p])])
+    before[n] = relevant
+    for p in range(n):
+        r = np.uint64(order[p])
+        low = np.int64(1) - np.int64(ranked.label[r])
+        place = np.uint64(before[p] + low * (relevant + np.int64(p) - before[p] - before[p]))
+        to.label[place], to.score[place] = ranked.label[r], ranked.score[r]
+        to.embedded[place], to.rank[place] = embedded[r], r
+        slot[place], rank[place] = ranked.slot[r], r
+    for i in range(n, size):  # padding stays where it is
+        to.label[i], to.score[i], to.embedded[i], to.rank[i] = np.nan, ranked.score[i], embedded[i], i
+        slot[i], rank[i] = ranked.slot[i], i
+    for p in range(np.uint64(m)):
+        up = np.int64(ranked.label[np.uint64(order[p])])
+        start, stop = partners(pairs, np.int64(p), ranked.n)
+        start = np.uint64(start if start < ranked.n else ranked.n)
+        stop = np.uint64(stop if stop < ranked.n else ranked.n)
+        low, at_start, at_stop = np.int64(1) - up, before[start], before[stop]
+        place = np.uint64(before[p] + low * (relevant + np.int64(p) - before[p] - before[p]))
+        first[place] = at_start + up * (relevant + np.int64(start) - at_start - at_start)
+        end[place] = at_stop + up * (relevant + np.int64(stop) - at_stop - at_stop)
+    return Runs(before[m], relevant, relevant + m - before[m])

@@ -1,0 +1,105 @@
+"""The records between the steps of the kernels.
+
+A document has four coordinates, and every column is by one of them:
+
+    row     its place in the caller's arrays
+    slot    its place in its query, as the plan has it
+    rank    its place by decreasing score; ties are broken by slot
+    place   its place in the order of the pair loop, in which every anchor's partners are a range
+
+    scores[row] --rank--> slot by rank --arrange--> slot by place --visit--> sums by place --write--> out[row]
+"""
+
+from collections import namedtuple
+
+from rankwood._core.compile import uncounted
+from rankwood._core.numeric import as_type_of
+from rankwood._core.verbs import verb
+
+LANES = 8  # float32 numbers in a vector of 256 bits
+
+#: Everything that stays the same between rounds: the lowered objective and steps, the plan, and the order of each
+#: query in the round before.
+Task = namedtuple("Task", "objective steps plan order")
+#: Where results go: gradients and Hessians, and the first entry of each query if they are of pairs of documents.
+Out = namedtuple("Out", "grad hess start")
+#: One query of the plan: its number, n documents, padded to `size`; `start` is its first position in the plan.
+Query = namedtuple("Query", "number n size start rows label values discount")
+#: One query of an objective without pairs, by slot.
+ListQuery = namedtuple("ListQuery", "label score values discount")
+#: Derivatives of one query, by slot.
+Derivatives = namedtuple("Derivatives", "gradient hessian")
+
+#: What the pair loop sees of one document: `embedded` is what the loss made of its score, `own` its entry of what the
+#: weight prepared; `place` is its place, and if it is an anchor its partners are at places `first` up to `end`.
+Doc = namedtuple("Doc", "label score embedded rank own place first end")
+#: Derivatives of the loss of a pair: push if the first should be above, push if the second should be, curvature.
+Slopes = namedtuple("Slopes", "above below curve")
+#: Documents `start` to `end` in the order of the loop, and their ranks.
+Block = namedtuple("Block", "start end ranks")
+#: Columns of `Doc` by place, the anchors among them, the slot of each place, and its rank.
+Arranged = namedtuple("Arranged", "n docs anchors slot ranks")
+
+
+@verb(kind="uncounted inline")
+def rank_at(ranks, j):
+    """Return the rank of place j."""
+
+
+class RankIsPlace(namedtuple("RankIsPlace", "")):
+    """Documents are in rank order."""
+
+    __slots__ = ()
+
+    def rank_at(self, j):
+        return j
+
+
+class RankByPlace(namedtuple("RankByPlace", "rank")):
+    """Documents have moved: a column has the rank of each place."""
+
+    __slots__ = ()
+
+    def rank_at(self, j):
+        return self.rank[j]
+
+
+@verb(kind="uncounted inline")
+def place_of(anchors, t):
+    """Return the place of the t-th anchor."""
+
+
+@verb(kind="uncounted inline")
+def first_partner(anchors, t, first):
+    """Return where the partners of four anchors, from the t-th on, may begin; their ranges begin at `first`."""
+
+
+class Runs(namedtuple("Runs", "stop again end")):
+    """Anchors at the places 0 to `stop` and `again` to `end`."""
+
+    __slots__ = ()
+
+    def place_of(self, t):
+        return t
+
+    def first_partner(self, t, first):
+        return first
+
+
+class Listed(namedtuple("Listed", "stop again end lead places")):
+    """`stop` anchors at the places that `places` lists; the first `lead` of them are at 0, 1, ..."""
+
+    __slots__ = ()
+
+    def place_of(self, t):
+        return self.places[t]
+
+    def first_partner(self, t, first):
+        # Partners may be anywhere behind the leading anchors.
+        return as_type_of(first, t + 1 if t < self.lead else self.lead)
+
+
+@uncounted
+def beside(doc, own):
+    """Return a document with another entry of a record as its own: what a weight inside another weight sees."""
+    return Doc(doc.label, doc.score, doc.embedded, doc.rank, own, doc.place, doc.first, doc.end)

@@ -1,0 +1,85 @@
+"""One thread's memory: every column has a name, belongs to one step, and is as long as the longest list."""
+
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+
+from rankwood._core.parts import named_record, parts_inside
+from rankwood._core.records import Unmoved
+from rankwood._core.sorting import make_sort_scratch
+from rankwood.objectives._kernels.records import LANES
+
+#: Memory of the pairwise kernel, step by step: `ranking` and `docs` by rank, `arranging` by place, `own` and `pairs`
+#: for the weight and the pair set, `draws` for several rankings, `sums` by place, `totals` by slot.
+Scratch = namedtuple("Scratch", "ranking docs arranging own pairs draws sums totals")
+#: Scores to sort by and room to select in; the slot of each rank; memory of the sorts.
+Ranking = namedtuple("Ranking", "key spare slot sorting")
+#: Columns of `Doc`, by rank.
+Docs = namedtuple("Docs", "label score embedded rank place first end")
+#: Memory of the listwise kernel: labels and scores by slot, what the objective needs, and its derivatives.
+ListScratch = namedtuple("ListScratch", "label score own totals")
+
+# Compiled loops check at run time whether arrays overlap, and round differently if they might. Columns lie so many
+# numbers apart that no check fails: the bits of a query must not depend on the longest list of its batch.
+_APART = 256
+
+
+class Memory:
+    """Allocates columns for lists of up to `longest` documents.
+
+    Parameters
+    ----------
+    longest : int
+        Length of the longest list.
+    real : type
+        Precision of the kernel.
+    n_labels : int
+        Largest number of different labels in a query, for parts that keep a table by label.
+    """
+
+    def __init__(self, longest: int, real: type, n_labels: int = 1) -> None:
+        self.size = longest + LANES - 1
+        self.real = real
+        self.n_labels = n_labels
+
+    def columns(self, names: tuple[str, ...], dtype: Any = None) -> dict[str, np.ndarray]:
+        """Return columns by name."""
+        block: np.ndarray = np.empty((len(names), self.size + _APART), dtype or self.real)
+        return {name: block[i, : self.size] for i, name in enumerate(names)}
+
+    def record(self, cls: Any, dtype: Any = None) -> Any:
+        """Return a record of this class whose fields are all columns."""
+        return cls(**self.columns(cls._fields, dtype))
+
+    def matrix(self) -> np.ndarray:
+        """Return a matrix by pairs of documents."""
+        return np.empty((self.size, self.size), self.real)
+
+    def ranking(self) -> Ranking:
+        """Return memory to rank a list."""
+        keys = self.columns(("key", "spare"), np.float64)
+        slot = self.columns(("slot",), np.int64)
+        return Ranking(**keys, **slot, sorting=make_sort_scratch(self.size))
+
+    def docs(self) -> Docs:
+        """Return the columns of documents by rank, which itself is filled in."""
+        docs = self.record(Docs)
+        docs.rank[:] = docs.place[:] = np.arange(self.size)
+        return docs
+
+    def room(self, part: Any) -> Any:
+        """Return what a part asks for: columns by name, and the room of each part inside it by its field."""
+        names = tuple(getattr(part, "columns", ())) + tuple(getattr(part, "swap_columns", ()))
+        looked_up = getattr(part, "look_up_columns", ())
+        tables = getattr(part, "tables_by_label", ())
+        made: dict[str, Any] = {
+            **{name: self.room(inside) for name, inside in parts_inside(part).items()},
+            **self.columns(names),
+            **self.columns(getattr(part, "index_columns", ()), np.int64),
+            **{name: Unmoved(column) for name, column in self.columns(looked_up).items()},
+            **{name: np.empty((self.n_labels, self.size), self.real) for name in tables},
+        }
+        if getattr(part, "sorts", False):
+            made["sorting"] = make_sort_scratch(self.size)
+        return named_record(made)

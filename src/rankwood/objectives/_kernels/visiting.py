@@ -1,0 +1,208 @@
+"""The third step, and the only pair loops in the package: visit the pairs of anchors and partners.
+
+`FourAtATime` is the usual loop. Four anchors visit the same documents together: they share the loads, and the loads
+and stores of the partners' sums, and the loop vectorises over documents. Lists are padded with documents that are
+nobody's partners, so that loops are as long as vectors are wide and leave no remainder. If partners lie at the same
+few rank distances from every anchor, `Bands` vectorises over anchors instead. `OneByOne` is a scalar loop for anchors
+with few partners.
+"""
+
+import numpy as np
+
+from rankwood._core.compile import uncounted, uncounted_inline
+from rankwood._core.numeric import as_type_of
+from rankwood._core.parts import part
+from rankwood._core.records import document
+from rankwood._core.verbs import verb
+from rankwood.objectives._kernels.records import LANES, Block, Doc, beside, first_partner, place_of
+from rankwood.objectives._kernels.sums import (
+    Four,
+    add_anchor,
+    add_band,
+    add_partner,
+    add_partner_of_four,
+)
+from rankwood.objectives._kernels.verbs import (
+    embed,
+    largest_score,
+    look_up,
+    pair_derivatives,
+    pair_gradient,
+    partners,
+    seen_by,
+)
+
+_NOWHERE = 2**30  # a place behind every list
+
+
+@verb(kind="uncounted inline")
+def visit(step, objective, arranged, wide, scratch):
+    """Add all pairs to the sums by place; return the sum of the sizes of their pushes.
+
+    `wide` says that scores are too far apart to be embedded together: they are embedded around each anchor.
+    """
+
+
+@uncounted
+def gradient_of(objective, r, a, b):
+    """Return push, size and curvature of the pair of the r-th of four anchors, a, and document b."""
+    b = beside(b, seen_by(objective.weight, b.own, r))
+    slopes = pair_derivatives(objective.loss, a, b)
+    return pair_gradient(objective.pairs, objective.weight, a, b, slopes)
+
+
+@uncounted
+def anchor(objective, docs, i, counts):
+    """Return document i as an anchor; without partners, if it only completes four."""
+    a = document(docs, i)
+    first = a.first if counts else as_type_of(a.score, _NOWHERE)
+    end = a.end if counts else as_type_of(a.score, 0.0)
+    own = seen_by(objective.weight, a.own, -1)
+    return Doc(a.label, a.score, a.embedded, a.rank, own, a.place, first, end)
+
+
+@uncounted
+def embed_around(loss, docs, i):
+    """Embed all scores around that of anchor i: at `largest_score` from it a pair has no slope left."""
+    edge = largest_score(loss)
+    for j in range(docs.label.size):
+        away = docs.score[j] - docs.score[i]
+        away = edge if away > edge else (-edge if away < -edge else away)
+        docs.embedded[j] = embed(loss, away)
+
+
+@uncounted_inline
+def _visit_block(objective, anchors, places, docs, block, sums):
+    """Visit the pairs of four anchors with a block of documents: the loop that must vectorise.
+
+    The bounds are unsigned: a signed index might be negative, and every access would test for it.
+    """
+    p0 = p1 = p2 = p3 = c0 = c1 = c2 = c3 = total = as_type_of(anchors[0].score, 0.0)
+    for j in range(block.start, block.end):
+        b = document(docs, j)
+        push0, size0, curve0 = gradient_of(objective, 0, anchors[0], b)
+        push1, size1, curve1 = gradient_of(objective, 1, anchors[1], b)
+        push2, size2, curve2 = gradient_of(objective, 2, anchors[2], b)
+        push3, size3, curve3 = gradient_of(objective, 3, anchors[3], b)
+        p0, p1, p2, p3 = p0 + push0, p1 + push1, p2 + push2, p3 + push3
+        c0, c1, c2, c3 = c0 + curve0, c1 + curve1, c2 + curve2, c3 + curve3
+        total += (size0 + size1) + (size2 + size3)
+        push, curve = Four(push0, push1, push2, push3), Four(curve0, curve1, curve2, curve3)
+        add_partner_of_four(sums, places, j, push, curve)
+    return (p0, p1, p2, p3), (c0, c1, c2, c3), total
+
+
+@uncounted
+def _four_at_a_time(objective, arranged, start, stop, wide, sums):
+    """Visit the pairs of the anchors from the `start`-th to the `stop`-th, four by four."""
+    docs, anchors = arranged.docs, arranged.anchors
+    total = as_type_of(docs.score[0], 0.0)
+    for t in range(start, stop, 1 if wide else 4):
+        number = stop - t
+        if wide or number > 4:
+            number = 1 if wide else 4
+        places = (
+            place_of(anchors, t),
+            place_of(anchors, t + 1),
+            place_of(anchors, t + 2),
+            place_of(anchors, t + 3),
+        )
+        if wide:
+            embed_around(objective.loss, docs, places[0])
+        a0 = anchor(objective, docs, places[0], True)
+        a1 = anchor(objective, docs, places[1], number > 1)
+        a2 = anchor(objective, docs, places[2], number > 2)
+        a3 = anchor(objective, docs, places[3], number > 3)
+        low = min(min(a0.first, a1.first), min(a2.first, a3.first))
+        high = max(max(a0.end, a1.end), max(a2.end, a3.end))
+        low = first_partner(anchors, t, low)
+        vectors = (np.int64(high - low) + LANES - 1) // LANES if high > low else 0
+        end = np.uint64(np.int64(low) + vectors * LANES)
+        block = Block(np.uint64(low), end, arranged.ranks)
+        look_up(objective.weight, docs.own, (a0, a1, a2, a3), block)
+        push, curve, size = _visit_block(objective, (a0, a1, a2, a3), places, docs, block, sums)
+        for r in range(number):
+            add_anchor(sums, places[r], push[r], curve[r])
+        total += size
+    return total
+
+
+@part
+class FourAtATime:
+    """Four anchors visit the same documents together."""
+
+    def visit(self, objective, arranged, wide, scratch):
+        at, sums = arranged.anchors, scratch.sums
+        total = _four_at_a_time(objective, arranged, 0, at.stop, wide, sums)
+        return total + _four_at_a_time(objective, arranged, at.again, at.end, wide, sums)
+
+
+@part
+class FourListedAtATime:
+    """Four listed anchors visit the same documents together: they are in one run."""
+
+    def visit(self, objective, arranged, wide, scratch):
+        stop = arranged.anchors.stop
+        return _four_at_a_time(objective, arranged, 0, stop, wide, scratch.sums)
+
+
+@uncounted
+def _one_by_one(objective, arranged, start, stop, wide, sums):
+    """Visit the pairs of the anchors at the places `start` to `stop`."""
+    docs = arranged.docs
+    total = as_type_of(docs.score[0], 0.0)
+    for i in range(np.uint64(start), np.uint64(stop)):
+        if wide:
+            embed_around(objective.loss, docs, i)
+        a = anchor(objective, docs, i, True)
+        block = Block(np.uint64(a.first), np.uint64(a.end), arranged.ranks)
+        look_up(objective.weight, docs.own, (a, a, a, a), block)
+        push_sum = curve_sum = as_type_of(total, 0.0)
+        for j in range(block.start, block.end):
+            push, size, curve = gradient_of(objective, 0, a, document(docs, j))
+            push_sum, curve_sum, total = push_sum + push, curve_sum + curve, total + size
+            add_partner(sums, i, j, push, curve)
+        add_anchor(sums, i, push_sum, curve_sum)
+    return total
+
+
+@part
+class OneByOne:
+    """Each anchor visits its partners alone: for sets in which most anchors have few partners."""
+
+    def visit(self, objective, arranged, wide, scratch):
+        at, sums = arranged.anchors, scratch.sums
+        total = _one_by_one(objective, arranged, 0, at.stop, wide, sums)
+        return total + _one_by_one(objective, arranged, at.again, at.end, wide, sums)
+
+
+@part
+class Bands:
+    """Partners lie at the same few rank distances from every anchor: vectors of anchors, distance by distance.
+
+    The scores of a pair are embedded around its anchor, which takes an exponential a pair, but no score is too far
+    away.
+    """
+
+    def visit(self, objective, arranged, wide, scratch):
+        docs, m, n = arranged.docs, arranged.anchors.stop, arranged.n
+        push, curve = docs.first, docs.end  # no ranges are in them
+        total = as_type_of(docs.score[0], 0.0)
+        edge, far = largest_score(objective.loss), as_type_of(total, _NOWHERE)
+        center = embed(objective.loss, total)
+        low, high = partners(objective.pairs, 0, n)
+        for distance in range(np.uint64(low), np.uint64(high)):
+            left = n - np.int64(distance)
+            end = np.uint64((m if m < left else left) if left > 0 else 0)
+            for i in range(end):
+                j = i + distance
+                away = docs.score[j] - docs.score[i]
+                away = edge if away > edge else (-edge if away < -edge else away)
+                own = seen_by(objective.weight, document(docs.own, i), -1)
+                a = Doc(docs.label[i], docs.score[i], center, docs.rank[i], own, center, -far, far)
+                own, embedded = document(docs.own, j), embed(objective.loss, away)
+                b = Doc(docs.label[j], docs.score[j], embedded, docs.rank[j], own, center, far, far)
+                push[i], size, curve[i] = gradient_of(objective, 0, a, b)
+                total += size
+            add_band(scratch.sums, distance, end, push, curve)
+        return total
