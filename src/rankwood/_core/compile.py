@@ -5,7 +5,8 @@ odd: reference counts, alias checks, unsigned indices, literals.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,6 +28,36 @@ UNCOUNTED: dict[str, Any] = {**INNER, "_nrt": False}
 JIT = not numba.config.DISABLE_JIT
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Mode:
+    interpreted = False
+
+
+@contextmanager
+def interpreted() -> Iterator[None]:
+    """Run kernels as plain Python inside a `with` block: the same functions, and nothing to compile.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.testing import interpreted
+    >>> with interpreted():
+    ...     rw.gradients("ranknet(norm=False)", [1, 0], [0.0, 0.0])[0].tolist()
+    [-0.5, 0.5]
+    """
+    before, _Mode.interpreted = _Mode.interpreted, True
+    try:
+        yield
+    finally:
+        _Mode.interpreted = before
+
+
+def callable_kernel(kernel: Any, compiled: bool = True) -> Any:
+    """Return a kernel, or its plain Python function if it is to be interpreted."""
+    if _Mode.interpreted or not compiled:
+        return getattr(kernel, "py_func", kernel)
+    return kernel
 
 
 def _package_digest() -> bytes:

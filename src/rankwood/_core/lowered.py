@@ -17,7 +17,9 @@ def __getattr__(name: str) -> Any:
     if name.startswith(_RECORD):
         made = namedtuple(name, name.removeprefix(_RECORD).split("__"), module=__name__)  # type: ignore[misc]
         return globals().setdefault(name, made)
-    if not re.fullmatch(r"\w+_[0-9a-f]{16}", name):  # the name of a part and the digest of its sources
+    if not re.fullmatch(
+        r"\w+_[0-9a-f]{16}", name
+    ):  # the name of a part and the digest of its sources
         raise AttributeError(name)
     stand_in = type(name, (tuple,), {"__module__": __name__, "_fields": ()})
     return globals().setdefault(name, stand_in)

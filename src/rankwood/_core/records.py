@@ -133,7 +133,9 @@ instruction(lend, lambda record: record, _lend)
 def reorder(record: Any, order: np.ndarray, spare: np.ndarray) -> int:
     """Move document `order[i]` of every column of a record to place i, in place; `spare` is as long as a column."""
     if isinstance(record, np.ndarray):
-        return _permute(record, order, spare) if record.ndim == 1 and record.dtype.kind == "f" else 0
+        return (
+            _permute(record, order, spare) if record.ndim == 1 and record.dtype.kind == "f" else 0
+        )
     if isinstance(record, tuple) and not isinstance(record, Unmoved):
         for item in record:
             reorder(item, order, spare)

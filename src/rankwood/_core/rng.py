@@ -57,7 +57,9 @@ def uniform(real, state, i):
 def odds(real, state, i):
     """Return u / (1 - u) of the i-th uniform number u, with all its digits at both ends."""
     h = mix(state, i)
-    return (as_type_of(real, h) + as_type_of(real, 0.5)) / (as_type_of(real, _MASK - h) + as_type_of(real, 0.5))
+    return (as_type_of(real, h) + as_type_of(real, 0.5)) / (
+        as_type_of(real, _MASK - h) + as_type_of(real, 0.5)
+    )
 
 
 @uncounted

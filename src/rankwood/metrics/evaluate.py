@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rankwood._core import checks, threads
-from rankwood._core.compile import inner, jit
+from rankwood._core.compile import callable_kernel, inner, jit
 from rankwood._core.parts import check_labels, lower, part
 from rankwood._core.records import documents, lend
 from rankwood._core.sorting import make_sort_scratch, shell_sort, sort_down
@@ -213,15 +213,16 @@ class Evaluator:
         empty = np.empty(out.shape, bool)
         queries = Queries(groups.rows, label, self._discount)
         ties = TIES.index(self.ties)
+        rank, values = callable_kernel(_rank), callable_kernel(_values)
 
         def run(first: int, last: int) -> None:
             longest = int(groups.sizes[first:last].max(initial=0))
             scratch = RankScratch(np.empty(longest), make_sort_scratch(longest))
-            _rank(queries, scores, ties, ranking, scratch, first, last)
+            rank(queries, scores, ties, ranking, scratch, first, last)
             for i, one in enumerate(measured):
                 lists = ranking if upward[i] else whole
                 found = Values(out[i], empty[i])
-                _values(one, queries, lists, scratch.score, found, first, last)
+                values(one, queries, lists, scratch.score, found, first, last)
 
         # Every metric is a call of its own, and calls take their time: few chunks.
         threads.over(groups.sizes, run, self.n_jobs, chunks=2)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from rankwood._core import checks, threads
+from rankwood._core.compile import callable_kernel
 from rankwood._core.parts import all_parts, lower
 from rankwood._core.rng import round_state
 from rankwood.data.groups import Groups
@@ -73,7 +74,7 @@ class GradientComputer:
             kernel, self._scratch = listwise, listwise_scratch  # type: ignore[assignment]
         self._parts, self._steps = base, steps
         self._ranks = getattr(steps, "rank", None)
-        self._kernel: Any = kernel if compiled else getattr(kernel, "py_func", kernel)
+        self._kernel = callable_kernel(kernel, compiled)
         plan = make_plan(base, lists, real, n_jobs)
         # The ranking of the round before; slots count from 0 in each query.
         order = np.arange(y.size) - np.repeat(groups.ptr[:-1], groups.sizes)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankwood._core import checks, threads
-from rankwood._core.compile import jit, uncounted
+from rankwood._core.compile import callable_kernel, jit, uncounted
 from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import part
 from rankwood._core.records import documents, lend
@@ -108,7 +108,9 @@ def _certain(weight: Any) -> bool:
     return isinstance(weight, (Uniform, LabelGap, WinnerLabel))
 
 
-def single_use_computer(objective: Any, y: np.ndarray, groups: Groups, **options: Any) -> GradientComputer:
+def single_use_computer(
+    objective: Any, y: np.ndarray, groups: Groups, **options: Any
+) -> GradientComputer:
     """Return a computer in float64 for looking at an objective once: compiled only if that pays."""
     few = (groups.sizes.astype(np.float64) ** 2).sum() <= _FEW_PAIRS
     return GradientComputer(objective, y, groups, compiled=not few, **options)
@@ -235,13 +237,15 @@ class IncoherenceCheck:
         if ranking is not None:
             self.order[:] = ranking
 
+        check = callable_kernel(check_queries)
+
         def run(first: int, last: int) -> None:
             longest = int(self.groups.sizes[first:last].max(initial=0))
             keys, counts = np.empty((3, longest + 2)), np.empty((2, longest + 1), np.int64)
             sorting = make_sort_scratch(longest)
             scratch = CheckScratch(keys[0], keys[1], sorting, keys[2], counts[0], counts[1])
             given = (scores, grad, self.order)
-            check_queries(self._lists, self._rules, given, scratch, found, first, last)
+            check(self._lists, self._rules, given, scratch, found, first, last)
 
         threads.run_ranges(run, self.groups.sizes, self._n_jobs)
         return found

@@ -212,7 +212,12 @@ def _move(pairs, ranked, m, scratch):
         to.embedded[place], to.rank[place] = embedded[r], r
         slot[place], rank[place] = ranked.slot[r], r
     for i in range(n, size):  # padding stays where it is
-        to.label[i], to.score[i], to.embedded[i], to.rank[i] = np.nan, ranked.score[i], embedded[i], i
+        to.label[i], to.score[i], to.embedded[i], to.rank[i] = (
+            np.nan,
+            ranked.score[i],
+            embedded[i],
+            i,
+        )
         slot[i], rank[i] = ranked.slot[i], i
     for p in range(np.uint64(m)):
         up = np.int64(ranked.label[np.uint64(order[p])])

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwood._core import checks, threads
-from rankwood._core.compile import jit
+from rankwood._core.compile import callable_kernel, jit
 from rankwood._core.parts import all_parts, check_labels, lower, named_record, parts_inside
 from rankwood.data.groups import Groups
 from rankwood.metrics.ranked import discounts
@@ -77,9 +77,10 @@ class _Values(NamedTuple):
         """Return the `label_values` of one part."""
         out, ptr, lowered = np.empty(labels.label.size), labels.ptr, lower(part)
         discount = discounts(int(np.diff(ptr).max(initial=0)))
+        fill = callable_kernel(fill_values)
 
         def run(first: int, last: int) -> None:
-            fill_values(lowered, labels.label, ptr, discount, out, first, last)
+            fill(lowered, labels.label, ptr, discount, out, first, last)
 
         threads.run_ranges(run, np.diff(ptr), self.n_jobs)
         out = out if labels.listed is None else out[labels.listed]

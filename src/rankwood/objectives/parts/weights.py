@@ -158,9 +158,7 @@ class NDCGLoss2:
 
     def prepare(self, ranked, values, room):
         own = swap_record(self.metric, ranked, values.metric, room.metric)
-        return StepsFromAnchors(
-            own, room.step0, room.step1, room.step2, room.step3, values.steps
-        )
+        return StepsFromAnchors(own, room.step0, room.step1, room.step2, room.step3, values.steps)
 
     def look_up(self, own, anchors, block):
         table, middle = own.table, own.table.shape[1] // 2
@@ -170,15 +168,23 @@ class NDCGLoss2:
         start3 = np.uint64(middle - np.int64(anchors[3].rank))
         for j in range(block.start, block.end):
             rank = np.uint64(rank_at(block.ranks, j))
-            own.step0.column[j], own.step1.column[j] = table[0, start0 + rank], table[0, start1 + rank]
-            own.step2.column[j], own.step3.column[j] = table[0, start2 + rank], table[0, start3 + rank]
+            own.step0.column[j], own.step1.column[j] = (
+                table[0, start0 + rank],
+                table[0, start1 + rank],
+            )
+            own.step2.column[j], own.step3.column[j] = (
+                table[0, start2 + rank],
+                table[0, start3 + rank],
+            )
         return 0
 
     def seen_by(self, own, r):
         low = own.step1.column if r == 1 else own.step0.column
         high = own.step3.column if r == 3 else own.step2.column
         # An anchor has no step to itself: the step of a pair is the larger of two.
-        return StepFromAnchor(own.metric, as_type_of(low, 0.0) if r < 0 else (high if r > 1 else low))
+        return StepFromAnchor(
+            own.metric, as_type_of(low, 0.0) if r < 0 else (high if r > 1 else low)
+        )
 
     def weight(self, a, b):
         gap = abs(a.own.metric.gain - b.own.metric.gain)
@@ -331,7 +337,11 @@ def fused(weight: Any) -> Any:
     """Return the weight as it is computed fastest: the same weight, from fewer reads."""
     if isinstance(weight, Sum):
         first, second = weight.first, weight.second
-        if isinstance(first, Swap) and isinstance(second, NDCGLoss2) and first.metric == second.metric:
+        if (
+            isinstance(first, Swap)
+            and isinstance(second, NDCGLoss2)
+            and first.metric == second.metric
+        ):
             return SwapAndNDCGLoss2(first.metric, second.delta, weight.mu)
     if hasattr(weight, "base"):
         return replace(weight, base=fused(weight.base))

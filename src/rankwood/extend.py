@@ -1,0 +1,106 @@
+"""For authors of parts: everything an objective, a metric, a weight or a pair set of your own needs.
+
+A *part* is a class whose methods kernels call; a *verb* is such a method's name. `docs/architecture.md` lists the verbs
+with their arguments, and `rankwood.testing.check_part` checks a part against them.
+
+Examples
+--------
+A weight, in an objective that trains like any other:
+
+>>> import rankwood as rw
+>>> from rankwood.extend import part
+>>> from rankwood.objectives import Lambda, Top
+>>> @part
+... class Product:
+...     '''The product of two labels plus one.'''
+...     def weight(self, a, b):
+...         return (a.label + 1) * (b.label + 1)
+>>> rw.gradients(Lambda(weight=Product(), pairs=Top(10)), [2, 0], [0.0, 0.0])[0].tolist()
+[-1.5, 1.5]
+"""
+
+from rankwood._core.compile import inner, jit, uncounted, without_fastmath
+from rankwood._core.numeric import as_type_of, exp, log
+from rankwood._core.parts import ALL, Can, Fraction, NonNegative, Positive, part
+from rankwood._core.records import document, documents
+from rankwood._core.rng import mix, normal, shuffle, uniform
+from rankwood._core.sorting import shell_sort, sort_down
+from rankwood._core.verbs import verb
+from rankwood.metrics.ranked import Ranked
+from rankwood.metrics.registry import register_metric
+from rankwood.metrics.verbs import (
+    Divisor,
+    Gain,
+    InsertionMetric,
+    SwapMetric,
+    divisor,
+    gain,
+    insertion_record,
+    swap_delta,
+    swap_record,
+    value,
+)
+from rankwood.objectives._kernels.records import Slopes, beside
+from rankwood.objectives._kernels.verbs import (
+    Loss,
+    Noise,
+    Pairs,
+    Scale,
+    Weight,
+    prepare,
+    weight,
+    weight_above,
+)
+from rankwood.objectives.families.registry import register_objective
+from rankwood.objectives.parts.labels import Labels
+from rankwood.objectives.softmax import softmax
+
+__all__ = [
+    "ALL",
+    "Can",
+    "Divisor",
+    "Fraction",
+    "Gain",
+    "InsertionMetric",
+    "Labels",
+    "Loss",
+    "Noise",
+    "NonNegative",
+    "Pairs",
+    "Positive",
+    "Ranked",
+    "Scale",
+    "Slopes",
+    "SwapMetric",
+    "Weight",
+    "as_type_of",
+    "beside",
+    "divisor",
+    "document",
+    "documents",
+    "exp",
+    "gain",
+    "inner",
+    "insertion_record",
+    "jit",
+    "log",
+    "mix",
+    "normal",
+    "part",
+    "prepare",
+    "register_metric",
+    "register_objective",
+    "shell_sort",
+    "shuffle",
+    "softmax",
+    "sort_down",
+    "swap_delta",
+    "swap_record",
+    "uncounted",
+    "uniform",
+    "value",
+    "verb",
+    "weight",
+    "weight_above",
+    "without_fastmath",
+]
