@@ -4,6 +4,7 @@ from collections import namedtuple
 from typing import ClassVar
 
 from rankwood._core import checks
+from rankwood._core.former import renamed_fields
 from rankwood._core.jit import Can, inner, like, part
 from rankwood.metrics.additive import Gains, by_rank, sum_delta
 from rankwood.metrics.divisors import Places, Reachable
@@ -54,13 +55,14 @@ def _sum_of_first(self, q, worth):
     return total
 
 
+@renamed_fields(per="divide_by")
 @part
 class Precision:
-    """Share of relevant documents among the first k; `per` says what to divide by if there are fewer."""
+    """Share of relevant documents among the first k; `divide_by` is the divisor."""
 
     k: int | None = None
     rel: float = 1.0
-    per: Can("per") = Places()  # type: ignore[valid-type]
+    divide_by: Can("per") = Places()  # type: ignore[valid-type]
     normalised: ClassVar[bool] = True
     higher_is_better: ClassVar[bool] = True
 
@@ -74,7 +76,7 @@ class Precision:
 
     def worth(self, label, table, out):
         relevant = mark(label, self.rel, out)
-        share(out, per(self.per, self.k, label.size, relevant))
+        share(out, per(self.divide_by, self.k, label.size, relevant))
 
     columns, value, delta = _hit_or_not, _sum_of_first, sum_delta
     move, grade = sum_moves, _relevant
@@ -149,9 +151,10 @@ def _average_precision(self, q, worth):
     return total
 
 
+@renamed_fields(per="divide_by")
 @part
 class AP:
-    r"""Average precision, :math:`\frac{1}{N} \sum_{p \le k} b_p \, P@p`; N is min(R, k) unless `per` says else.
+    r"""Average precision, :math:`\frac{1}{N} \sum_{p \le k} b_p \, P@p`; `divide_by` sets N, by default min(R, k).
 
     The change by a swap is known from what lies above the two documents, without going over those
     between them [donmez2009].
@@ -159,7 +162,7 @@ class AP:
 
     k: int | None = None
     rel: float = 1.0
-    per: Can("per") = Reachable()  # type: ignore[valid-type]
+    divide_by: Can("per") = Reachable()  # type: ignore[valid-type]
     normalised: ClassVar[bool] = True
     higher_is_better: ClassVar[bool] = True
 
@@ -169,7 +172,7 @@ class AP:
 
     def worth(self, label, table, out):
         relevant = mark(label, self.rel, out)
-        share(out, per(self.per, self.k, label.size, relevant))
+        share(out, per(self.divide_by, self.k, label.size, relevant))
 
     def columns(self, q, worth):
         return hits(q, worth, self.k)

@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from rankwood._core import checks
+from rankwood._core.former import renamed_fields
 from rankwood._core.jit import Can, inner, like, part
 from rankwood.metrics.additive import Gains, by_rank, check_fraction, sum_delta
 from rankwood.metrics.divisors import NoDivisor
@@ -50,15 +51,16 @@ def distance_sum(q, worth, k):
     return total
 
 
+@renamed_fields(per="divide_by")
 @part
 class ARP:
     r"""Average relevance position as a sum, :math:`\sum_p G_p \, p`: lower is better [wang2018].
 
-    ``per=Relevant()`` divides by the sum of gains, which makes it the mean position.
+    ``divide_by=Relevant()`` divides by the sum of gains, which makes it the mean position.
     """
 
     gain: Can("gain") = Linear()  # type: ignore[valid-type]
-    per: Can("per") = NoDivisor()  # type: ignore[valid-type]
+    divide_by: Can("per") = NoDivisor()  # type: ignore[valid-type]
     normalised: ClassVar[bool] = False
     higher_is_better: ClassVar[bool] = False
 
@@ -68,7 +70,8 @@ class ARP:
             out[i] = gain(self.gain, label[i])
             total += out[i]
         for i in range(label.size):
-            out[i] = out[i] / per(self.per, label.size, label.size, total) if total > 0.0 else 0.0
+            divisor = per(self.divide_by, label.size, label.size, total)
+            out[i] = out[i] / divisor if total > 0.0 else 0.0
 
     def columns(self, q, worth):
         return places_after(q, worth, 0)

@@ -3,11 +3,20 @@
 `Lambda(weight=Swap(NDCG(ideal=10)), pairs=Top(10))` is LambdaRank; `rankwood.objective` has the names.
 """
 
+from typing import Any
+
+from rankwood._core import former
 from rankwood.objectives.approx import ApproxNDCG
 from rankwood.objectives.bi import Bivariate
-from rankwood.objectives.families.yeti import YetiAP, YetiRR
+from rankwood.objectives.families.former_names import FORMER_PARTS as _FORMER_PARTS
 from rankwood.objectives.pairwise import Lambda
-from rankwood.objectives.parts.catboost_weights import CatBoostAP, CatBoostERR, CatBoostRR
+from rankwood.objectives.parts.catboost_weights import (
+    CatBoostAP,
+    CatBoostERR,
+    CatBoostRR,
+    YetiAP,
+    YetiRR,
+)
 from rankwood.objectives.parts.labels import Binary, Graded
 from rankwood.objectives.parts.losses import Logistic
 from rankwood.objectives.parts.missed import TopMissed
@@ -79,3 +88,7 @@ __all__ = [
     "YetiAP",
     "YetiRR",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    return former.attribute(__name__, _FORMER_PARTS, name)

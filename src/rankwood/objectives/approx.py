@@ -1,13 +1,12 @@
 """ApproxNDCG: NDCG of ranks that are made smooth."""
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from rankwood._core import checks
 from rankwood._core.jit import Can, exp, inner, like, log, part
-from rankwood.metrics.dcg import GAINS, Exp, best_dcg
+from rankwood.metrics.dcg import Exp, best_dcg
 from rankwood.objectives._kernels import verbs  # noqa: F401  (the verbs must exist before the parts)
 
 _FAR = 80.0  # temperatures between two documents; farther apart counts as that far
@@ -92,15 +91,3 @@ def _add(i, first, second, slope, curve, grad, hess):
         hess[j] += second * slope[j] * slope[j] + first * curve[j]
     grad[i] -= first * slopes
     hess[i] += second * slopes * slopes + first * curves
-
-
-def approxndcg(temperature: float = 1.0, gain: str = "exp") -> ApproxNDCG:
-    """ApproxNDCG: NDCG of ranks that are made smooth by a logistic function [qin2010].
-
-    `temperature` is the difference of scores at which two documents begin to look alike.
-    """
-    gains = GAINS[checks.one_of(gain, GAINS, "gain")]
-    return ApproxNDCG(checks.positive(temperature, "temperature"), gains)
-
-
-NAMES: dict[str, Callable[..., Any]] = {"approxndcg": approxndcg}

@@ -1,8 +1,5 @@
 """QueryRMSE: regression on labels, up to a constant in each query."""
 
-from collections.abc import Callable
-from typing import Any
-
 from rankwood._core.jit import like, part
 from rankwood.objectives._kernels import verbs  # noqa: F401  (the verbs must exist before the parts)
 
@@ -23,11 +20,3 @@ class QueryRMSE:
         for i in range(score.size):
             grad[i] = score[i] - label[i] - mean
             hess[i] = like(mean, 1.0)
-
-
-def queryrmse() -> QueryRMSE:
-    """QueryRMSE: squared error of the scores as labels, up to a constant in each query [whichtricks2023]."""
-    return QueryRMSE()
-
-
-NAMES: dict[str, Callable[..., Any]] = {"queryrmse": queryrmse}

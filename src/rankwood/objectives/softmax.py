@@ -1,8 +1,5 @@
 """Cross entropies of a list: scores become the chances of documents to be first, by softmax."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from rankwood._core.jit import exp, inner, like, part
@@ -150,31 +147,3 @@ def _spread(chance, miss, best, term):
     for i in range(term.size):
         term[i] = chance[i] * first + chance[i] * (rest - term[i])
     term[best] = chance[best] * rest
-
-
-def softmax_loss() -> Softmax:
-    """Softmax loss: cross entropy of labels and the softmax of scores [bruch2019].
-
-    CatBoost calls it QuerySoftMax.
-    """
-    return Softmax()
-
-
-def listnet() -> ListNet:
-    """ListNet, top one: cross entropy of the softmax of labels and that of scores [cao2007]."""
-    return ListNet()
-
-
-def xendcg() -> XENDCG:
-    """XE-NDCG: cross entropy with targets 2^y - gamma, gamma drawn each round [bruch2021].
-
-    LightGBM calls it rank_xendcg.
-    """
-    return XENDCG()
-
-
-NAMES: dict[str, Callable[..., Any]] = {
-    "softmax": softmax_loss,
-    "listnet": listnet,
-    "xendcg": xendcg,
-}

@@ -1,4 +1,4 @@
-"""Weights of CatBoost's LambdaMart, where they differ from the change of the metric.
+"""Weights of CatBoost's LambdaMart and YetiLoss, where they differ from the change of the metric.
 
 They are kept to reproduce published results; `Swap(RR())` and the others are exact.
 """
@@ -125,3 +125,29 @@ class CatBoostERR:
         rest = a.reached[kind, low] / start
         inside = max(a.inverse, b.inverse) - between - rest * min(a.inverse, b.inverse)
         return head * abs(a.stop - b.stop) * abs(inside)
+
+
+@part
+class YetiRR:
+    """Reciprocal rank: 1/a - 1/b if no relevant document is above both; exact for neighbours [whichtricks2023]."""
+
+    prepare = reciprocal
+
+    def weight(self, x, y, a, b):
+        up, low = max(a.inverse, b.inverse), min(a.inverse, b.inverse)
+        counts = a.relevant != b.relevant and up >= a.first
+        return up - low if counts else like(up, 0.0)
+
+
+@part
+class YetiAP:
+    """Average precision: 1/a and 1/m of the relevant documents between a and b [whichtricks2023]."""
+
+    prepare = reciprocal
+
+    def weight(self, x, y, a, b):
+        up = max(a.inverse, b.inverse)
+        # `above` counts the upper document too if it is relevant.
+        upper = a.relevant if a.inverse > b.inverse else b.relevant
+        between = abs(a.above - b.above) - upper * up
+        return up + between if a.relevant != b.relevant else like(up, 0.0)
