@@ -16,7 +16,7 @@ OURS = [
     "recall@10",
     "recall@100",
     "map",
-    "map@10(per='relevant')",
+    "map@10(divide_by='relevant')",
     "mrr",
     "rbp",
     "bndcg@10",

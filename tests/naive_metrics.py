@@ -32,9 +32,9 @@ def bndcg(labels, k=None, rel=1):
     return ndcg([1 if y >= rel else 0 for y in labels], k, "linear")
 
 
-def p(labels, k=None, rel=1, per="places"):
+def p(labels, k=None, rel=1, divide_by="places"):
     hits = sum(1 for _, y in _cut(labels, k) if y >= rel)
-    if per == "k" and k is not None:
+    if divide_by == "k" and k is not None:
         return hits / k
     return hits / (len(labels) if k is None else min(k, len(labels)))
 
@@ -44,10 +44,10 @@ def recall(labels, k=None, rel=1):
     return sum(1 for _, y in _cut(labels, k) if y >= rel) / relevant if relevant else 0.0
 
 
-def average_precision(labels, k=None, rel=1, per="reachable"):
+def average_precision(labels, k=None, rel=1, divide_by="reachable"):
     relevant = sum(1 for y in labels if y >= rel)
     total = sum(p(labels, i, rel) for i, y in _cut(labels, k) if y >= rel)
-    if per == "reachable" and k is not None:
+    if divide_by == "reachable" and k is not None:
         relevant = min(relevant, k)
     return total / relevant if relevant else 0.0
 
@@ -77,10 +77,10 @@ def pfound(labels, k=None, max_label=4, decay=0.85, gain="linear"):
     return total
 
 
-def arp(labels, gain="linear", per="one"):
+def arp(labels, gain="linear", divide_by="one"):
     gains = [_gain(y, gain) for y in labels]
     total = sum(g * i for i, g in enumerate(gains, start=1))
-    if per == "relevant":
+    if divide_by == "relevant":
         return total / sum(gains) if sum(gains) else 0.0
     return total
 

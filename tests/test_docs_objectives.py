@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -9,49 +10,51 @@ import pytest
 import rankwood as rw
 from rankwood.engines import base
 from rankwood.engines.catboost.losses import native
-from rankwood.objectives.families.registry import OBJECTIVES
+from rankwood.objectives.families.parameters import RANKING_OPTIONS
+from rankwood.objectives.families.registry import FAMILIES, OBJECTIVES
 
-PAGE = (Path(__file__).parents[1] / "docs" / "objectives.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE = (DOCS / "objectives.md").read_text(encoding="utf-8")
+MAKE = runpy.run_path(str(DOCS / "make_parameters.py"))
 SECTIONS = dict(re.findall(r"^### `([^`]+)`\n(.*?)(?=^##)", PAGE, re.MULTILINE | re.DOTALL))
-FAMILIES = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^##|\Z)", PAGE, re.MULTILINE | re.DOTALL))
+TITLED = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^##|\Z)", PAGE, re.MULTILINE | re.DOTALL))
 SINGLE = [name for name in OBJECTIVES if "-ex" not in name]
 EXTENDED = [name for name in OBJECTIVES if "-ex" in name]
-# Parameters of every name that is made of pairs: said once, in the table of the common ones.
-COMMON = ("noise", "noise_scale", "permutations", "hessian")
-# Families whose names share parameters that are said once.
-SHARED = {
-    "lambdagap": "LambdaGap",
-    "yeti": "YetiRank and YetiLoss",
-    "stochasticrank": "StochasticRank",
-}
 
 
-def parameters(text):
-    """Names and defaults of a list of parameters, `k` and `name=default`."""
-    listed = re.findall(r"`(\w+)(?:=([^`]+))?`", text)
-    return {name: default for name, default in listed}
+def test_the_page_lists_the_parameters_of_the_tables():
+    assert MAKE["made"](PAGE) == PAGE, "run python docs/make_parameters.py"
 
 
-def own_parameters(name):
-    """Parameters of a name, without those that all names of pairs have with the same defaults."""
-    known = dict(inspect.signature(OBJECTIVES[name]).parameters)
-    if name.startswith(("yeti", "stochasticrank")):  # noise is what these are about
-        return known
-    return {k: v for k, v in known.items() if k not in COMMON}
+def test_every_list_of_parameters_is_made():
+    start = r"^(- Parameters: |- Parameters of `[^`]+`: |Parameters of all: |\| `sigma` )"
+    emptied, lists = re.subn(rf"{start}.*$", r"\1?", PAGE, flags=re.MULTILINE)
+    shared = [family for family in FAMILIES if family.shared]
+    alone = [name for name in SINGLE if own(name) or not shared_by(name)]
+    assert lists == len(alone) + len(shared) + 3 + 1
+    assert MAKE["made"](emptied) == PAGE
+    for family in FAMILIES:
+        assert ("\nParameters of all: " in TITLED[family.title]) == bool(family.shared)
+
+
+def own(name):
+    return MAKE["own"](OBJECTIVES[name])
+
+
+def shared_by(name):
+    return MAKE["FAMILY_OF"][name].shared
 
 
 def test_common_parameters_are_said_once():
-    table = (
-        FAMILIES["What all of them share"]
-        + PAGE.split("### The common parameters")[1].split("##")[0]
-    )
+    table = PAGE.split("### The common parameters")[1].split("##")[0]
     known = inspect.signature(OBJECTIVES["ranknet"]).parameters
-    for parameter in COMMON:
-        default = re.search(rf"^\| `{parameter}` \| `?([^`|]+?)`? \|", table, re.MULTILINE)[1]
-        assert type(known[parameter].default)(eval(default)) == known[parameter].default
+    for parameter in RANKING_OPTIONS:
+        default = re.search(rf"^\| `{parameter.name}` \| `?([^`|]+?)`? \|", table, re.MULTILINE)[1]
+        real = known[parameter.name].default
+        assert type(real)(eval(default)) == real
     for name in SINGLE + EXTENDED:
-        real = inspect.signature(OBJECTIVES[name]).parameters
-        assert "sigma" not in real or {*COMMON} <= {*real}, name
+        real = {parameter.name for parameter in OBJECTIVES[name].parameters}
+        assert "sigma" not in real or {parameter.name for parameter in RANKING_OPTIONS} <= real
 
 
 @pytest.mark.parametrize("name", SINGLE)
@@ -61,19 +64,9 @@ def test_a_section_tells_everything(name):
     assert f"](pictures/{name}.png)" in text
     assert re.search(r"\[[a-z]+\d{4}", text)
     assert "- Cost: " in text
-    known = own_parameters(name)
-    shown = parameters(text.split("- Parameters: ")[1]) if "- Parameters: " in text else {}
-    family = next((title for start, title in SHARED.items() if name.startswith(start)), None)
-    if family:
-        said = parameters(FAMILIES[family].split("Parameters of all:")[1].split("\n\n")[0])
-        shown |= {k: v for k, v in said.items() if k != "mu" or "+" in name or "rank-" in name}
-    assert set(shown) == set(known)
-    for parameter, default in shown.items():
-        real = known[parameter].default
-        if parameter in ("k", "truncation"):  # none, and that of k
-            assert real is None and default in ("", "k")
-        else:
-            assert type(real)(eval(default)) == real, parameter
+    assert text.count("\n- Parameters: ") == bool(own(name) or not shared_by(name))
+    said = {parameter.name for parameter in (*own(name), *shared_by(name), *RANKING_OPTIONS)}
+    assert said >= {parameter.name for parameter in OBJECTIVES[name].parameters}
 
 
 def test_no_section_is_of_an_unknown_name():
@@ -82,15 +75,16 @@ def test_no_section_is_of_an_unknown_name():
 
 @pytest.mark.parametrize("name", EXTENDED)
 def test_the_extended_family_is_told_by_parts(name):
-    text = FAMILIES["Lambda-eX"]
+    text = TITLED["Lambda-eX"]
     base, _, rest = name.partition("-ex")
     base += "-ex++" if rest.startswith("++") else "-ex"
     how = rest.removeprefix("++").removesuffix("-bin")
     assert f"| `{base}` |" in text
     assert f"| `{how}` |" in text
     assert f"](pictures/{base}-static.png)" in text
-    for parameter in own_parameters(name):
-        assert re.search(rf"`{parameter}\b", text), parameter
+    listed = re.search(rf"^- Parameters of `{re.escape(base)}`: (.*)$", text, re.MULTILINE)[1]
+    graded, two_classes = listed.rstrip(".").split("; with `-bin` ")
+    assert MAKE["listed"](own(name)) == (two_classes if name.endswith("-bin") else graded)
 
 
 def full_names(cell):
@@ -102,7 +96,7 @@ def full_names(cell):
 
 
 def test_the_page_about_engines_tells_what_catboost_trains():
-    page = (Path(__file__).parents[1] / "docs" / "engines.md").read_text(encoding="utf-8")
+    page = (DOCS / "engines.md").read_text(encoding="utf-8")
     section = page.split("## What CatBoost can train")[1].split("\n## ")[0]
     listed = set()
     for cells in re.findall(r"^\| (`.*?) \| (.*?) \| ?(.*?) ?\|$", section, re.MULTILINE):

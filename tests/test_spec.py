@@ -1,10 +1,19 @@
 """Texts and parts."""
 
+import re
+
+import numpy as np
 import pytest
 
 import rankwood as rw
-from rankwood.metrics import NDCG, Linear
+from objectives.oracle import interpreted
+from rankwood import metrics, objectives
+from rankwood._core.former import FORMER
+from rankwood._core.named import Parameter, choice
+from rankwood.metrics import AP, ARP, NDCG, Linear, NoDivisor, Precision, Relevant
+from rankwood.metrics.registry import METRICS, register_metric
 from rankwood.objectives import ByDistance, Lambda, Logistic, Swap, Top
+from rankwood.objectives.families.registry import OBJECTIVES, register_objective
 
 
 @pytest.mark.parametrize(
@@ -69,3 +78,237 @@ def test_keywords_and_strings_agree():
 def test_what_can_not_be_read(text, message):
     with pytest.raises(rw.InputError, match=message):
         rw.objective(text)
+
+
+#: Printed forms of earlier versions, and what they are now.
+FORMER_TEXTS = {
+    "Lambda(weight=One(), noise=Still())": "Lambda(weight=Uniform(), noise=NoNoise())",
+    "Lambda(weight=LabelOf(), pairs=Ordered(base=Top(k=4)))": (
+        "Lambda(weight=WinnerLabel(), pairs=BothDirections(Top(4)))"
+    ),
+    "Lambda(weight=Loss1(metric=NDCG(ideal=3)), pairs=Ordered())": (
+        "Lambda(weight=NDCGLoss1(NDCG(ideal=3)), pairs=BothDirections(All()))"
+    ),
+    "Lambda(weight=Loss2())": "Lambda(weight=NDCGLoss2())",
+    "Lambda(weight=Loss2(metric=DCG(), delta='shifted'))": (
+        "Lambda(weight=NDCGLoss2(DCG(), 'shifted'))"
+    ),
+    "Lambda(weight=Loss2(mu=2.5))": "Lambda(weight=Scaled(NDCGLoss2(), 2.5))",
+    "Lambda(weight=Loss2(rho=1.0))": "Lambda(weight=Sum(Swap(), NDCGLoss2(), 1))",
+    "Lambda(weight=Loss2(metric=NDCG(ideal=3), delta='shifted', mu=0.5, rho=1.0))": (
+        "Lambda(weight=Sum(Swap(NDCG(ideal=3)), NDCGLoss2(NDCG(ideal=3), 'shifted'), 0.5))"
+    ),
+    "Lambda(weight=Loss2(mu=2.0, rho=0.3))": (
+        "Lambda(weight=Sum(Scaled(Swap(), 0.3), NDCGLoss2(), 2))"
+    ),
+    "Lambda(weight=Loss2(mu=0.0, rho=1.0))": "Lambda(weight=Sum(Swap(), NDCGLoss2(), 0))",
+    "Lambda(weight=Times(base=Cross(k=3), by=0.2))": "Lambda(weight=Scaled(AcrossCutoff(3), 0.2))",
+    "Lambda(weight=Times())": "Lambda(weight=Scaled(Uniform(), 1))",
+    "Lambda(weight=Cross())": "Lambda(weight=AcrossCutoff(10))",
+    "Lambda(weight=Gap())": "Lambda(weight=RanksApart(10))",
+    "Lambda(weight=Gap(k=2, exactly=True))": "Lambda(weight=RanksApart(2, True))",
+    "Lambda(pairs=Across(k=3))": "Lambda(pairs=AcrossCutoff(3))",
+    "Lambda(pairs=Apart(k=2))": "Lambda(pairs=RanksApart(2))",
+    "Lambda(pairs=Exactly())": "Lambda(pairs=RanksApart(10, True))",
+    "Lambda(pairs=Either())": "Lambda(pairs=AcrossOrApart(10))",
+    "Lambda(pairs=Either(first=Across(k=3), second=Apart(k=3)))": "Lambda(pairs=AcrossOrApart(3))",
+    "Lambda(pairs=Either(first=Across(k=3), second=Exactly(k=3)), labels=Marked())": (
+        "Lambda(pairs=AcrossOrApart(3, True), labels=Binary(1))"
+    ),
+    "Lambda(pairs=Near(h=2, k=4), labels=Marked(rel=2.0))": (
+        "Lambda(pairs=Neighbours(2, 4), labels=Binary(2))"
+    ),
+    "Lambda(pairs=Near())": "Lambda(pairs=Neighbours(1, None))",
+    "Lambda(pairs=Beyond(k=3))": "Lambda(pairs=ReachingBelow(3))",
+    "Lambda(weight=Sum())": "Lambda(weight=Sum(Uniform(), RanksApart(10), 1))",
+    "Lambda(weight=Swap(metric=AP(per=Relevant())), labels=Binary())": (
+        "Lambda(weight=Swap(AP(divide_by=Relevant())), labels=Binary())"
+    ),
+    "Lambda(weight=Swap(metric=Precision(k=3, per=Cutoff())))": (
+        "Lambda(weight=Swap(Precision(3, divide_by=Cutoff())))"
+    ),
+    "Lambda(weight=Swap(metric=ARP(per=Undivided())))": (
+        "Lambda(weight=Swap(ARP(divide_by=NoDivisor())))"
+    ),
+    "Bi(base=Lambda(weight=One()))": "Bivariate(Lambda(weight=Uniform()))",
+}
+
+
+@pytest.mark.parametrize("text", FORMER_TEXTS)
+def test_texts_of_earlier_versions_are_read(text):
+    objective = rw.objective(text)
+    assert objective == rw.objective(FORMER_TEXTS[text])
+    assert rw.objective(repr(objective)) == objective
+    assert not re.search(rf"\b({'|'.join(FORMER)})\(|\bper=", repr(objective))
+
+
+def test_every_former_name_is_read():
+    assert {name for name in FORMER if re.search(rf"\b{name}\(", str([*FORMER_TEXTS]))} == {*FORMER}
+
+
+def test_a_former_weight_of_two_terms_is_their_sum(rng):
+    # Gradients are linear in the weight.
+    y, s = rng.integers(0, 3, 12), rng.normal(size=12)
+    texts = ["Loss2(mu=2.0, rho=0.3)", "Swap()", "NDCGLoss2()"]
+    with interpreted():
+        both, swap, loss2 = (np.array(rw.gradients(f"Lambda(weight={t})", y, s)) for t in texts)
+    np.testing.assert_allclose(both, 0.3 * swap + 2.0 * loss2, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Lambda(weight=Loss2(mu=-1.0))", "Loss2.mu must not be negative, got -1.0"),
+        ("Lambda(weight=Loss2(tau=1.0))", "Loss2 has no parameter 'tau'; known are delta, metric"),
+        ("Lambda(pairs=Either(Across(3), Apart(4)))", r"with the same k; these are now .* got Acr"),
+        ("Lambda(weight=Swap(AP(per=Relevant(), divide_by=Relevant())))", "divide_by= and per="),
+    ],
+)
+def test_texts_of_earlier_versions_that_can_not_be_read(text, message):
+    with pytest.raises(rw.InputError, match=message):
+        rw.objective(text)
+
+
+def test_former_names_of_parts_warn_and_name_the_new_ones():
+    for name, new in FORMER.items():
+        module = metrics if name == "Undivided" else objectives
+        with pytest.warns(DeprecationWarning, match=rf"{name} is now {re.escape(new.now)}"):
+            part = getattr(module, name)
+        assert part() == new.make()
+    with pytest.warns(DeprecationWarning, match="Still is now NoNoise"):
+        assert objectives.Still is objectives.NoNoise
+    for module in (metrics, objectives):
+        with pytest.raises(AttributeError, match="has no attribute 'Stil'"):
+            _ = module.Stil
+
+
+@pytest.mark.parametrize("cls", [AP, ARP, Precision])
+def test_a_former_field_is_taken_with_a_warning(cls):
+    with pytest.warns(DeprecationWarning, match=f"{cls.__name__}.per is now .*divide_by"):
+        part = cls(per=Relevant())
+    assert part == cls(divide_by=Relevant())
+    assert part.per == Relevant() and cls().per == cls().divide_by
+    assert repr(part) == f"{cls.__name__}(divide_by=Relevant())"
+
+
+def test_a_former_parameter_is_taken_everywhere():
+    assert rw.metric("map@10(per='relevant')") == rw.metric("map@10", per="relevant")
+    assert rw.metric("map@10(per='relevant')") == AP(10, divide_by=Relevant())
+    assert rw.metric("arp(per=one)") == ARP(divide_by=NoDivisor())
+    y, s = [1, 0, 1, 1], [1.0, 2.0, 3.0, 0.0]
+    for convention in (None, "trec_eval"):
+        old, new = (
+            rw.evaluate(f"map@2({word}=reachable)", y, s, convention=convention).mean()
+            for word in ("per", "divide_by")
+        )
+        assert [*old.values()] == [*new.values()]
+
+
+@pytest.fixture
+def names():
+    """The tables of names, as they were when the test is over."""
+    kept = dict(OBJECTIVES), dict(METRICS)
+    yield
+    for table, rows in zip((OBJECTIVES, METRICS), kept, strict=True):
+        table.clear()
+        table.update(rows)
+
+
+def test_a_registered_objective_is_known_at_once(names, call):
+    shape = Parameter("shape", "wide", choice(("wide", "narrow")), "how many documents there are")
+
+    @register_objective("own-top", parameters=[shape], citation="burges2005")
+    def own_top(k=3, *, shape="wide", strength=1.0):
+        """Pairs of the first k.
+
+        More about them.
+        """
+        return Lambda(pairs=Top(k if shape == "wide" else 1), loss=Logistic(strength))
+
+    assert own_top(k=4) == Lambda(pairs=Top(4))  # still a function
+    assert rw.objective("own-top") == Lambda(pairs=Top(3))
+    assert rw.objective("own-top@5(strength=2.0)") == Lambda(pairs=Top(5), loss=Logistic(2.0))
+    assert rw.objective("own-top", shape="narrow", k=9) == Lambda(pairs=Top(1))
+    assert rw.objective("bi-own-top@5").base == rw.objective("own-top@5")
+    for text, message in {
+        "own-top(strenght=2)": "objective 'own-top' has no parameter 'strenght'; did you mean 'stre",
+        "own-top(shape=tall)": "shape must be one of 'wide', 'narrow', got 'tall'",
+        "own-tops": "unknown objective 'own-tops'; did you mean 'own-top'",
+    }.items():
+        with pytest.raises(rw.InputError, match=message):
+            rw.objective(text)
+    out = call("objectives own-top@5")
+    assert "Pairs of the first k [burges2005].\n\nMore about them.\n" in out
+    assert re.search(r"shape +'wide' +how many documents there are", out)
+    assert re.search(
+        r"own-top +k=3, shape='wide', strength=1.0 +Pairs of the f", call("objectives")
+    )
+
+
+def test_a_registered_metric_is_known_at_once(names, call):
+    @register_metric("success")
+    def success(k, rel=1):
+        "Whether the first document is relevant."
+        return Precision(k, rel)
+
+    assert rw.metric("success@1(rel=2)") == rw.metric("success", k=1, rel=2) == Precision(1, 2)
+    assert rw.evaluate("success@1", [1, 0], [2.0, 1.0]).mean() == {"success@1": 1.0}
+    with pytest.raises(rw.InputError, match="success needs a cutoff: write success@10"):
+        rw.metric("success")
+    with pytest.raises(
+        rw.InputError, match="'success' has no parameter 'rell'; did you mean 'rel'"
+    ):
+        rw.metric("success@1(rell=2)")
+    assert "Whether the first document is relevant." in call("metrics")
+
+
+@pytest.fixture
+def call(capsys):
+    from rankwood.cli import main
+
+    def called(line):
+        assert main(line.split()) == 0
+        return capsys.readouterr().out
+
+    return called
+
+
+@pytest.mark.parametrize(
+    ("register", "name", "message"),
+    [
+        (register_objective, "ranknet", "there is an objective 'ranknet' already; .*replace=True"),
+        (register_metric, "ndcg", "there is a metric 'ndcg' already; choose another name"),
+        (register_objective, "9lives", "'9lives' can't be registered: a name starts with a letter"),
+        (register_objective, "a name", "'a name' can't be registered"),
+        (register_metric, "top@3", "'top@3' can't be registered"),
+        (register_metric, None, "None can't be registered"),
+        (register_objective, "bi-mine", "register 'mine', and 'bi-mine' exists too"),
+        (
+            register_objective,
+            "Lambda",
+            "'Lambda' can't be registered: there is a part of that name",
+        ),
+    ],
+)
+def test_names_that_can_not_be_registered(names, register, name, message):
+    with pytest.raises(rw.InputError, match=message):
+        register(name)(lambda k=3: Lambda())
+
+
+def test_a_name_is_replaced_if_that_is_meant(names):
+    register_metric("ndcg", replace=True)(lambda: NDCG(1))
+    assert rw.metric("ndcg") == NDCG(1)
+    with pytest.raises(rw.InputError, match="metric 'ndcg' has no cutoff; leave out @5"):
+        rw.metric("ndcg@5")
+
+
+def test_functions_that_can_not_be_registered(names):
+    with pytest.raises(
+        rw.InputError, match=r"its function takes \*\*more, and every parameter must"
+    ):
+        register_objective("own")(lambda **more: Lambda())
+    with pytest.raises(rw.InputError, match="its function has no parameter 'shape'"):
+        register_objective("own", parameters=[Parameter("shape", 1)])(lambda: Lambda())
+    register_objective("own")(lambda shape: Lambda())
+    with pytest.raises(rw.InputError, match=r"own needs shape: write own\(shape=...\)"):
+        rw.objective("own")

@@ -16,7 +16,6 @@ from rankwood._core import checks
 from rankwood._core.jit import is_part
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import grouped
-from rankwood.objectives.lifted import Bivariate
 from rankwood.objectives.families.registry import OBJECTIVES
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.inspection import IncoherenceCheck as Coherency
@@ -24,9 +23,10 @@ from rankwood.objectives.inspection import PairCounter as Used
 from rankwood.objectives.inspection import pair_share as effective
 from rankwood.objectives.inspection import single_use_computer as drive
 from rankwood.objectives.inspection import weights_only as weighing
+from rankwood.objectives.lifted import Bivariate
 from rankwood.objectives.pairwise import Lambda
-from rankwood.objectives.units import read_labels
 from rankwood.objectives.parts.noise import NoNoise
+from rankwood.objectives.units import read_labels
 
 _TOLERANCE = 1e-9  # relative to the largest push of a query: rounding is no incoherency
 _BLOCK = 4_000_000  # pairs that are looked at together

@@ -23,7 +23,7 @@ OTHERS = {
     "ideal": 3,
     "rel": 2.0,
     "gain": LinearChance(),
-    "per": Relevant(),
+    "divide_by": Relevant(),
     "base": 0.5,
     "decay": 0.5,
     "p": 0.3,

@@ -11,9 +11,10 @@ import rankwood as rw
 from conftest import random_lists
 from objectives.oracle import ORACLE, interpreted
 from rankwood.data.groups import group_rows
-from rankwood.objectives import approx, pointwise, softmax, stochastic
-from rankwood.objectives.families import yeti
+from rankwood.objectives.families.listwise import LISTWISE
 from rankwood.objectives.families.registry import OBJECTIVES
+from rankwood.objectives.families.stochastic import STOCHASTIC
+from rankwood.objectives.families.yeti import YETI
 from rankwood.objectives.gradients import GradientComputer
 
 #: One name of each composition: they differ in the types that are compiled.
@@ -28,7 +29,7 @@ COMPOSITIONS = [
     "lambdaloss-ex++-all-random@4",
 ]
 #: Names of objectives without pairs: test_listwise.py and test_stochastic.py have theirs.
-WHOLE_LISTS = {*stochastic.NAMES, *pointwise.NAMES, *softmax.NAMES, *approx.NAMES}
+WHOLE_LISTS = {row.name for family in (STOCHASTIC, LISTWISE) for row in family.rows}
 one_query = st.lists(
     st.tuples(st.integers(0, 4), st.floats(-3, 3).map(lambda x: round(x, 1))),
     max_size=14,
@@ -52,7 +53,7 @@ def test_gradients_equal_the_oracle(text, query, k, norm, sigma):
 def test_every_name_has_an_oracle():
     # The random strategies differ from the static ones in one shuffle; the golden values have theirs.
     named = {text.split("@")[0].split("(")[0] for text in ORACLE}
-    elsewhere = {*WHOLE_LISTS, *yeti.NAMES}
+    elsewhere = WHOLE_LISTS | {row.name for row in YETI.rows}
     assert {name for name in OBJECTIVES if "random" not in name} == named | elsewhere
 
 

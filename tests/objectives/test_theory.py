@@ -137,7 +137,9 @@ def test_lambdagap_s_bounds_precision(query, k):
     b = [float(label > 0) for label in y]
     w = weights(f"lambdagap-s@{k}(scale='paper')", y, s)
     metric = holds(w, [x / k for x in b], lambda i, j: float(abs(i - j) == k), b, s)
-    at_k = naive_metrics.p(ranked(y, s), k, per="k") if len(y) < k else sum(ranked(b, s)[:k]) / k
+    at_k = (
+        naive_metrics.p(ranked(y, s), k, divide_by="k") if len(y) < k else sum(ranked(b, s)[:k]) / k
+    )
     assert metric == pytest.approx(sum(b) / k - at_k, abs=1e-9)
 
 

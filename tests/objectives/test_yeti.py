@@ -22,9 +22,9 @@ from rankwood._core.rng import begin, mix
 from rankwood.data.groups import group_rows
 from rankwood.metrics import NDCG
 from rankwood.objectives import Binary, Graded, Lambda, NDCGLoss2, Neighbours, NoNoise, Swap
-from rankwood.objectives.families.yeti import YetiAP, YetiRR
 from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.inspection import Unit
+from rankwood.objectives.parts.catboost_weights import YetiAP, YetiRR
 from rankwood.objectives.parts.noise import GaussianNoise, LogisticNoise
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden.json").read_text())

@@ -1,24 +1,27 @@
 """From text to parts and back: ``"ndcg@10(gain='linear')"``, ``"Lambda(weight=Swap(), pairs=Top(k=10))"``.
 
 Texts are read with `ast`, never executed. The printed form of a part is Python that this module
-reads back.
+reads back; printed forms of earlier versions are read by `former.FORMER`.
 """
 
 import ast
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from rankwood._core import checks
+from rankwood._core import checks, former
+from rankwood._core.named import NAME, Named
 from rankwood._core.parts import PARTS, is_part
 
-_NAME = re.compile(r"\s*([A-Za-z][\w+-]*)\s*(?:@\s*(-?\d+))?\s*(\(.*\))?\s*", re.DOTALL)
+_TEXT = re.compile(rf"\s*({NAME})\s*(?:@\s*(-?\d+))?\s*(\(.*\))?\s*", re.DOTALL)
+#: Words that may be typed without quotes, as on a command line, and what they stand for.
+_WORDS = {"true": True, "false": False, "none": None}
 
 
 def split(text: str, kind: str) -> tuple[str, dict[str, Any]]:
     """Split ``"name@k(param=value)"`` into name and parameters."""
-    match = _NAME.fullmatch(text)
+    match = _TEXT.fullmatch(text)
     if not match:
         raise checks.InputError(
             f"{kind} {text!r} can't be read; expected a form such as 'name', 'name@10' or "
@@ -35,35 +38,43 @@ def split(text: str, kind: str) -> tuple[str, dict[str, Any]]:
 
 def build(
     what: Any,
-    table: dict[str, Callable[..., Any]],
+    table: Mapping[str, Named],
     kind: str,
-    params: dict[str, Any],
-    defaults: dict[str, Any] | None = None,
+    params: Mapping[str, Any],
+    defaults: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Return the part that a text or a part describes; `table` maps names to functions that make parts."""
+    """Return the part that a text or a part describes; `table` has the rows of the known names.
+
+    `params` go before the parameters in the text, and those before `defaults`, which may have parameters that
+    the name doesn't take.
+    """
     if is_part(what):
         if params:
             raise checks.InputError(f"parameters go with a name, not with {what!r}.")
         return what
     if not isinstance(what, str):
         raise checks.InputError(f"{kind} must be a name or a composition of parts, got {what!r}.")
-    if what.split("(")[0].strip() in PARTS and "(" in what:
+    start = what.split("(")[0].strip()
+    if (start in PARTS or start in former.FORMER) and "(" in what:
         return _part(_parse(what, what), what)
     name, given = split(what, kind)
     if name not in table:
         raise checks.InputError(f"unknown {kind} {name!r}{checks.nearest(name, table)}")
-    known = inspect.signature(table[name]).parameters
-    given = {**{k: v for k, v in (defaults or {}).items() if k in known}, **given, **params}
+    row, what = table[name], f"{kind} {name!r}"
+    former_names = {p.former: p.name for p in row.parameters if p.former}
+    given = {
+        **former.current(given, former_names, what),
+        **former.current(params, former_names, what),
+    }
+    known = [parameter.name for parameter in row.parameters]
     for key in given:
         if key == "k" and key not in known:
-            raise checks.InputError(f"{kind} {name!r} has no cutoff; leave out @{given[key]}.")
+            raise checks.InputError(f"{what} has no cutoff; leave out @{given[key]}.")
         if not known:
-            raise checks.InputError(f"{kind} {name!r} has no parameters; leave out {key}=.")
+            raise checks.InputError(f"{what} has no parameters; leave out {key}=.")
         if key not in known:
-            raise checks.InputError(
-                f"{kind} {name!r} has no parameter {key!r}{checks.nearest(key, known)}"
-            )
-    return table[name](**given)
+            raise checks.InputError(f"{what} has no parameter {key!r}{checks.nearest(key, known)}")
+    return row(**{**{k: v for k, v in (defaults or {}).items() if k in known}, **given})
 
 
 def _parse(code: str, text: str) -> ast.expr:
@@ -83,8 +94,8 @@ def _arguments(inside: str, text: str) -> dict[str, Any]:
 def _value(node: ast.expr, text: str) -> Any:
     if isinstance(node, ast.Call):
         return _part(node, text)
-    if isinstance(node, ast.Name):  # exp and true, without quotes, as one types on a command line
-        return {"true": True, "false": False, "none": None}.get(node.id, node.id)
+    if isinstance(node, ast.Name):
+        return _WORDS.get(node.id, node.id)
     try:
         return ast.literal_eval(node)
     except ValueError:
@@ -95,15 +106,17 @@ def _part(node: ast.expr, text: str) -> Any:
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
         raise checks.InputError(f"{text!r}: {ast.unparse(node)!r} is not a part.")
     name = node.func.id
-    if name not in PARTS:
+    if name not in PARTS and name not in former.FORMER:
         raise checks.InputError(f"unknown part {name!r}{checks.nearest(name, PARTS)}")
+    make: Callable[..., Any] = PARTS[name] if name in PARTS else former.FORMER[name].make
     args = [_value(a, text) for a in node.args]
     words = {str(w.arg): _value(w.value, text) for w in node.keywords}
-    known = inspect.signature(PARTS[name]).parameters
+    words = former.current(words, getattr(make, "former_fields", {}), name)
+    known = inspect.signature(make).parameters
     for key in words:
         if key not in known:
             raise checks.InputError(f"{name} has no parameter {key!r}{checks.nearest(key, known)}")
     try:
-        return PARTS[name](*args, **words)
+        return make(*args, **words)
     except TypeError as error:
         raise checks.InputError(f"{text!r}: {error}.") from None

@@ -1,7 +1,6 @@
 """``rankwood objectives`` and ``rankwood metrics``: what there is, and what it is made of."""
 
 import argparse
-import inspect
 import re
 from collections.abc import Callable
 from functools import partial
@@ -12,6 +11,7 @@ from rich.console import Console
 
 from rankwood import metric, objective
 from rankwood._core.checks import InputError
+from rankwood._core.named import Named
 from rankwood.cli import _args, _files, _show
 from rankwood.metrics.evaluate import METRICS
 from rankwood.objectives.families.registry import OBJECTIVES
@@ -27,7 +27,7 @@ _METRICS_EXAMPLE = """
 rankwood metrics
 rankwood metrics ndcg@5
 """
-Names = dict[str, Callable[..., Any]]
+Names = dict[str, Named]
 
 
 def add_objectives(commands: _args.Commands) -> argparse.ArgumentParser:
@@ -105,27 +105,26 @@ def _run(
 ) -> dict[str, Any]:
     """Return what there is of a kind, or one of it in detail."""
     if args.name is None:
-        return {"kind": kind, kind + "s": [_about(name, names[name]) for name in names]}
+        return {"kind": kind, kind + "s": [_about(row) for row in names.values()]}
     part = make(args.name)
     plain = args.name.split("(")[0].split("@")[0].strip()
     # The printed form of a composition is accepted too, and says everything itself.
-    about = _about(plain, names[plain]) if plain in names else {"name": plain}
+    about = _about(names[plain]) if plain in names else {"name": plain}
     return {"kind": kind, **about, "composition": repr(part)}
 
 
-def _about(name: str, made_by: Callable[..., Any]) -> dict[str, Any]:
-    parameters = inspect.signature(made_by).parameters.values()
-    doc = inspect.getdoc(made_by) or ""
+def _about(row: Named) -> dict[str, Any]:
     return {
-        "name": name,
-        "parameters": {p.name: _default(p) for p in parameters},
-        "summary": doc.split("\n\n")[0].replace("\n", " "),
-        "doc": doc,
+        "name": row.name,
+        "parameters": {p.name: _plain(p.default) for p in row.parameters},
+        "descriptions": {p.name: p.description for p in row.parameters},
+        "summary": row.headline,
+        "doc": row.__doc__,
     }
 
 
-def _default(parameter: inspect.Parameter) -> Any:
-    value = parameter.default
+def _plain(value: Any) -> Any:
+    """Return a default as JSON can hold it."""
     return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)
 
 
@@ -141,11 +140,13 @@ def show(result: dict[str, Any], out: Console) -> None:
         _show.next_lines(out, [f"rankwood {kind}s {example}@10"])
         return
     out.print(result["name"], style="bold")
-    facts = [("Made of", result["composition"])]
     if "doc" in result:
         out.print(f"\n{result['doc']}\n")
-        facts.insert(0, ("Parameters", _parameters(result)))
-    out.print(_show.facts(facts))
+    if result.get("parameters"):
+        about = result["descriptions"]
+        rows = ((name, repr(value), about[name]) for name, value in result["parameters"].items())
+        out.print(_show.table(["parameter", "default", "meaning"], rows))
+    out.print(_show.facts([("Made of", result["composition"])]))
     if "pictures" in result:
         out.print()
         for path in result["pictures"]:

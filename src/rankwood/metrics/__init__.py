@@ -1,5 +1,8 @@
 """Metrics: parts that value a ranking and know the change when two documents swap."""
 
+from typing import Any
+
+from rankwood._core import former
 from rankwood.metrics.binary import AP, RR, Precision, Recall
 from rankwood.metrics.cascade import ERR, PFound
 from rankwood.metrics.dcg import DCG, NDCG
@@ -7,6 +10,7 @@ from rankwood.metrics.divisors import Cutoff, NoDivisor, Places, Reachable, Rele
 from rankwood.metrics.gains import AtLeast, Exp, ExpChance, Linear, LinearChance
 from rankwood.metrics.position import ARP, ARPK, RBP, ExpDCG
 from rankwood.metrics.ranked import Ranked
+from rankwood.metrics.registry import FORMER_PARTS as _FORMER_PARTS
 
 __all__ = [
     "AP",
@@ -33,3 +37,7 @@ __all__ = [
     "Recall",
     "Relevant",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    return former.attribute(__name__, _FORMER_PARTS, name)

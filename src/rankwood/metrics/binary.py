@@ -4,6 +4,7 @@ from collections import namedtuple
 from typing import ClassVar
 
 from rankwood._core.compile import inner
+from rankwood._core.former import renamed_fields
 from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import Positive, part
 from rankwood.metrics.additive import GAINS_COLUMNS, additive_swap, by_rank
@@ -56,6 +57,7 @@ def _sum_of_first(self, ranked, values):
     return total
 
 
+@renamed_fields(per="divide_by")
 @part
 class Precision:
     """Share of relevant documents among the first k [sanderson2010].
@@ -136,6 +138,7 @@ def tied_average_precision(ranked, values, k):
     return total
 
 
+@renamed_fields(per="divide_by")
 @part
 class AP:
     r"""Average precision, :math:`\frac{1}{N} \sum_{p \le k} b_p \, P@p` [sanderson2010].

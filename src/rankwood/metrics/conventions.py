@@ -32,7 +32,7 @@ CONVENTIONS: dict[str, dict[str, Any]] = {
         "ties": "input",
         "metrics": {
             "ndcg": {"gain": "exp", "empty": 1},
-            "map": {"rel": _ABOVE_HALF, "per": "reachable", "empty": 1},
+            "map": {"rel": _ABOVE_HALF, "divide_by": "reachable", "empty": 1},
         },
     },
     "xgboost": {
@@ -41,8 +41,8 @@ CONVENTIONS: dict[str, dict[str, Any]] = {
         "metrics": {
             # Without a cutoff it takes the first 32, whatever else is set.
             "ndcg": {"k": 32, "gain": "exp", "empty": 1},
-            "map": {"k": 32, "rel": 1, "per": "reachable", "empty": 1},
-            "p": {"k": 32, "rel": 1, "per": "places"},
+            "map": {"k": 32, "rel": 1, "divide_by": "reachable", "empty": 1},
+            "p": {"k": 32, "rel": 1, "divide_by": "places"},
         },
     },
     "catboost": {
@@ -50,9 +50,9 @@ CONVENTIONS: dict[str, dict[str, Any]] = {
         "metrics": {
             "ndcg": {"gain": "linear", "empty": 1},
             "dcg": {"gain": "linear"},
-            "map": {"rel": _ABOVE_HALF, "per": "reachable"},
+            "map": {"rel": _ABOVE_HALF, "divide_by": "reachable"},
             "mrr": {"rel": _ABOVE_HALF},
-            "p": {"rel": _ABOVE_HALF, "per": "places"},
+            "p": {"rel": _ABOVE_HALF, "divide_by": "places"},
             "recall": {"rel": _ABOVE_HALF, "empty": 1},
             "err": {"gain": "linear", "max_label": 1},
             "pfound": {"gain": "linear", "max_label": 1, "decay": 0.85},
@@ -64,8 +64,8 @@ CONVENTIONS: dict[str, dict[str, Any]] = {
         "missing": "skip",
         "metrics": {
             "ndcg": {"gain": "linear"},
-            "p": {"per": "k"},
-            "map": {"per": "relevant"},
+            "p": {"divide_by": "k"},
+            "map": {"divide_by": "relevant"},
         },
     },
     "ranklib": {
@@ -73,9 +73,9 @@ CONVENTIONS: dict[str, dict[str, Any]] = {
         "metrics": {
             "ndcg": {"gain": "exp"},
             "dcg": {"gain": "exp"},
-            "map": {"rel": _ABOVE_ZERO, "per": "relevant"},
+            "map": {"rel": _ABOVE_ZERO, "divide_by": "relevant"},
             "mrr": {"rel": _ABOVE_ZERO},
-            "p": {"rel": _ABOVE_ZERO, "per": "places"},
+            "p": {"rel": _ABOVE_ZERO, "divide_by": "places"},
             "err": {"gain": "exp", "max_label": 4},
         },
     },
@@ -108,5 +108,5 @@ def build(what: Any, known: dict[str, Any]) -> tuple[Any, Any]:
     settings = {name: value for name, value in own.items() if name != "empty"}
     part = spec.build(what, METRICS, "metric", {}, settings)
     if not value.verb.able(part):
-        raise checks.InputError(f"{what} is no metric; known are {', '.join(METRICS)}.")
+        raise checks.InputError(f"{what} is not a metric; known are {', '.join(METRICS)}.")
     return part, own.get("empty", known["empty"])

@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from rankwood._core.compile import inner, uncounted
+from rankwood._core.former import renamed_fields
 from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import Fraction, Positive, part
 from rankwood.metrics.additive import GAINS_COLUMNS, additive_swap, by_rank
@@ -51,6 +52,7 @@ def sum_beyond(ranked, values, k):
     return total
 
 
+@renamed_fields(per="divide_by")
 @part
 class ARP:
     r"""Average relevance position as a sum, :math:`\sum_p G_p \, p`: lower is better [wang2018].

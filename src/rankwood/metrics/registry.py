@@ -1,9 +1,12 @@
-"""The metrics by name: one expression and one citation each."""
+"""The metrics by name: a row with a composition, its parameters and a citation each."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, TypeVar
 
-from rankwood._core import checks, spec
+from rankwood._core import checks, former, named, spec
+from rankwood._core.former import Former
+from rankwood._core.named import Named, Parameter, choice
 from rankwood.metrics.binary import AP, RR, Precision, Recall
 from rankwood.metrics.cascade import ERR, PFound
 from rankwood.metrics.dcg import DCG, NDCG
@@ -11,135 +14,177 @@ from rankwood.metrics.divisors import Cutoff, NoDivisor, Places, Reachable, Rele
 from rankwood.metrics.gains import CHANCES, GAINS, AtLeast
 from rankwood.metrics.position import ARP, ARPK, RBP, ExpDCG
 
-#: What a sum may be divided by, by the names that `per=` takes.
-SHARES: dict[str, Any] = {
-    "one": NoDivisor(),
-    "places": Places(),
-    "k": Cutoff(),
-    "relevant": Relevant(),
-    "reachable": Reachable(),
-}
+F = TypeVar("F", bound=Callable[..., Any])
+
+FORMER_PARTS = {"Undivided": Former(NoDivisor, "NoDivisor")}
+former.FORMER.update(FORMER_PARTS)
 
 
-def _gain(gain: str) -> Any:
-    return GAINS[checks.one_of(gain, GAINS, "gain")]
+def _divide_by(**known: Any) -> Parameter:
+    """Return the parameter that chooses a divisor; the first of the `known` words is its default."""
+    text = "what the sum is divided by: " + " or ".join(f'"{word}"' for word in known)
+    return Parameter("divide_by", next(iter(known)), choice(known), text, former="per")
 
 
-def _chance(gain: str, max_label: float) -> Any:
-    return CHANCES[checks.one_of(gain, CHANCES, "gain")](max_label)
-
-
-def _per(per: str, *known: str) -> Any:
-    return SHARES[checks.one_of(per, known, "per")]
-
-
-def ndcg(k: int | None = None, gain: str = "exp") -> NDCG:
-    """Normalised discounted cumulative gain of the first k [jarvelin2002]."""
-    return NDCG(k, _gain(gain))
-
-
-def dcg(k: int | None = None, gain: str = "exp") -> DCG:
-    """Discounted cumulative gain of the first k [jarvelin2002]."""
-    return DCG(k, _gain(gain))
-
-
-def bndcg(k: int | None = None, rel: float = 1) -> NDCG:
-    """NDCG of binary labels: a label of at least `rel` has gain 1, any other 0 [jarvelin2002]."""
-    return NDCG(k, AtLeast(rel))
-
-
-def p(k: int | None = None, rel: float = 1, per: str = "places") -> Precision:
-    """Precision: share of relevant documents among the first k [sanderson2010].
-
-    Divided by the places there are, min(k, n); ``per="k"`` divides by k, as trec_eval does.
-    """
-    return Precision(k, rel, _per(per, "places", "k"))
-
-
-def recall(k: int | None = None, rel: float = 1) -> Recall:
-    """Recall: share of the relevant documents that are among the first k [sanderson2010]."""
-    return Recall(k, rel)
-
-
-def mean_ap(k: int | None = None, rel: float = 1, per: str = "reachable") -> AP:
-    """Average precision, whose mean over queries is MAP [sanderson2010].
-
-    Divided by min(R, k), R being the number of relevant documents; ``per="relevant"`` divides by R, as
-    trec_eval does.
-    """
-    return AP(k, rel, _per(per, "reachable", "relevant"))
-
-
-def mrr(k: int | None = None, rel: float = 1) -> RR:
-    """Reciprocal rank of the first relevant document, 0 if it is beyond k [voorhees1999]."""
-    return RR(k, rel)
-
-
-def err(k: int | None = None, gain: str = "exp", max_label: float = 4) -> ERR:
-    """Expected reciprocal rank [chapelle2009].
-
-    A document satisfies with probability (2^y - 1) / 2^max_label, or y / max_label with ``gain="linear"``.
-    """
-    return ERR(k, _chance(gain, max_label))
-
-
-def arp(k: None = None, gain: str = "linear", per: str = "one") -> ARP:
-    """Average relevance position, a sum of label times position: lower is better [wang2018].
-
-    ``per="relevant"`` divides by the sum of labels. There is no cutoff: what is beyond it matters most.
-    """
+def _no_cutoff(k: Any, name: str) -> None:
     if k is not None:
         raise checks.InputError(
             f"arp has no cutoff, got @{k}: it is about all documents; use arp, or arpk@{k} for how far "
             f"relevant documents are beyond the first {k}."
         )
-    return ARP(_gain(gain), _per(per, "one", "relevant"))
 
 
-def arpk(k: int | None = None, rel: float = 1) -> ARPK:
-    """Sum of how far relevant documents are beyond the first k: lower is better [lambdagap2025]."""
+def _cutoff_of_arpk(k: Any, name: str) -> Any:
     if k is None:
         raise checks.InputError("arpk needs a cutoff: give one, as in arpk@10, or use arp.")
-    return ARPK(k, rel)
+    return k
 
 
-def expdcg(k: int | None = None, base: float = 0.85, gain: str = "linear") -> ExpDCG:
-    """DCG with discounts 1, b, b^2, ... [whichtricks2023]."""
-    return ExpDCG(k, base, _gain(gain))
+# Parts check the numbers of metrics themselves.
+K = Parameter("k", None, description="cutoff: the first k documents count, or all of them")
+NO_K = Parameter("k", None, _no_cutoff, "there is no cutoff")
+K_OF_ARPK = Parameter("k", None, _cutoff_of_arpk, "cutoff: documents beyond the first k count")
+GAIN = Parameter(
+    "gain", "exp", choice(GAINS), 'gain of a label y: "exp" for 2^y - 1, "linear" for y'
+)
+LINEAR_GAIN = replace(GAIN, default="linear")
+REL = Parameter("rel", 1, description="smallest relevant label")
+MAX_LABEL = Parameter("max_label", 4, description="highest label of the data")
+CHANCE = Parameter(
+    "gain",
+    "exp",
+    choice(CHANCES),
+    'chance that a label y satisfies: "exp" for (2^y - 1) / 2^max_label, "linear" for y / max_label',
+)
+LINEAR_CHANCE = replace(CHANCE, default="linear")
+BASE = Parameter("base", 0.85, description="ratio of the discounts of consecutive positions")
+DECAY = Parameter("decay", 0.85, description="chance to go on after an unsatisfying document")
+P = Parameter("p", 0.8, description="chance to go on to the next document")
 
+_OF_PRECISION = """\
+It is divided by the places there are, min(k, n); `divide_by="k"` divides by k, as trec_eval does."""
+_OF_MAP = """\
+It is divided by min(R, k), R being the number of relevant documents; `divide_by="relevant"` divides by R, as
+trec_eval does."""
+_OF_ERR = """\
+A document satisfies with probability (2^y - 1) / 2^max_label, or y / max_label with `gain="linear"`."""
+_OF_ARP = """\
+`divide_by="relevant"` divides by the sum of labels. There is no cutoff: what is beyond it matters most."""
 
-def pfound(
-    k: int | None = None, max_label: float = 4, decay: float = 0.85, gain: str = "linear"
-) -> PFound:
-    """Chance that a user who may give up after each document finds a satisfying one [gulin2011].
+# fmt: off
+_ROWS = (
+    Named("ndcg", "Normalised discounted cumulative gain of the first k", "jarvelin2002",
+          (K, GAIN), lambda given: NDCG(given.k, given.gain)),
+    Named("dcg", "Discounted cumulative gain of the first k", "jarvelin2002",
+          (K, GAIN), lambda given: DCG(given.k, given.gain)),
+    Named("bndcg", "NDCG of binary labels: a label of at least `rel` has gain 1, any other 0", "jarvelin2002",
+          (K, REL), lambda given: NDCG(given.k, AtLeast(given.rel))),
+    Named("p", "Precision: share of relevant documents among the first k", "sanderson2010",
+          (K, REL, _divide_by(places=Places(), k=Cutoff())),
+          lambda given: Precision(given.k, given.rel, given.divide_by), _OF_PRECISION),
+    Named("recall", "Recall: share of the relevant documents that are among the first k", "sanderson2010",
+          (K, REL), lambda given: Recall(given.k, given.rel)),
+    Named("map", "Average precision, whose mean over queries is MAP", "sanderson2010",
+          (K, REL, _divide_by(reachable=Reachable(), relevant=Relevant())),
+          lambda given: AP(given.k, given.rel, given.divide_by), _OF_MAP),
+    Named("mrr", "Reciprocal rank of the first relevant document, 0 if it is beyond k", "voorhees1999",
+          (K, REL), lambda given: RR(given.k, given.rel)),
+    Named("err", "Expected reciprocal rank", "chapelle2009",
+          (K, CHANCE, MAX_LABEL), lambda given: ERR(given.k, given.gain(given.max_label)), _OF_ERR),
+    Named("arp", "Average relevance position, a sum of label times position: lower is better", "wang2018",
+          (NO_K, LINEAR_GAIN, _divide_by(one=NoDivisor(), relevant=Relevant())),
+          lambda given: ARP(given.gain, given.divide_by), _OF_ARP),
+    Named("arpk", "Sum of how far relevant documents are beyond the first k: lower is better", "lambdagap2025",
+          (K_OF_ARPK, REL), lambda given: ARPK(given.k, given.rel)),
+    Named("expdcg", "DCG with discounts 1, b, b^2, ...", "whichtricks2023",
+          (K, BASE, LINEAR_GAIN), lambda given: ExpDCG(given.k, given.base, given.gain)),
+    Named("pfound", "Chance that a user who may give up after each document finds a satisfying one", "gulin2011",
+          (K, MAX_LABEL, DECAY, LINEAR_CHANCE),
+          lambda given: PFound(given.k, given.gain(given.max_label), given.decay),
+          "A document satisfies with probability y / max_label."),
+    Named("rbp", "Rank-biased precision: the user goes on with probability p", "moffat2008",
+          (K, P, REL), lambda given: RBP(given.k, given.p, AtLeast(given.rel))),
+)
+# fmt: on
 
-    A document satisfies with probability y / max_label.
-    """
-    return PFound(k, _chance(gain, max_label), decay)
-
-
-def rbp(k: int | None = None, p: float = 0.8, rel: float = 1) -> RBP:
-    """Rank-biased precision: the user goes on with probability p [moffat2008]."""
-    return RBP(k, p, AtLeast(rel))
-
-
-METRICS: dict[str, Callable[..., Any]] = {
-    "ndcg": ndcg,
-    "dcg": dcg,
-    "bndcg": bndcg,
-    "p": p,
-    "recall": recall,
-    "map": mean_ap,
-    "mrr": mrr,
-    "err": err,
-    "arp": arp,
-    "arpk": arpk,
-    "expdcg": expdcg,
-    "pfound": pfound,
-    "rbp": rbp,
-}
+METRICS: dict[str, Named] = {row.name: row for row in _ROWS}
 
 
 def metric(name: Any, **params: Any) -> Any:
-    """Return the metric of this name: ``"ndcg@10"``, ``"map@10(per='relevant')"``, or a part."""
+    """Return the metric of this name, a part that prints itself.
+
+    Parameters
+    ----------
+    name : str or part
+        ``"name@k(param=value)"``, the printed form of a metric, or a metric, which is returned as it is.
+    **params
+        Parameters of the name; they replace those in the text.
+
+    Returns
+    -------
+    part
+        A metric such as `rankwood.metrics.NDCG`.
+
+    Raises
+    ------
+    InputError
+        If the text can't be read, or there is no such name, or the name has no such parameter, or a value
+        can't be used.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> rw.metric("ndcg@10")
+    NDCG(k=10)
+    >>> rw.metric("map@10", divide_by="relevant")
+    AP(k=10, divide_by=Relevant())
+    """
     return spec.build(name, METRICS, "metric", params)
+
+
+def register_metric(
+    name: str, *, parameters: Iterable[Parameter] = (), citation: str = "", replace: bool = False
+) -> Callable[[F], F]:
+    """Give a metric a name, by which `rankwood.metric`, `rankwood.evaluate` and the command line know it.
+
+    The result decorates a function that returns a metric. The function's parameters are those of the name, and the
+    first paragraph of its docstring describes it.
+
+    Parameters
+    ----------
+    name : str
+        A name that doesn't exist yet: a letter, then letters, digits, ``_``, ``-`` and ``+``.
+    parameters : iterable of Parameter
+        Checks and descriptions of the function's parameters; those that are left out have neither.
+    citation : str
+        Where the metric comes from.
+    replace : bool
+        Whether an existing name may be replaced.
+
+    Returns
+    -------
+    callable
+        A decorator that registers a function and returns it.
+
+    Raises
+    ------
+    InputError
+        If the name exists already, or a text with it couldn't be read.
+
+    Examples
+    --------
+    A metric by the name of ``"top1"`` would be registered by
+
+    .. code-block:: python
+
+        @register_metric("top1")
+        def top1(rel=1):
+            "Whether the first document is relevant."
+            return Precision(1, rel)
+    """
+
+    def decorate(function: F) -> F:
+        named.register(METRICS, "metric", name, function, parameters, citation, replace)
+        return function
+
+    return decorate

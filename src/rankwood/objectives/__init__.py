@@ -3,7 +3,11 @@
 `Lambda(weight=Swap(NDCG(ideal=10)), pairs=Top(10))` is LambdaRank; `rankwood.objective` has the names.
 """
 
+from typing import Any
+
+from rankwood._core import former
 from rankwood.objectives.approx import ApproxNDCG
+from rankwood.objectives.families.former_names import FORMER_PARTS as _FORMER_PARTS
 from rankwood.objectives.lifted import Bivariate
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.parts.catboost_weights import (
@@ -84,3 +88,7 @@ __all__ = [
     "YetiAP",
     "YetiRR",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    return former.attribute(__name__, _FORMER_PARTS, name)

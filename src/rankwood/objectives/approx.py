@@ -1,15 +1,13 @@
 """ApproxNDCG: NDCG of ranks that are made smooth."""
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from rankwood._core import checks
 from rankwood._core.compile import uncounted
 from rankwood._core.numeric import as_type_of, exp, log
 from rankwood._core.parts import Positive, part
-from rankwood.metrics.dcg import GAINS, Exp, best_dcg
+from rankwood.metrics.dcg import Exp, best_dcg
 from rankwood.metrics.verbs import Gain
 
 _FAR = 80.0  # temperatures between two documents; farther apart counts as that far
@@ -94,15 +92,3 @@ def _add(i, first, second, room, out):
         out.hessian[j] += second * slope[j] * slope[j] + first * curve[j]
     out.gradient[i] -= first * slopes
     out.hessian[i] += second * slopes * slopes + first * curves
-
-
-def approxndcg(temperature: float = 1.0, gain: str = "exp") -> ApproxNDCG:
-    """ApproxNDCG: NDCG of ranks that are made smooth by a logistic function [qin2010].
-
-    `temperature` is the difference of scores at which two documents begin to look alike.
-    """
-    gains = GAINS[checks.one_of(gain, GAINS, "gain")]
-    return ApproxNDCG(checks.positive(temperature, "temperature"), gains)
-
-
-NAMES: dict[str, Callable[..., Any]] = {"approxndcg": approxndcg}

@@ -1,8 +1,5 @@
 """QueryRMSE: regression on labels, up to a constant in each query."""
 
-from collections.abc import Callable
-from typing import Any
-
 from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import part
 
@@ -24,11 +21,3 @@ class QueryRMSE:
         for i in range(score.size):
             out.gradient[i] = score[i] - label[i] - mean
             out.hessian[i] = as_type_of(mean, 1.0)
-
-
-def queryrmse() -> QueryRMSE:
-    """QueryRMSE: squared error of the scores as labels, up to a constant in each query [whichtricks2023]."""
-    return QueryRMSE()
-
-
-NAMES: dict[str, Callable[..., Any]] = {"queryrmse": queryrmse}

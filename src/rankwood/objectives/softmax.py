@@ -1,7 +1,6 @@
 """Cross entropies of a list: softmax turns scores into the probabilities of documents to be first."""
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -163,31 +162,3 @@ def _spread(chance, miss, best, n, term):
     for i in range(n):
         term[i] = chance[i] * first + chance[i] * (rest - term[i])
     term[best] = chance[best] * rest
-
-
-def softmax_loss() -> Softmax:
-    """Softmax loss: cross entropy of labels and the softmax of scores [bruch2019].
-
-    CatBoost calls it QuerySoftMax.
-    """
-    return Softmax()
-
-
-def listnet() -> ListNet:
-    """ListNet, top one: cross entropy of the softmax of labels and that of scores [cao2007]."""
-    return ListNet()
-
-
-def xendcg() -> XENDCG:
-    """XE-NDCG: cross entropy with targets 2^y - gamma, gamma drawn each round [bruch2021].
-
-    LightGBM calls it rank_xendcg.
-    """
-    return XENDCG()
-
-
-NAMES: dict[str, Callable[..., Any]] = {
-    "softmax": softmax_loss,
-    "listnet": listnet,
-    "xendcg": xendcg,
-}

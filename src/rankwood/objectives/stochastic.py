@@ -1,25 +1,20 @@
 """StochasticRank: the mean of a metric over noisy rankings, and its gradient from few of them."""
 
 from collections import namedtuple
-from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from rankwood._core import checks
 from rankwood._core.compile import uncounted
 from rankwood._core.numeric import as_type_of, exp
 from rankwood._core.parts import NonNegative, Positive, part
 from rankwood._core.records import documents
 from rankwood._core.rng import mix, normal
 from rankwood._core.sorting import sort_down
-from rankwood.metrics.binary import AP, RR
-from rankwood.metrics.cascade import ERR, PFound
-from rankwood.metrics.dcg import DCG, GAINS, NDCG
+from rankwood.metrics.dcg import NDCG
 from rankwood.metrics.insertions import Insertions
 from rankwood.metrics.ranked import Ranked
 from rankwood.metrics.verbs import InsertionMetric, as_relevance, insertion_record
-from rankwood.objectives.families.compose import chance, extended
 
 Estimator = Literal["projected", "plain"]
 ESTIMATORS = ("projected", "plain")
@@ -154,108 +149,3 @@ def _finish(sfa, nu, samples, score, gradient):
     scale = as_type_of(zero, -1.0) / as_type_of(zero, samples)
     for i in range(n):
         gradient[i] = scale * (gradient[i] - mean - stretch * (score[i] - middle))
-
-
-def stochasticrank_ndcg(
-    k: int | None = None,
-    gain: str = "exp",
-) -> Any:
-    """StochasticRank for NDCG [ustimenko2020, whichtricks2023]."""
-    return NDCG(_cut(k), GAINS[checks.one_of(gain, GAINS, "gain")])
-
-
-def stochasticrank_dcg(
-    k: int | None = None,
-    gain: str = "exp",
-) -> Any:
-    """StochasticRank for DCG: queries with more relevant documents count more [ustimenko2020]."""
-    return DCG(_cut(k), GAINS[checks.one_of(gain, GAINS, "gain")])
-
-
-def stochasticrank_mrr(
-    k: int | None = None,
-    rel: float = 1,
-) -> Any:
-    """StochasticRank for the reciprocal rank [whichtricks2023]."""
-    return RR(_cut(k), checks.positive(rel, "rel"))
-
-
-def stochasticrank_map(
-    k: int | None = None,
-    rel: float = 1,
-) -> Any:
-    """StochasticRank for average precision, which the papers leave open [ustimenko2020, whichtricks2023].
-
-    A document that passes another swaps places with a neighbour, and what that changes is known from the
-    relevant documents above the two.
-    """
-    return AP(_cut(k), checks.positive(rel, "rel"))
-
-
-def stochasticrank_err(
-    k: int | None = None,
-    gain: str = "linear",
-    max_label: float = 4,
-) -> Any:
-    """StochasticRank for the expected reciprocal rank [whichtricks2023].
-
-    A document stops the user with probability y / `max_label`, or (2^y - 1) / 2^`max_label` with
-    ``gain="exp"``.
-    """
-    return ERR(_cut(k), chance(gain, max_label))
-
-
-def stochasticrank_pfound(
-    k: int | None = None,
-    gain: str = "linear",
-    max_label: float = 4,
-) -> Any:
-    """StochasticRank for PFound, of a user who gives up after each document with probability 0.15 [ustimenko2020].
-
-    A document satisfies with probability y / `max_label`, or (2^y - 1) / 2^`max_label` with ``gain="exp"``.
-    """
-    return PFound(_cut(k), chance(gain, max_label))
-
-
-def _cut(k: int | None) -> int | None:
-    return k if k is None else checks.at_least(k, 1, "k")
-
-
-def _named(
-    metric: Any,
-    noise_scale: float,
-    mu: float,
-    samples: int,
-    estimator: str,
-    sfa: float,
-    nu: float,
-) -> StochasticRank:
-    """Put the objective together, with its parameters checked in words of the caller."""
-    noise_scale, nu = checks.positive(noise_scale, "noise_scale"), checks.positive(nu, "nu")
-    mu, samples = checks.finite(mu, "mu"), checks.at_least(samples, 1, "samples")
-    estimator = checks.one_of(estimator, ESTIMATORS, "estimator")
-    if checks.finite(sfa, "sfa") < 0:
-        raise checks.InputError(f"sfa must not be negative, got {sfa}.")
-    return StochasticRank(metric, noise_scale, mu, samples, estimator, float(sfa), nu)
-
-
-_SHARED = {
-    "noise_scale": 1.0,
-    "mu": 0.0,
-    "samples": 1,
-    "estimator": "projected",
-    "sfa": 1.0,
-    "nu": 0.01,
-}
-# These make the metric.
-_MAKERS: dict[str, Callable[..., Any]] = {
-    "stochasticrank-ndcg": stochasticrank_ndcg,
-    "stochasticrank-dcg": stochasticrank_dcg,
-    "stochasticrank-mrr": stochasticrank_mrr,
-    "stochasticrank-map": stochasticrank_map,
-    "stochasticrank-err": stochasticrank_err,
-    "stochasticrank-pfound": stochasticrank_pfound,
-}
-NAMES: dict[str, Callable[..., Any]] = {
-    name: extended(make, _SHARED, _named) for name, make in _MAKERS.items()
-}

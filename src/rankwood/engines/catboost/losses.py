@@ -15,9 +15,14 @@ from rankwood.metrics.cascade import ERR, PFound
 from rankwood.metrics.dcg import DCG, NDCG
 from rankwood.metrics.gains import Exp, ExpChance, Linear, LinearChance
 from rankwood.metrics.position import ExpDCG
-from rankwood.objectives.families.yeti import YetiAP, YetiRR
 from rankwood.objectives.pairwise import Lambda
-from rankwood.objectives.parts.catboost_weights import CatBoostAP, CatBoostERR, CatBoostRR
+from rankwood.objectives.parts.catboost_weights import (
+    CatBoostAP,
+    CatBoostERR,
+    CatBoostRR,
+    YetiAP,
+    YetiRR,
+)
 from rankwood.objectives.parts.labels import Binary
 from rankwood.objectives.parts.losses import Logistic
 from rankwood.objectives.parts.noise import GaussianNoise, LogisticNoise, NoNoise

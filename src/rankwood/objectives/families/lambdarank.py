@@ -1,160 +1,103 @@
 """RankNet, and LambdaRank for any metric, by name."""
 
-from collections.abc import Callable
 from typing import Any
 
 from rankwood._core import checks
+from rankwood._core.named import Values
 from rankwood.metrics.binary import AP, RR
 from rankwood.metrics.cascade import ERR
-from rankwood.metrics.dcg import GAINS, NDCG
+from rankwood.metrics.dcg import NDCG
+from rankwood.metrics.gains import LinearChance
 from rankwood.metrics.position import ARPK
-from rankwood.objectives.families.compose import (
-    binary,
-    by_variant,
-    chance,
-    compose,
-    cutoff,
-    ndcg,
-    truncated,
+from rankwood.objectives.families.parameters import (
+    DISCOUNT,
+    GAIN,
+    LINEAR_CHANCE,
+    MAX_LABEL,
+    NORM,
+    REL,
+    REQUIRED_K,
+    SIGMA,
+    TRUNCATION,
+    VARIANT,
+    K,
 )
-from rankwood.objectives.pairwise import Lambda
+from rankwood.objectives.families.rows import (
+    STOPS,
+    Family,
+    binary,
+    every_pair,
+    pairwise,
+    swap_ndcg,
+)
 from rankwood.objectives.parts.catboost_weights import CatBoostAP, CatBoostERR, CatBoostRR
-from rankwood.objectives.parts.pairs import AcrossCutoff, All, ReachingBelow
+from rankwood.objectives.parts.pairs import AcrossCutoff, ReachingBelow
 from rankwood.objectives.parts.weights import Swap, Uniform
 
-
-def ranknet(sigma: float = 1.0, norm: bool = True) -> Lambda:
-    """RankNet: every pair of different labels counts the same [burges2005]."""
-    return compose(Uniform(), All(), sigma, norm)
-
-
-def bin_ranknet(sigma: float = 1.0, norm: bool = True, rel: float = 1) -> Lambda:
-    """RankNet on relevant and irrelevant documents [lambdagap2025].
-
-    Labels of at least `rel` are relevant; no pair inside a class is visited.
-    """
-    return compose(Uniform(), All(), sigma, norm, binary(rel))
+_OF_NDCG = """\
+Pairs whose better placed document is within `truncation` (k if not given) are weighted by the change of NDCG
+when the two swap. As in LightGBM, the ideal is cut at k but the discounts are not; `discount="truncated"` cuts
+both, which is the true change of NDCG@k. `norm` is LightGBM's two-step normalisation."""
+_OF_PRECISION = """\
+Pairs with one document among the first k and one behind, all with weight 1 (the change of P@k times k). The
+first k are selected, not sorted."""
+_CATBOOST = """\
+`variant="catboost"` takes the weights of CatBoost's LambdaMart, which are not the change of the metric."""
 
 
-def lambdarank_ndcg(
-    k: int | None = None,
-    sigma: float = 1.0,
-    norm: bool = True,
-    truncation: int | None = None,
-    gain: str = "exp",
-    discount: str = "full",
-) -> Lambda:
-    """LambdaRank for NDCG, the objective of LambdaMART [burges2006, burges2010].
-
-    Pairs whose better placed document is within `truncation` (k if not given), weighted by the change of
-    NDCG when the two swap. As in LightGBM, the ideal is cut at k but the discounts are not;
-    ``discount="truncated"`` cuts both, which is the true change of NDCG@k. `norm` is LightGBM's
-    two-step normalisation.
-    """
-    pairs = truncated(k, truncation)
-    metric = ndcg(k, gain)
-    if checks.one_of(discount, ("full", "truncated"), "discount") == "truncated":
-        metric = NDCG(k, GAINS[gain])
-    return compose(Swap(metric), pairs, sigma, norm)
+def _uniform(given: Values) -> Uniform:
+    return Uniform()
 
 
-def lambdarank_bndcg(
-    k: int | None = None,
-    sigma: float = 1.0,
-    norm: bool = True,
-    truncation: int | None = None,
-    rel: float = 1,
-) -> Lambda:
-    """LambdaRank for NDCG of binary labels [lambdagap2025]."""
-    pairs = truncated(k, truncation)
-    return compose(Swap(ndcg(k, "exp")), pairs, sigma, norm, binary(rel))
+def _ndcg(given: Values) -> Swap:
+    return Swap(NDCG(given.k, given.gain)) if given.discount == "truncated" else swap_ndcg(given)
 
 
-def lambdarank_p(
-    k: int | None = None, sigma: float = 1.0, norm: bool = True, rel: float = 1
-) -> Lambda:
-    """LambdaRank for precision at k [lambdagap2025].
-
-    Pairs with one document among the first k and one behind, all with weight 1 (the change of P@k
-    times k). The first k are selected, not sorted.
-    """
-    return compose(Uniform(), AcrossCutoff(cutoff("lambdarank-p", k)), sigma, norm, binary(rel))
+def _by_variant(given: Values, exact: Any, catboost: Any) -> Any:
+    """Return one of two weights: the change of the metric, or what CatBoost computes."""
+    if given.variant == "catboost" and given.k is not None:
+        raise checks.InputError(
+            "variant='catboost' has no cutoff; leave out @k or give truncation=."
+        )
+    return exact if given.variant == "exact" else catboost
 
 
-def lambdarank_arpk(
-    k: int | None = None, sigma: float = 1.0, norm: bool = True, rel: float = 1
-) -> Lambda:
-    """LambdaRank for the average relevance position beyond k [lambdagap2025]."""
-    k = cutoff("lambdarank-arpk", k)
-    return compose(Swap(ARPK(k)), ReachingBelow(k), sigma, norm, binary(rel))
-
-
-def lambdarank_map(
-    k: int | None = None,
-    sigma: float = 1.0,
-    norm: bool = True,
-    truncation: int | None = None,
-    variant: str = "exact",
-    rel: float = 1,
-) -> Lambda:
-    """LambdaRank for average precision [burges2010, whichtricks2023].
-
-    ``variant="catboost"`` takes the weights of CatBoost's LambdaMart, which are not the change of the
-    metric.
-    """
-    pairs = truncated(k, truncation)
-    weight = by_variant(variant, Swap(AP(k)), CatBoostAP(), k)
-    return compose(weight, pairs, sigma, norm, binary(rel))
-
-
-def lambdarank_mrr(
-    k: int | None = None,
-    sigma: float = 1.0,
-    norm: bool = True,
-    truncation: int | None = None,
-    variant: str = "exact",
-    rel: float = 1,
-) -> Lambda:
-    """LambdaRank for the reciprocal rank [burges2010, whichtricks2023].
-
-    ``variant="catboost"`` takes the weights of CatBoost's LambdaMart, which are not the change of the
-    metric.
-    """
-    pairs = truncated(k, truncation)
-    weight = by_variant(variant, Swap(RR(k)), CatBoostRR(), k)
-    return compose(weight, pairs, sigma, norm, binary(rel))
-
-
-def lambdarank_err(
-    k: int | None = None,
-    sigma: float = 1.0,
-    norm: bool = True,
-    truncation: int | None = None,
-    variant: str = "exact",
-    gain: str = "linear",
-    max_label: float = 4,
-) -> Lambda:
-    """LambdaRank for the expected reciprocal rank [chapelle2009, whichtricks2023].
-
-    A document stops the user with probability y / `max_label`, or (2^y - 1) / 2^`max_label` with
-    ``gain="exp"``. ``variant="catboost"`` takes the weights of CatBoost's LambdaMart, which are not the
-    change of the metric.
-    """
-    stops = chance(gain, max_label)
-    if variant == "catboost" and gain != "linear":
+def _err(given: Values) -> Any:
+    if given.variant == "catboost" and given.gain is not LinearChance:
         raise checks.InputError("variant='catboost' of lambdarank-err has gain='linear' only.")
-    weight = by_variant(variant, Swap(ERR(k, stops)), CatBoostERR(float(max_label)), k)
-    return compose(weight, truncated(k, truncation), sigma, norm)
+    exact = Swap(ERR(given.k, given.gain(given.max_label)))
+    return _by_variant(given, exact, CatBoostERR(given.max_label))
 
 
-NAMES: dict[str, Callable[..., Any]] = {
-    "ranknet": ranknet,
-    "bin-ranknet": bin_ranknet,
-    "lambdarank-ndcg": lambdarank_ndcg,
-    "lambdarank-bndcg": lambdarank_bndcg,
-    "lambdarank-p": lambdarank_p,
-    "lambdarank-arpk": lambdarank_arpk,
-    "lambdarank-map": lambdarank_map,
-    "lambdarank-mrr": lambdarank_mrr,
-    "lambdarank-err": lambdarank_err,
-}
+# fmt: off
+RANKNET = Family("RankNet", (
+    pairwise("ranknet", "RankNet: every pair of different labels counts the same", "burges2005",
+             (SIGMA, NORM), weight=_uniform, pairs=every_pair),
+    pairwise("bin-ranknet", "RankNet on relevant and irrelevant documents", "lambdagap2025",
+             (SIGMA, NORM, REL), weight=_uniform, pairs=every_pair, labels=binary,
+             details="Labels of at least `rel` are relevant; no pair inside a class is visited."),
+))
+
+LAMBDARANK = Family("LambdaRank", (
+    pairwise("lambdarank-ndcg", "LambdaRank for NDCG, the objective of LambdaMART", "burges2006, burges2010",
+             (K, SIGMA, NORM, TRUNCATION, GAIN, DISCOUNT), weight=_ndcg, details=_OF_NDCG),
+    pairwise("lambdarank-bndcg", "LambdaRank for NDCG of binary labels", "lambdagap2025",
+             (K, SIGMA, NORM, TRUNCATION, REL), weight=swap_ndcg, labels=binary),
+    pairwise("lambdarank-p", "LambdaRank for precision at k", "lambdagap2025",
+             (REQUIRED_K, SIGMA, NORM, REL), weight=_uniform,
+             pairs=lambda given: AcrossCutoff(given.k), labels=binary, details=_OF_PRECISION),
+    pairwise("lambdarank-arpk", "LambdaRank for the average relevance position beyond k", "lambdagap2025",
+             (REQUIRED_K, SIGMA, NORM, REL), weight=lambda given: Swap(ARPK(given.k)),
+             pairs=lambda given: ReachingBelow(given.k), labels=binary),
+    pairwise("lambdarank-map", "LambdaRank for average precision", "burges2010, whichtricks2023",
+             (K, SIGMA, NORM, TRUNCATION, VARIANT, REL),
+             weight=lambda given: _by_variant(given, Swap(AP(given.k)), CatBoostAP()),
+             labels=binary, details=_CATBOOST),
+    pairwise("lambdarank-mrr", "LambdaRank for the reciprocal rank", "burges2010, whichtricks2023",
+             (K, SIGMA, NORM, TRUNCATION, VARIANT, REL),
+             weight=lambda given: _by_variant(given, Swap(RR(given.k)), CatBoostRR()),
+             labels=binary, details=_CATBOOST),
+    pairwise("lambdarank-err", "LambdaRank for the expected reciprocal rank", "chapelle2009, whichtricks2023",
+             (K, SIGMA, NORM, TRUNCATION, VARIANT, LINEAR_CHANCE, MAX_LABEL),
+             weight=_err, details=f"{STOPS}\n{_CATBOOST}"),
+))

@@ -1,26 +1,25 @@
 """The objectives by name."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
-from rankwood._core import checks, spec
-from rankwood.objectives import approx, pointwise, softmax, stochastic
-from rankwood.objectives.families import lambdaex, lambdagap, lambdaloss, lambdarank, yeti
-from rankwood.objectives.families.compose import with_options
+from rankwood._core import checks, named, spec
+from rankwood._core.named import Named, Parameter
+from rankwood.objectives.families import former_names  # noqa: F401  (texts of earlier versions are read too)
+from rankwood.objectives.families.lambdaex import LAMBDAEX
+from rankwood.objectives.families.lambdagap import LAMBDAGAP
+from rankwood.objectives.families.lambdaloss import LAMBDALOSS
+from rankwood.objectives.families.lambdarank import LAMBDARANK, RANKNET
+from rankwood.objectives.families.listwise import LISTWISE
+from rankwood.objectives.families.stochastic import STOCHASTIC
+from rankwood.objectives.families.yeti import YETI
 from rankwood.objectives.lifted import Bivariate, is_objective
 
-OBJECTIVES: dict[str, Callable[..., Any]] = {
-    **{
-        name: with_options(make)
-        for family in (lambdarank, lambdaloss, lambdagap, lambdaex)
-        for name, make in family.NAMES.items()
-    },
-    **yeti.NAMES,
-    **stochastic.NAMES,
-    **pointwise.NAMES,
-    **softmax.NAMES,
-    **approx.NAMES,
-}
+F = TypeVar("F", bound=Callable[..., Any])
+
+FAMILIES = (RANKNET, LAMBDARANK, LAMBDALOSS, LAMBDAGAP, LAMBDAEX, YETI, STOCHASTIC, LISTWISE)
+OBJECTIVES: dict[str, Named] = {row.name: row for family in FAMILIES for row in family.rows}
+_PAIRS = "bi-"  # before a name: an objective for models that compare pairs of documents
 
 
 def objective(name: Any, **params: Any) -> Any:
@@ -29,10 +28,21 @@ def objective(name: Any, **params: Any) -> Any:
     Parameters
     ----------
     name : str or part
-        ``"name@k(param=value)"``, with ``bi-`` before it for models that compare pairs of documents; the
-        printed form of a composition, or a composition.
+        ``"name@k(param=value)"``, with ``bi-`` before it for models that compare pairs of documents; or the printed
+        form of a composition; or a composition, which is returned as it is.
     **params
-        Parameters of the name, in place of those in the string.
+        Parameters of the name; they replace those in the text.
+
+    Returns
+    -------
+    part
+        `rankwood.objectives.Lambda` if the objective is made of pairs, or a part such as `QueryRMSE`.
+
+    Raises
+    ------
+    InputError
+        If the text can't be read, or there is no such name, or the name has no such parameter, or a value
+        can't be used.
 
     Examples
     --------
@@ -42,9 +52,9 @@ def objective(name: Any, **params: Any) -> Any:
     >>> rw.objective("lambdagap-x+", k=5, mu=2.0, norm=False).pairs
     AcrossOrApart(k=5)
     """
-    if isinstance(name, str) and name.strip().startswith("bi-"):
-        inner = name.strip().removeprefix("bi-").strip()
-        if inner.startswith("bi-"):
+    if isinstance(name, str) and name.strip().startswith(_PAIRS):
+        inner = name.strip().removeprefix(_PAIRS).strip()
+        if inner.startswith(_PAIRS):
             raise checks.InputError(f"objective {name!r} has bi- twice: once is enough, {inner!r}.")
         return Bivariate(objective(inner, **params))
     part = spec.build(name, OBJECTIVES, "objective", params)
@@ -53,3 +63,57 @@ def objective(name: Any, **params: Any) -> Any:
             f"objective must be a name, Lambda(...) or a part that can 'list_gradient', got {part!r}."
         )
     return part
+
+
+def register_objective(
+    name: str, *, parameters: Iterable[Parameter] = (), citation: str = "", replace: bool = False
+) -> Callable[[F], F]:
+    """Give an objective a name, by which `rankwood.objective`, `Ranker` and the command line know it.
+
+    The result decorates a function that returns an objective. The function's parameters are those of the name, and the
+    first paragraph of its docstring describes it. A parameter `k` is the cutoff of ``"name@k"``.
+
+    Parameters
+    ----------
+    name : str
+        A name that doesn't exist yet: a letter, then letters, digits, ``_``, ``-`` and ``+``, without ``bi-`` at
+        the start.
+    parameters : iterable of Parameter
+        Checks and descriptions of the function's parameters; those that are left out have neither.
+    citation : str
+        Where the objective comes from.
+    replace : bool
+        Whether an existing name may be replaced.
+
+    Returns
+    -------
+    callable
+        A decorator that registers a function and returns it.
+
+    Raises
+    ------
+    InputError
+        If the name exists already, or a text with it couldn't be read.
+
+    Examples
+    --------
+    An objective by the name of ``"lambdarank-rbp"`` would be registered by
+
+    .. code-block:: python
+
+        @register_objective("lambdarank-rbp", citation="moffat2008")
+        def lambdarank_rbp(k=30, p=0.8):
+            "LambdaRank for rank-biased precision."
+            return Lambda(Swap(RBP(p=p)), Top(k))
+    """
+    if isinstance(name, str) and name.startswith(_PAIRS):
+        raise checks.InputError(
+            f"objective {name!r} can't be registered: bi- before a name stands for its form on pairs; "
+            f"register {name.removeprefix(_PAIRS)!r}, and {name!r} exists too."
+        )
+
+    def decorate(function: F) -> F:
+        named.register(OBJECTIVES, "objective", name, function, parameters, citation, replace)
+        return function
+
+    return decorate

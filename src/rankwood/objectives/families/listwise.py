@@ -1,0 +1,23 @@
+"""Regression and listwise losses by name."""
+
+from rankwood._core.named import Named
+from rankwood.objectives.approx import ApproxNDCG
+from rankwood.objectives.families.parameters import GAIN, TEMPERATURE
+from rankwood.objectives.families.rows import Family
+from rankwood.objectives.pointwise import QueryRMSE
+from rankwood.objectives.softmax import XENDCG, ListNet, Softmax
+
+# fmt: off
+LISTWISE = Family("Regression and listwise losses", (
+    Named("queryrmse", "QueryRMSE: squared error of the scores as labels, up to a constant in each query",
+          "whichtricks2023", (), lambda given: QueryRMSE()),
+    Named("softmax", "Softmax loss: cross entropy of labels and the softmax of scores", "bruch2019",
+          (), lambda given: Softmax(), "CatBoost calls it QuerySoftMax."),
+    Named("listnet", "ListNet, top one: cross entropy of the softmax of labels and that of scores", "cao2007",
+          (), lambda given: ListNet()),
+    Named("xendcg", "XE-NDCG: cross entropy with targets 2^y - gamma, gamma drawn each round", "bruch2021",
+          (), lambda given: XENDCG(), "LightGBM calls it rank_xendcg."),
+    Named("approxndcg", "ApproxNDCG: NDCG of ranks that are made smooth by a logistic function", "qin2010",
+          (TEMPERATURE, GAIN), lambda given: ApproxNDCG(given.temperature, given.gain),
+          "`temperature` is the difference of scores at which two documents begin to look alike."),
+))

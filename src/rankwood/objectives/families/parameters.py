@@ -1,0 +1,152 @@
+"""The parameters of named objectives, each described once; rows list which of them they take."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from rankwood._core import checks
+from rankwood._core.named import Parameter, choice
+from rankwood.metrics import registry as metrics
+from rankwood.metrics.additive import check_fraction
+from rankwood.objectives.parts.noise import GaussianNoise, LogisticNoise, NoNoise
+from rankwood.objectives.stochastic import ESTIMATORS
+
+NOISES: Mapping[str, Any] = {"logistic": LogisticNoise, "gaussian": GaussianNoise, "none": NoNoise}
+
+
+def at_least_1(value: Any, name: str) -> int:
+    """Return an integer of at least 1."""
+    return checks.at_least(value, 1, name)
+
+
+def cutoff(value: Any, name: str) -> int | None:
+    """Return a cutoff: None, or an integer of at least 1."""
+    return None if value is None else at_least_1(value, name)
+
+
+def not_negative(value: Any, name: str) -> float:
+    """Return a finite number of at least 0."""
+    if checks.finite(value, name) < 0:
+        raise checks.InputError(f"{name} must not be negative, got {value}.")
+    return float(value)
+
+
+def fraction(value: Any, name: str) -> float:
+    """Return a number between 0 and 1, both excluded."""
+    number = checks.finite(value, name)
+    check_fraction(number, name)
+    return number
+
+
+def switch(value: Any, name: str) -> bool:
+    """Return True or False."""
+    return checks.one_of(value, (True, False), name)
+
+
+def neighbours(value: Any, name: str) -> int | str:
+    """Return the largest distance of the ranks of a pair, or "all"."""
+    if isinstance(value, str) and value != "all":
+        raise checks.InputError(f"{name} must be a number or 'all', got {value!r}.")
+    return value if value == "all" else at_least_1(value, name)
+
+
+def noise(value: Any, name: str) -> Any:
+    """Return the class of the noise; without quotes, `none` is read as None."""
+    return NOISES["none" if value is None else checks.one_of(value, NOISES, name)]
+
+
+K = Parameter("k", None, cutoff, "the cutoff: how many of the first documents matter")
+REQUIRED_K = replace(
+    K, check=at_least_1, description=f"{K.description}; it is needed", required=True
+)
+SIGMA = Parameter("sigma", 1.0, checks.positive, "steepness of the logistic loss")
+NORM = Parameter("norm", True, switch, "LightGBM's normalisation, in two steps")
+TRUNCATION = Parameter(
+    "truncation",
+    None,
+    cutoff,
+    "a pair counts if its better placed document is among the first `truncation`; without k: every pair",
+    default_text="k",
+)
+GAIN, LINEAR_CHANCE = metrics.GAIN, metrics.LINEAR_CHANCE
+REL = replace(
+    metrics.REL, check=checks.positive, description="smallest relevant label of binary objectives"
+)
+MAX_LABEL = replace(metrics.MAX_LABEL, check=checks.positive)
+MU = Parameter("mu", 1.0, not_negative, "weight of the second term of hybrids (`+`, `++`)")
+DISCOUNT = Parameter(
+    "discount",
+    "full",
+    choice(("full", "truncated")),
+    'discounts of all positions ("full"), or of the first k only ("truncated")',
+)
+VARIANT = Parameter(
+    "variant",
+    "exact",
+    choice(("exact", "catboost")),
+    'weights that are the change of the metric ("exact"), or those of CatBoost ("catboost")',
+)
+SAME_VARIANT = replace(VARIANT, note="CatBoost's is the same")
+PAIRS = Parameter(
+    "pairs",
+    "ordered",
+    choice(("ordered", "graded")),
+    'every ordered pair ("ordered"), or those whose first document has the higher label ("graded")',
+)
+DELTA = Parameter(
+    "delta",
+    "exact",
+    choice(("exact", "shifted")),
+    'discounts of the distance of two ranks ("exact"), or of one rank more ("shifted")',
+)
+SCALE = Parameter(
+    "scale",
+    "code",
+    choice(("code", "paper")),
+    'weights of the gap as in the authors\' program ("code"), or divided by k ("paper")',
+)
+MISSED = Parameter(
+    "missed",
+    "code",
+    choice(("code", "text")),
+    'missed documents as counted by the authors\' program ("code"), or by their text ("text")',
+)
+DECAY = Parameter("decay", 0.85, fraction, "ratio of the discounts of consecutive positions")
+NEIGHBOURS = Parameter(
+    "neighbours", 1, neighbours, 'largest distance of the ranks of a pair, or "all"'
+)
+NOISE = Parameter("noise", "none", noise, '"logistic" or "gaussian": rank by noisy scores')
+LOGISTIC_NOISE = replace(NOISE, default="logistic")
+NOISE_SCALE = Parameter(
+    "noise_scale",
+    1.0,
+    checks.positive,
+    'factor on the noise; the standard deviation of "gaussian", that of "logistic" is 1.81 times as large',
+)
+PERMUTATIONS = Parameter("permutations", 10, at_least_1, "noisy rankings to draw")
+HESSIAN = Parameter(
+    "hessian", 1.0, checks.positive, "factor on the hessian: 2 for XGBoost's, which doubles it"
+)
+STOCHASTIC_MU = Parameter(
+    "mu", 0.0, checks.finite, "how far relevant documents are moved down before the noise is added"
+)
+SAMPLES = Parameter("samples", 1, at_least_1, "noisy rankings to draw")
+ESTIMATOR = Parameter(
+    "estimator",
+    "projected",
+    choice(ESTIMATORS),
+    'gradient without the noise that all documents share ("projected"), or with it ("plain")',
+)
+SFA = Parameter("sfa", 1.0, not_negative, "share of the gradient along the scores that is removed")
+NU = Parameter("nu", 0.01, checks.positive, "keeps that correction small if scores are near 0")
+TEMPERATURE = Parameter(
+    "temperature",
+    1.0,
+    checks.positive,
+    "difference of scores at which two documents begin to look alike",
+)
+
+#: What every pairwise objective can have: noise on the ranking, and a factor on the hessian.
+RANKING_OPTIONS = (NOISE, NOISE_SCALE, PERMUTATIONS, HESSIAN)
+#: Parameters that docs/objectives.md explains once for all names.
+COMMON = (K, SIGMA, NORM, TRUNCATION, GAIN, REL, MU, *RANKING_OPTIONS)

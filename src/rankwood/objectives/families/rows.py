@@ -1,0 +1,106 @@
+"""Families of named objectives: a family is a table, and the row of a pairwise objective has a weight and pairs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from rankwood._core.named import Named, Parameter, Values
+from rankwood.metrics.dcg import NDCG
+from rankwood.objectives.families.parameters import RANKING_OPTIONS
+from rankwood.objectives.pairwise import Lambda
+from rankwood.objectives.parts.labels import Binary, Graded
+from rankwood.objectives.parts.losses import Logistic
+from rankwood.objectives.parts.noise import NoNoise
+from rankwood.objectives.parts.pairs import All, Top
+from rankwood.objectives.parts.scales import Log2Sum, NoScale
+from rankwood.objectives.parts.weights import ByDistance, Swap
+
+#: Details of objectives for a user who stops at a document that satisfies.
+STOPS = """\
+A document stops the user with probability y / `max_label`, or (2^y - 1) / 2^`max_label` with `gain="exp"`."""
+
+#: Makes one part of a composition from the checked values of the parameters.
+Choose = Callable[[Values], Any]
+
+
+@dataclass(frozen=True)
+class Family:
+    """Objectives with a common idea: a section of docs/objectives.md.
+
+    Parameters
+    ----------
+    title : str
+        The heading of the section.
+    rows : tuple of Named
+        The objectives.
+    shared : tuple of Parameter
+        Parameters of all rows, which the section explains once.
+    """
+
+    title: str
+    rows: tuple[Named, ...]
+    shared: tuple[Parameter, ...] = ()
+
+
+def graded(given: Values) -> Graded:
+    """Labels as they are."""
+    return Graded()
+
+
+def binary(given: Values) -> Binary:
+    """Two classes of labels: at least `rel`, or less."""
+    return Binary(given.rel)
+
+
+def every_pair(given: Values) -> All:
+    """Every pair of documents."""
+    return All()
+
+
+def within_truncation(given: Values) -> Any:
+    """The pairs within `truncation`, or else within k, or else all of them."""
+    depth = given.k if given.truncation is None else given.truncation
+    return All() if depth is None else Top(depth)
+
+
+def training_ndcg(given: Values) -> NDCG:
+    """The NDCG of training: the ideal is cut at k, the discounts are not."""
+    return NDCG(ideal=given.k, gain=given.gain) if hasattr(given, "gain") else NDCG(ideal=given.k)
+
+
+def swap_ndcg(given: Values) -> Swap:
+    """LambdaRank's weight for the NDCG of training."""
+    return Swap(training_ndcg(given))
+
+
+def pairwise(
+    name: str,
+    summary: str,
+    citation: str,
+    parameters: tuple[Parameter, ...],
+    *,
+    weight: Choose,
+    pairs: Choose = within_truncation,
+    labels: Choose = graded,
+    details: str = "",
+    options: tuple[Parameter, ...] = RANKING_OPTIONS,
+) -> Named:
+    """Return the row of a pairwise objective; `options` are parameters that follow its own."""
+    compose = partial(_compose, weight, pairs, labels)
+    return Named(name, summary, citation, (*parameters, *options), compose, details)
+
+
+def _compose(weight: Choose, pairs: Choose, labels: Choose, given: Values) -> Lambda:
+    """Compose a pairwise objective, with LightGBM's two-step normalisation if `norm` is given and true."""
+    norm = getattr(given, "norm", False)
+    noisy = given.noise is not NoNoise
+    return Lambda(
+        weight=ByDistance(weight(given)) if norm else weight(given),
+        pairs=pairs(given),
+        loss=Logistic(given.sigma, given.hessian),
+        scale=Log2Sum() if norm else NoScale(),
+        labels=labels(given),
+        noise=given.noise(given.noise_scale) if noisy else NoNoise(),
+        draws=given.permutations if noisy else 1,
+    )
