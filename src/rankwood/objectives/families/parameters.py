@@ -7,7 +7,6 @@ from typing import Any
 from rankwood._core import checks
 from rankwood._core.named import Parameter, choice
 from rankwood.metrics import registry as metrics
-from rankwood.metrics.additive import check_fraction
 from rankwood.objectives.parts.noise import GaussianNoise, LogisticNoise, NoNoise
 from rankwood.objectives.stochastic import ESTIMATORS
 
@@ -22,20 +21,6 @@ def at_least_1(value: Any, name: str) -> int:
 def cutoff(value: Any, name: str) -> int | None:
     """Return a cutoff: None, or an integer of at least 1."""
     return None if value is None else at_least_1(value, name)
-
-
-def not_negative(value: Any, name: str) -> float:
-    """Return a finite number of at least 0."""
-    if checks.finite(value, name) < 0:
-        raise checks.InputError(f"{name} must not be negative, got {value}.")
-    return float(value)
-
-
-def fraction(value: Any, name: str) -> float:
-    """Return a number between 0 and 1, both excluded."""
-    number = checks.finite(value, name)
-    check_fraction(number, name)
-    return number
 
 
 def switch(value: Any, name: str) -> bool:
@@ -73,7 +58,7 @@ REL = replace(
     metrics.REL, check=checks.positive, description="smallest relevant label of binary objectives"
 )
 MAX_LABEL = replace(metrics.MAX_LABEL, check=checks.positive)
-MU = Parameter("mu", 1.0, not_negative, "weight of the second term of hybrids (`+`, `++`)")
+MU = Parameter("mu", 1.0, checks.non_negative, "weight of the second term of hybrids (`+`, `++`)")
 DISCOUNT = Parameter(
     "discount",
     "full",
@@ -111,7 +96,7 @@ MISSED = Parameter(
     choice(("code", "text")),
     'missed documents as counted by the authors\' program ("code"), or by their text ("text")',
 )
-DECAY = Parameter("decay", 0.85, fraction, "ratio of the discounts of consecutive positions")
+DECAY = Parameter("decay", 0.85, checks.fraction, "ratio of the discounts of consecutive positions")
 NEIGHBOURS = Parameter(
     "neighbours", 1, neighbours, 'largest distance of the ranks of a pair, or "all"'
 )
@@ -137,7 +122,7 @@ ESTIMATOR = Parameter(
     choice(ESTIMATORS),
     'gradient without the noise that all documents share ("projected"), or with it ("plain")',
 )
-SFA = Parameter("sfa", 1.0, not_negative, "share of the gradient along the scores that is removed")
+SFA = Parameter("sfa", 1.0, checks.non_negative, "share of the gradient along the scores that is removed")
 NU = Parameter("nu", 0.01, checks.positive, "keeps that correction small if scores are near 0")
 TEMPERATURE = Parameter(
     "temperature",
