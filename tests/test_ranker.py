@@ -280,9 +280,9 @@ def test_tables_are_matched_by_column_name(lists):
 class Lists:
     """A model that compares the documents of a query: scores are the sizes of lists."""
 
-    needs_lists = True
+    needs_groups = True
 
-    def predict(self, X, n_jobs, groups):
+    def predict(self, X, groups=None, n_jobs=None):
         assert X.shape == (groups.rows.size, 2)
         return groups.per_row(groups.sizes).astype(float)
 
@@ -494,15 +494,15 @@ def test_damaged_and_foreign_files(data, tmp_path):
     content = json.loads(whole)
     cases = {
         "not JSON at line": whole[: len(whole) // 2],
-        "no model that Ranker.save wrote": json.dumps([1, 2]),
-        "JSON, but no model": json.dumps({"a": 1}),
+        "not a model that Ranker.save wrote": json.dumps([1, 2]),
+        "JSON, but not a model": json.dumps({"a": 1}),
         "doesn't match its checksum": whole.replace("leaf_value=", "leaf_value=1"),
         "format version 99, this Rankwood reads 1": json.dumps({**content, "format_version": 99}),
         "is a model of LightGBM itself": ranker.model_.text,
         "content doesn't match its checksum": json.dumps({**content, "n_features": 9}),
         "'n_features' is missing": signed({k: v for k, v in content.items() if k != "n_features"}),
         "of the wrong kind": signed({**content, "n_features": "abc"}),
-        "LightGBM can't train|damaged": signed({**content, "model": "not a model"}),
+        "is damaged: LightGBM can't read the model: ": signed({**content, "model": "not a model"}),
         "import the module that defines its parts": signed(
             {**content, "objective": "Lambda(weight=Mine())"}
         ),
@@ -512,7 +512,7 @@ def test_damaged_and_foreign_files(data, tmp_path):
         (tmp_path / "bad.json").write_text(text)
         with pytest.raises(rw.InputError, match=message) as error:
             rw.Ranker.load(tmp_path / "bad.json")
-        assert "bad.json" in str(error.value) or "LightGBM" in str(error.value)
+        assert "bad.json" in str(error.value)
     (tmp_path / "bad.json").write_bytes(b"\x80\x04\x95\xff\xfe")
     with pytest.raises(rw.InputError, match="binary file"):
         rw.Ranker.load(tmp_path / "bad.json")

@@ -1,6 +1,6 @@
 """The part that lifts an objective to ordered pairs of documents; `bivariate` has the kernel."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from rankwood._core import checks
 from rankwood._core.jit import part
@@ -17,6 +17,7 @@ class Bivariate:
     """
 
     base: Any = Lambda()
+    unit: ClassVar[str] = "pairs"  # see `units.unit_of`
 
     def check(self) -> None:
         if isinstance(self.base, Bivariate):
