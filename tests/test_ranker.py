@@ -71,13 +71,25 @@ def test_same_seed_same_bits_on_any_number_of_threads(data):
     assert one.tobytes() != other.tobytes()
 
 
-def test_shuffling_makes_the_order_of_the_file_harmless(lists):
-    X, y, sizes = lists
-    qid = np.repeat(np.arange(sizes.size), sizes)
-    by_label = np.lexsort((-y, qid))  # the best documents first: a leak if ties keep this order
-    straight = small(shuffle=False, n_estimators=1).fit(X[by_label], y[by_label], qid=qid)
-    shuffled = small(n_estimators=1).fit(X[by_label], y[by_label], qid=qid)
-    assert not np.array_equal(straight.predict(X), shuffled.predict(X))
+def test_shuffling_makes_the_order_of_the_file_harmless(rng):
+    """The first tree is as good for files sorted by label, up or down, as for others; without shuffling it isn't."""
+    X, y, sizes = random_lists(rng, queries=60)
+    Xt, yt, st = random_lists(rng, queries=200)
+    qid, test = np.repeat(np.arange(sizes.size), sizes), rw.RankingData(Xt, yt, group=st)
+    orders = [np.lexsort((-y, qid)), np.lexsort((y, qid)), np.arange(y.size)]
+
+    def quality(order, **params):
+        return small(**params, n_estimators=1).fit(X[order], y[order], qid=qid).score(test)
+
+    seeds = range(20)
+    sorted_files = [quality(order, shuffle=False) for order in orders]
+    shuffled = np.array([[quality(order, random_state=s) for s in seeds] for order in orders])
+    means, errors = shuffled.mean(axis=1), shuffled.std(axis=1, ddof=1) / np.sqrt(len(seeds))
+    assert np.ptp(means) < 3 * np.hypot(*np.sort(errors)[-2:])  # no more than chance
+    assert np.ptp(means) < 0.25 * np.ptp(sorted_files)
+    assert (
+        sorted_files[1] < means.min() - 3 * errors.max()
+    )  # the worst documents first: a bad first tree
 
 
 def test_early_stopping_keeps_the_best_round(rng):

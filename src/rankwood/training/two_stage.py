@@ -50,10 +50,8 @@ class TwoStage(RankingEstimator):
 
     Attributes
     ----------
-    first_ : list of rankers
-        First-stage models by fold.
-    second_ : ranker
-        The second-stage model.
+    first_, second_ : list of rankers, and ranker
+        First-stage models by fold, and the second-stage model.
     folds_ : array
         Fold of each training query, in order of first appearance.
     history_ : dict
@@ -116,11 +114,8 @@ class TwoStage(RankingEstimator):
 
         Parameters
         ----------
-        X, y, qid, group, weight
-            A `RankingData` alone, or what makes one: features, labels, query ids (or sizes of consecutive queries)
-            and a weight per query.
-        valid : RankingData or (X, y, qid), optional
-            Data for early stopping of both stages.
+        X, y, qid, group, weight, valid
+            As in `Ranker.fit`; the validation data stops both stages.
 
         Returns
         -------
@@ -144,10 +139,8 @@ class TwoStage(RankingEstimator):
 
         Parameters
         ----------
-        train : RankingData
-            The training data of `fit`, rows in the same order.
-        valid : RankingData or (X, y, qid), optional
-            The validation data of `fit`.
+        train, valid : RankingData
+            The data that `fit` was given, rows in the same order.
 
         Returns
         -------
@@ -179,13 +172,13 @@ class TwoStage(RankingEstimator):
         valid_lists = None if valid is None else self._lists(valid, first.scores[1])
         made = perf_counter()
         second = Ranker() if self.second is None else clone(self.second)
-        trained = False
+        finished = False
         try:
             second.fit(lists, valid=valid_lists)
-            trained = True
+            finished = True
         finally:
-            trained = trained or hasattr(second, "model_")  # an interrupted ranker keeps its trees
-            # If there is no second stage at all, `fit_second` can go on from the first one.
+            trained = finished or hasattr(second, "model_")  # an interrupted ranker keeps its trees
+            # A failed second stage leaves an earlier model as it was; without one, `fit_second` can try again.
             if trained or not hasattr(self, "second_"):
                 self._set_features(train.n_features, train.feature_names)
                 self._cross_fit = first
@@ -270,10 +263,8 @@ class TwoStage(RankingEstimator):
 
         Parameters
         ----------
-        metrics, **rules
-            As in `rankwood.evaluate`.
-        data : RankingData
-            Queries with labels.
+        metrics, data, **rules
+            As in `rankwood.evaluate`; `data` is a RankingData.
 
         Returns
         -------
