@@ -80,11 +80,12 @@ class Abilities(NamedTuple):
     takes_gradients: bool = True
 
 
+#: All engines, in the order in which errors suggest them.
 ENGINES = {
+    "pairtree": Abilities("pairtree.engine", "", units=("pairs",)),
     "lightgbm": Abilities("lightgbm.engine", "lightgbm", units=("documents", "pairs")),
     "xgboost": Abilities("xgboost", "xgboost"),
     "catboost": Abilities("catboost.engine", "catboost", takes_gradients=False),
-    "pairtree": Abilities("pairtree.engine", "", units=("pairs",)),
 }
 
 #: Engine parameters that take the word "none", not None, for a value.
@@ -138,11 +139,19 @@ def _cannot_train(name: str, unit: Unit) -> checks.InputError:
             f"engine={name!r} trains objectives of pairs only: write bi- before the name of an objective, as in "
             "'bi-lambdarank-ndcg@5', or take another engine."
         )
-    able = [other for other, abilities in ENGINES.items() if unit in abilities.units]
-    able.sort(key=lambda other: len(ENGINES[other].units))  # those made for this unit come first
     return checks.InputError(
-        f"engine={name!r} can't train objectives of pairs (bi-...). Engines that can: {', '.join(able)}."
+        f"engine={name!r} can't train objectives of pairs (bi-...). {engines_that_can(unit)}"
     )
+
+
+def engines_that_can(unit: Unit) -> str:
+    """Return a sentence with the engines that train every objective of a unit."""
+    able = [
+        name
+        for name, abilities in ENGINES.items()
+        if unit in abilities.units and abilities.takes_gradients
+    ]
+    return f"Engines that can: {', '.join(able)}."
 
 
 def check_params(name: str, params: dict[str, Any], objective: Any) -> None:

@@ -15,6 +15,7 @@ from rankwood.data.ranking_data import RankingData, lacking, training_data
 from rankwood.metrics.evaluate import evaluate, named_metrics
 from rankwood.training import model_file
 
+# Labels and query ids may be columns of a table, by name.
 Labels: TypeAlias = ArrayLike | str | None
 QueryIds: TypeAlias = ArrayLike | str | None
 Sizes: TypeAlias = ArrayLike | None
@@ -29,7 +30,7 @@ class RankingEstimator(BaseEstimator):
     _files: ClassVar[ModuleType]
 
     def _score_metric(self) -> Any:
-        """Return the metrics of which the first is the score."""
+        """Return the metrics; the mean of the first one is the score."""
         raise NotImplementedError
 
     # Metadata that scikit-learn passes on to these methods, if its metadata routing is switched on.

@@ -112,7 +112,7 @@ class Recorder:
         self._coherency: Coherency | None = None
         if "coherency" in names and unit_of(objective) == "pairs":
             raise checks.InputError(
-                "record: 'coherency' compares gradients of documents, and this objective has gradients of pairs."
+                "record: 'coherency' is of documents, and this objective has gradients of pairs."
             )
         if "effective_pairs" in names:
             options = {"real": computer.real, "n_jobs": computer.n_jobs, "seed": computer.seed}

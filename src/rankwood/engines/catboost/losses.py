@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwood._core import checks
+from rankwood.engines.base import engines_that_can
 from rankwood.metrics.binary import RR
 from rankwood.metrics.cascade import ERR, PFound
 from rankwood.metrics.dcg import DCG, NDCG
@@ -55,7 +56,7 @@ def native(objective: Any) -> Native:
     if isinstance(objective, QueryRMSE):
         found = Native("QueryRMSE", {}, _as_they_are)
     elif isinstance(objective, Softmax):
-        # By default CatBoost adds 0.01 to the hessian, and takes leaves from gradients alone.
+        # By default CatBoost adds 0.01 to the Hessian, and its leaves are gradient steps.
         newton = {"leaf_estimation_method": "Newton", "leaf_estimation_iterations": 1}
         found = Native("QuerySoftMax", {"lambda": 0.0}, _as_they_are, newton)
     elif isinstance(objective, StochasticRank):
@@ -78,7 +79,7 @@ def _is_plain(loss: Any) -> bool:
 def _refused(objective: Any, why: str) -> checks.InputError:
     """Return the error for an objective that CatBoost can't train."""
     return checks.InputError(
-        f"CatBoost can't train {objective!r}: {why}. Engines that can: lightgbm, xgboost."
+        f"CatBoost can't train {objective!r}: {why}. {engines_that_can('documents')}"
     )
 
 
