@@ -7,7 +7,8 @@ import numpy as np
 
 import rankwood as rw
 from benchmarks.bench_objective import THREADS, queries
-from rankwood.engines.lightgbm.engine import lgb, translate
+from rankwood.engines.lightgbm.engine import lgb
+from rankwood.engines.lightgbm.parameters import translate
 
 ROUNDS = 20
 

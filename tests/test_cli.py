@@ -409,7 +409,7 @@ FAILURES = {
     "train @train.txt --model m.json --features 4": "feature",
     "predict none.json @test.txt": "none.json can't be read",
     "predict @m.json none.txt": "none.txt does not exist",
-    "predict @train.txt @test.txt": "no Rankwood model",
+    "predict @train.txt @test.txt": "not a Rankwood model",
     "predict @m.json @test.txt --output no/s.txt": "there is no directory no",
     "predict @m.json @test.txt --output /dev/stdout": "it is a device",
     "predict @m.json @test.txt --output @test.txt": "is read by this command",
@@ -464,20 +464,20 @@ def test_damaged_model(call, made, damage):
 
 def interrupting(after):
     """Return a stand-in for a round's evaluation that the user interrupts after so many rounds."""
-    from rankwood.training.monitoring import Watch
+    from rankwood.training.monitoring import EarlyStopping
 
-    look = Watch.look
+    after_round = EarlyStopping.after_round
 
     def interrupted(self, engine, done):
         if done > after:
             raise KeyboardInterrupt
-        return look(self, engine, done)
+        return after_round(self, engine, done)
 
     return interrupted
 
 
 def test_an_interrupted_run_keeps_its_trees(call, monkeypatch):
-    monkeypatch.setattr("rankwood.training.monitoring.Watch.look", interrupting(4))
+    monkeypatch.setattr("rankwood.training.monitoring.EarlyStopping.after_round", interrupting(4))
     words = complaint(call("train @train.txt --model m.json --n-estimators 30"))
     assert re.search(r"interrupted; the model so far, [45] trees, is saved in m\.json\.", words)
     assert Ranker.load("m.json").best_iteration_ in (4, 5)

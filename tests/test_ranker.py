@@ -71,13 +71,25 @@ def test_same_seed_same_bits_on_any_number_of_threads(data):
     assert one.tobytes() != other.tobytes()
 
 
-def test_shuffling_makes_the_order_of_the_file_harmless(lists):
-    X, y, sizes = lists
-    qid = np.repeat(np.arange(sizes.size), sizes)
-    by_label = np.lexsort((-y, qid))  # the best documents first: a leak if ties keep this order
-    straight = small(shuffle=False, n_estimators=1).fit(X[by_label], y[by_label], qid=qid)
-    shuffled = small(n_estimators=1).fit(X[by_label], y[by_label], qid=qid)
-    assert not np.array_equal(straight.predict(X), shuffled.predict(X))
+def test_shuffling_makes_the_order_of_the_file_harmless(rng):
+    """The first tree is as good for files sorted by label, up or down, as for others; without shuffling it isn't."""
+    X, y, sizes = random_lists(rng, queries=60)
+    Xt, yt, st = random_lists(rng, queries=200)
+    qid, test = np.repeat(np.arange(sizes.size), sizes), rw.RankingData(Xt, yt, group=st)
+    orders = [np.lexsort((-y, qid)), np.lexsort((y, qid)), np.arange(y.size)]
+
+    def quality(order, **params):
+        return small(**params, n_estimators=1).fit(X[order], y[order], qid=qid).score(test)
+
+    seeds = range(20)
+    sorted_files = [quality(order, shuffle=False) for order in orders]
+    shuffled = np.array([[quality(order, random_state=s) for s in seeds] for order in orders])
+    means, errors = shuffled.mean(axis=1), shuffled.std(axis=1, ddof=1) / np.sqrt(len(seeds))
+    assert np.ptp(means) < 3 * np.hypot(*np.sort(errors)[-2:])  # no more than chance
+    assert np.ptp(means) < 0.25 * np.ptp(sorted_files)
+    assert (
+        sorted_files[1] < means.min() - 3 * errors.max()
+    )  # the worst documents first: a bad first tree
 
 
 def test_early_stopping_keeps_the_best_round(rng):
@@ -280,9 +292,9 @@ def test_tables_are_matched_by_column_name(lists):
 class Lists:
     """A model that compares the documents of a query: scores are the sizes of lists."""
 
-    needs_lists = True
+    needs_groups = True
 
-    def predict(self, X, n_jobs, groups):
+    def predict(self, X, groups=None, n_jobs=None):
         assert X.shape == (groups.rows.size, 2)
         return groups.per_row(groups.sizes).astype(float)
 
@@ -494,15 +506,15 @@ def test_damaged_and_foreign_files(data, tmp_path):
     content = json.loads(whole)
     cases = {
         "not JSON at line": whole[: len(whole) // 2],
-        "no model that Ranker.save wrote": json.dumps([1, 2]),
-        "JSON, but no model": json.dumps({"a": 1}),
+        "not a model that Ranker.save wrote": json.dumps([1, 2]),
+        "JSON, but not a model": json.dumps({"a": 1}),
         "doesn't match its checksum": whole.replace("leaf_value=", "leaf_value=1"),
         "format version 99, this Rankwood reads 1": json.dumps({**content, "format_version": 99}),
         "is a model of LightGBM itself": ranker.model_.text,
         "content doesn't match its checksum": json.dumps({**content, "n_features": 9}),
         "'n_features' is missing": signed({k: v for k, v in content.items() if k != "n_features"}),
         "of the wrong kind": signed({**content, "n_features": "abc"}),
-        "LightGBM can't train|damaged": signed({**content, "model": "not a model"}),
+        "is damaged: LightGBM can't read the model: ": signed({**content, "model": "not a model"}),
         "import the module that defines its parts": signed(
             {**content, "objective": "Lambda(weight=Mine())"}
         ),
@@ -512,7 +524,7 @@ def test_damaged_and_foreign_files(data, tmp_path):
         (tmp_path / "bad.json").write_text(text)
         with pytest.raises(rw.InputError, match=message) as error:
             rw.Ranker.load(tmp_path / "bad.json")
-        assert "bad.json" in str(error.value) or "LightGBM" in str(error.value)
+        assert "bad.json" in str(error.value)
     (tmp_path / "bad.json").write_bytes(b"\x80\x04\x95\xff\xfe")
     with pytest.raises(rw.InputError, match="binary file"):
         rw.Ranker.load(tmp_path / "bad.json")

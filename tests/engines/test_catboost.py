@@ -14,7 +14,7 @@ from objectives.oracle import interpreted
 from rankwood.engines.catboost.engine import CatBoostEngine, load
 from rankwood.engines.catboost.losses import native
 from rankwood.objectives.families.registry import objective as to_objective
-from rankwood.training.monitoring import Watch
+from rankwood.training.monitoring import EarlyStopping
 
 
 def small(objective, **params):
@@ -349,7 +349,7 @@ def test_an_error_in_evaluation_ends_the_thread(data, valid, monkeypatch):
     def fail(self, engine, done):
         raise RuntimeError("no evaluation today")
 
-    monkeypatch.setattr(Watch, "look", fail)
+    monkeypatch.setattr(EarlyStopping, "after_round", fail)
     with pytest.raises(RuntimeError, match="no evaluation today"):
         small("queryrmse").fit(data, valid=valid)
     assert not any(t.name == "catboost" for t in threading.enumerate())

@@ -14,6 +14,7 @@ import rankwood as rw
 from conftest import random_lists
 from rankwood.cli import main
 from rankwood.engines import base
+from rankwood.training.monitoring import Recorder
 
 ENGINES = [name for name in base.ENGINES if name != "pairtree"]  # test_bi.py has that
 
@@ -165,11 +166,11 @@ def test_records_and_seconds(engine, data):
 
 def test_the_record_sees_the_scores_of_the_engine(engine, data, monkeypatch):
     seen = []
-    look = rw.watch.Recorder.look
+    record = Recorder.gradients
     monkeypatch.setattr(
-        rw.watch.Recorder,
-        "look",
-        lambda self, s, *rest: (seen.append(s.copy()), look(self, s, *rest)),
+        Recorder,
+        "gradients",
+        lambda self, s, *rest: (seen.append(s.copy()), record(self, s, *rest)),
     )
     ranker = small(engine, n_estimators=4, record=["coherency"]).fit(data)
     assert len(seen) == 4 and not seen[0].any()

@@ -12,7 +12,7 @@ import rankwood as rw
 from conftest import random_lists
 from rankwood.engines.base import Task
 from rankwood.engines.lightgbm import engine
-from rankwood.engines.lightgbm.langevin import Langevin, asked
+from rankwood.engines.lightgbm.langevin import Langevin, parse
 from rankwood.objectives.gradients import GradientComputer
 
 BOTH = pytest.mark.parametrize("mode", ["Constant", "Decreasing"])
@@ -194,8 +194,8 @@ def test_every_value_in_the_text_shrinks(lists):
 
 
 def noise(temperature=1e4, step=0.1, seed=0, round=0, size=200_000):
-    how = asked({"diffusion_temperature": temperature}, step, seed)
-    return how.noise(round, size).astype(float)
+    langevin = parse({"diffusion_temperature": temperature}, step, seed)
+    return langevin.noise(round, size).astype(float)
 
 
 @pytest.mark.parametrize(
@@ -265,11 +265,11 @@ def test_switched_off_it_is_plain_lightgbm(off, lists):
 
 def test_defaults_are_catboosts():
     for mode, rate in (("Constant", 0.001), ("Decreasing", 0.01)):
-        how = asked({"langevin": True, "model_shrink_mode": mode}, 0.1, None)
-        assert how == Langevin(1e4, rate, mode, 0.1, 0)
-    assert asked({"diffusion_temperature": 5}, 0.1, 2) == Langevin(5, 0.001, "Constant", 0.1, 2)
-    assert asked({"model_shrink_rate": 0.5}, 0.1, 2) == Langevin(None, 0.5, "Constant", 0.1, 2)
-    assert asked({"langevin": True, "model_shrink_rate": 0}, 0.1, 2).rate == 0
+        langevin = parse({"langevin": True, "model_shrink_mode": mode}, 0.1, None)
+        assert langevin == Langevin(1e4, rate, mode, 0.1, 0)
+    assert parse({"diffusion_temperature": 5}, 0.1, 2) == Langevin(5, 0.001, "Constant", 0.1, 2)
+    assert parse({"model_shrink_rate": 0.5}, 0.1, 2) == Langevin(None, 0.5, "Constant", 0.1, 2)
+    assert parse({"langevin": True, "model_shrink_rate": 0}, 0.1, 2).shrink_rate == 0
 
 
 @pytest.mark.parametrize(
@@ -314,7 +314,10 @@ def test_what_can_not_be_done_is_said_in_one_sentence(params, message, lists):
 
 def test_a_learning_rate_of_its_own_may_exceed_one_in_the_other_mode():
     # Only Constant multiplies the rate by the learning rate.
-    assert asked({"model_shrink_rate": 0.8, "model_shrink_mode": "Decreasing"}, 1.25, 0).rate == 0.8
+    assert (
+        parse({"model_shrink_rate": 0.8, "model_shrink_mode": "Decreasing"}, 1.25, 0).shrink_rate
+        == 0.8
+    )
 
 
 def test_parameters_are_in_the_file(lists, tmp_path):

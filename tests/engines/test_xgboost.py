@@ -56,17 +56,27 @@ def test_one_tree_has_the_leaves_of_the_native_objective(rng, name, k, norm, fla
     np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
 
 
-def test_training_is_the_native_training(rng):
+@pytest.mark.parametrize(
+    ("method", "policy", "depth"),
+    [
+        ("hist", "lossguide", 0),
+        ("exact", "depthwise", 3),
+    ],  # approx bins by Hessians, to the last bit
+)
+def test_training_is_the_native_training(rng, method, policy, depth):
     X, y, sizes = random_lists(rng, queries=60)
     X = X.astype(np.float32)
-    ranker = small(objective="lambdarank-ndcg@10(hessian=2.0)", n_estimators=10, shuffle=False)
+    trees = {"tree_method": method, "grow_policy": policy, "max_depth": depth}
+    ranker = small(
+        objective="lambdarank-ndcg@10(hessian=2.0)", n_estimators=10, shuffle=False, **trees
+    )
     ours = ranker.fit(X, y, group=sizes).predict(X)
     params = {
         **{"objective": "rank:ndcg", "lambdarank_pair_method": "topk", "base_score": 0.0},
         **{"lambdarank_num_pair_per_sample": 10, "learning_rate": 0.1, "max_leaves": 7},
-        **{"max_depth": 0, "grow_policy": "lossguide", "min_child_weight": 1e-3, "reg_lambda": 0.0},
+        **{"min_child_weight": 1e-3, "reg_lambda": 0.0, **trees},
     }
-    matrix = xgb.QuantileDMatrix(X, y, group=sizes)
+    matrix = (xgb.QuantileDMatrix if method == "hist" else xgb.DMatrix)(X, y, group=sizes)
     theirs = xgb.train({**params, "nthread": 1}, matrix, 10).predict(matrix, output_margin=True)
     assert np.ptp(theirs) > 0.3
     np.testing.assert_allclose(ours, theirs, atol=1e-4)
@@ -119,7 +129,12 @@ def test_dart_can_not_keep_the_best_round(data):
 def test_other_tree_methods(data):
     for method, depth in (("approx", -1), ("exact", 3)):
         ranker = small(tree_method=method, max_depth=depth, grow_policy="depthwise")
-        assert ranker.fit(data, valid=data).history_["ndcg@10"][-1] > 0.6
+        ranker.fit(data, valid=data)
+        # The validation data is in matrices of another kind, and its scores are those of the model.
+        assert ranker.score(data) == pytest.approx(max(ranker.history_["ndcg@10"]), abs=1e-9)
+        usual = small(max_depth=depth, grow_policy="depthwise").fit(data)
+        assert ranker.score(data) > usual.score(data) - 0.02
+        assert not np.array_equal(ranker.predict(data), usual.predict(data))
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_labels_that_are_many_or_broken(rng):
 
 
 def test_early_stopping_knows_which_way_is_better():
-    from rankwood.training.monitoring import Watch
+    from rankwood.training.monitoring import EarlyStopping
 
     class Engine:
         def valid_scores(self):
@@ -92,12 +92,12 @@ def test_early_stopping_knows_which_way_is_better():
     data = rw.RankingData([[1.0], [2.0], [3.0]], [0, 1, 2], qid=[1, 1, 1])
     rounds = [[3.0, 2.0, 1.0], [1.0, 3.0, 2.0], [1.0, 2.0, 3.0], [3.0, 1.0, 2.0]]
     for metric in ("ndcg", "arp"):
-        watch, engine = Watch(metric, 1, data, 1), Engine()
+        stopping, engine = EarlyStopping(metric, 1, data, 1), Engine()
         stops = []
         for done, scores in enumerate(rounds, 1):
             engine.scores = np.array(scores)
-            stops.append(watch.look(engine, done))
-        assert (watch.best, stops) == (3, [False, False, False, True])
+            stops.append(stopping.after_round(engine, done))
+        assert (stopping.best_round, stops) == (3, [False, False, False, True])
 
 
 def test_a_constant_score_earns_the_worst_order():

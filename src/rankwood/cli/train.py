@@ -16,6 +16,7 @@ from rankwood._core.jit import check_labels
 from rankwood.cli import _args, _files, _show
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
+from rankwood.training import model_file
 from rankwood.training.monitoring import named_records, records_of
 
 _EXAMPLE = """
@@ -127,10 +128,6 @@ def _add_recording(parser: argparse.ArgumentParser) -> None:
     )
 
 
-# Parameters of which "none" is a value like others, not the absence of one.
-_WORDS = ("differences",)
-
-
 def parameter(text: str) -> tuple[str, Any]:
     """Read NAME=VALUE; the value may be a number, true, false, none, a list or text."""
     name, equals, value = text.partition("=")
@@ -139,7 +136,7 @@ def parameter(text: str) -> tuple[str, Any]:
         raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {text!r}")
     if name in _ELSEWHERE:
         raise argparse.ArgumentTypeError(f"{name} has an option of its own: {_ELSEWHERE[name]}")
-    words = {"true": True, "false": False, "none": "none" if name in _WORDS else None}
+    words = {"true": True, "false": False, "none": "none" if name in base.NONE_IS_A_WORD else None}
     if value.lower() in words:
         return name, words[value.lower()]
     try:
@@ -169,9 +166,6 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     _check_labels(args.valid, valid, measures)
     reading = perf_counter() - began
     ranker = _ranker(args, metrics)
-    ranker.letor_ = _files.reading(
-        args
-    )  # goes into the model file: later files are read the same way
     try:
         ranker.fit(train, valid=valid)
     except KeyboardInterrupt:
@@ -259,7 +253,8 @@ def _check_labels(path: str, data: RankingData | None, parts: list[Any]) -> None
 
 def _save(ranker: Any, args: argparse.Namespace) -> None:
     """Write the model, and the record if it has a file of its own."""
-    ranker.save(args.model)
+    # Other files for this model are read in the same way as the training data.
+    model_file.write(ranker, args.model, letor=_files.reading(args))
     if args.record_file is None:
         return
     columns = {"round": range(1, 1 + max(map(len, ranker.record_.values()), default=0))}

@@ -1,4 +1,4 @@
-"""What the adapters of engines share: parameters and their names, categorical columns, threads."""
+"""What the adapters of engines share: names of parameters, categorical columns, threads."""
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -14,11 +14,11 @@ from rankwood.data.ranking_data import RankingData
 
 @contextmanager
 def passive_threads() -> Iterator[None]:
-    """Let the OpenMP library that is loaded inside wait passively.
+    """Let threads of an OpenMP library that is loaded inside this context wait passively.
 
-    Between two loops of an engine its threads would wait actively, unless OpenMP is told otherwise when it is
-    loaded: they would take the cores our gradients need, and on a busy machine training can take fifty
-    times as long. A choice the user made stays.
+    By default, OpenMP's threads spin between two parallel loops of an engine. They would occupy the cores that our
+    gradients need, and on a busy machine training can take fifty times as long. The variable is read when the
+    library is loaded; a value that the user has set is kept.
     """
     policy = os.environ.get("OMP_WAIT_POLICY")
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -29,8 +29,8 @@ def passive_threads() -> Iterator[None]:
             del os.environ["OMP_WAIT_POLICY"]
 
 
-#: What programs call the parameters that are Ranker's.
-_WORDS = {
+#: Parameters of Ranker by the names that programs have for them.
+_RANKER_NAMES = {
     **dict.fromkeys(
         ("iterations", "num_iterations", "num_boost_round", "num_trees"), "n_estimators"
     ),
@@ -53,13 +53,14 @@ _WORDS = {
 
 
 def unknown(program: str, name: str, known: Iterable[str]) -> checks.InputError:
-    """Return the error for a parameter that nobody has."""
-    near = f"; did you mean {_WORDS[name]!r}?" if name in _WORDS else checks.nearest(name, known)
+    """Return the error for a parameter that neither Ranker nor the program has."""
+    ours = _RANKER_NAMES.get(name)
+    near = f"; did you mean {ours!r}?" if ours else checks.nearest(name, known)
     return checks.InputError(f"neither Ranker nor {program} has a parameter {name!r}{near}")
 
 
 def refuse(name: str, real: str | None, ours: Mapping[str, str], foreign: Collection[str]) -> None:
-    """Raise if a parameter is Ranker's to decide, or would make something else than a ranker."""
+    """Raise if Ranker sets a parameter itself (`ours`), or if it means nothing to a ranker (`foreign`)."""
     if real is not None and real in ours:
         raise checks.InputError(f"{name} is set by Ranker itself: use {ours[real]}=.")
     if real in foreign:
@@ -67,13 +68,13 @@ def refuse(name: str, real: str | None, ours: Mapping[str, str], foreign: Collec
 
 
 def lacks(program: str, name: str, value: Any, default: Any, instead: str) -> None:
-    """Raise if a shared parameter that an engine doesn't have is not at Ranker's default."""
+    """Raise if the value of a parameter that an engine lacks isn't Ranker's default."""
     if value != default:
         raise checks.InputError(f"{program} has no {name}: {instead}.")
 
 
 def categorical(columns: Any, train: RankingData) -> list[int]:
-    """Return the categorical columns by number, given by number or name, as a list or as text with commas."""
+    """Return the numbers of categorical columns; they are given by number or name, in a list or separated by commas."""
     if columns is None or (isinstance(columns, str) and columns == "auto"):
         return []
     if isinstance(columns, str):
@@ -98,7 +99,7 @@ def categorical(columns: Any, train: RankingData) -> list[int]:
 
 
 def whole(columns: Any, train: RankingData) -> list[int]:
-    """Return categorical columns of an engine that takes whole numbers only; it would cut others silently."""
+    """Do as `categorical` does, for an engine that would silently truncate values that aren't whole numbers."""
     found = categorical(columns, train)
     for column in found:
         values = dense(train.X[:, [column]])[:, 0]
@@ -112,5 +113,5 @@ def whole(columns: Any, train: RankingData) -> list[int]:
 
 
 def dense(X: Any) -> np.ndarray:
-    """Return a matrix for an engine to which an absent value is a missing one: in Rankwood it is 0."""
+    """Return a dense matrix, for engines that take absent entries of a sparse one for missing values, not for 0."""
     return X.toarray() if sparse.issparse(X) else X

@@ -9,115 +9,171 @@ import numpy as np
 from rankwood._core import checks
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
+from rankwood.engines import _parameters
 from rankwood.objectives._kernels.plan import has_ideal
-from rankwood.objectives.lifted import Bivariate
+from rankwood.objectives.units import Unit, unit_of
 
-#: The driver's half of a round: scores in, gradients and hessians out.
+#: What an engine calls in each round: scores of the documents in, gradients and Hessians out.
 Gradients = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 class Task(NamedTuple):
-    """What there is to learn; an engine that takes gradients needs no more than the data."""
+    """What to learn; an engine that takes gradients needs no more of it than the data."""
 
     train: RankingData
-    #: Rows of the training data by query, in the order that equal scores have.
+    #: Rows of the training data by query, in the order in which ties are ranked.
     groups: Groups
     valid: RankingData | None
     objective: Any
     rounds: int
-    #: Whether someone looks at the gradients of each round, even if the engine has its own.
+    #: Whether a `Recorder` needs the gradients of each round, even if the engine computes its own.
     recorded: bool = False
 
 
 class Model(Protocol):
-    """A trained ensemble that predicts, and that goes into a file as text."""
+    """A trained ensemble, which can predict and can be written to a file as text."""
 
-    text: str
+    @property
+    def text(self) -> str:
+        """The whole model, as `load` of its engine reads it."""
 
-    def predict(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
-        """Return one score per row."""
+    @property
+    def needs_groups(self) -> bool:
+        """True if a document's score depends on the other documents of its query."""
+
+    def predict(
+        self, X: Any, groups: Groups | None = None, n_jobs: int | None = None
+    ) -> np.ndarray:
+        """Return one score per row; `groups` are the queries of the rows, if the model needs them."""
 
     def importances(self) -> np.ndarray:
-        """Return what splits on each feature gained in all."""
+        """Return the total gain of the splits on each feature."""
 
 
 class Engine(Protocol):
     """One training run."""
 
-    #: False if later rounds change earlier trees, so that the best round can't be kept.
+    #: False if later rounds change earlier trees, so that an earlier round can't be restored.
     keeps_rounds: bool
-    #: False if the engine runs a loss of its own, and our gradients are for the record only.
-    takes_gradients: bool
 
     def update(self, gradients: Gradients) -> bool:
-        """Grow a tree; False if there is nothing left to split."""
+        """Grow a tree; return False if no leaf can be split any more."""
 
     def valid_scores(self) -> np.ndarray:
-        """Scores of the validation data after the last round."""
+        """Return the scores of the validation data after the last round."""
 
     def model(self, rounds: int) -> Model:
         """Return the ensemble of the first `rounds` trees."""
 
 
-#: Engines, and the package that each needs.
+class Abilities(NamedTuple):
+    """What an engine can do; read before the engine is imported, as it need not be installed."""
+
+    #: Module below `rankwood.engines`, with `start(params, task)`, `check_params(params, objective)`, `load(text)`;
+    #: and `native(objective)`, which raises unless the engine has a loss for it, if it takes no gradients.
+    module: str
+    #: Package that the engine needs, and the extra of Rankwood that installs it; "" if it needs none.
+    package: str
+    #: What the objectives it can train have gradients of.
+    units: tuple[Unit, ...] = ("documents",)
+    #: False if the engine trains losses of its own only, and our gradients are for the record.
+    takes_gradients: bool = True
+
+
+#: All engines, in the order in which errors suggest them.
 ENGINES = {
-    "lightgbm": "lightgbm",
-    "xgboost": "xgboost",
-    "catboost": "catboost",
-    "pairtree": "",
+    "pairtree": Abilities("pairtree.engine", "", units=("pairs",)),
+    "lightgbm": Abilities("lightgbm.engine", "lightgbm", units=("documents", "pairs")),
+    "xgboost": Abilities("xgboost", "xgboost"),
+    "catboost": Abilities("catboost.engine", "catboost", takes_gradients=False),
 }
-MODULES = {
-    "lightgbm": "lightgbm.engine",
-    "xgboost": "xgboost",
-    "catboost": "catboost.engine",
-    "pairtree": "pairtree.engine",
-}
-#: Engines that can train objectives of pairs, `bi-...`.
-ON_PAIRS = ("pairtree", "lightgbm")
+
+#: Engine parameters that take the word "none", not None, for a value.
+NONE_IS_A_WORD = frozenset({"differences"})
+
+
+def abilities_of(name: Any) -> Abilities:
+    """Return what an engine can do, or raise if there is no engine of this name."""
+    if not isinstance(name, str) or name not in ENGINES:
+        raise checks.InputError(f"unknown engine {name!r}{checks.nearest(str(name), ENGINES)}")
+    return ENGINES[name]
 
 
 def find(name: Any) -> Any:
-    """Return the module of an engine: `start(params, task)`, `check_params(params, objective)` and `load(text)`."""
-    if not isinstance(name, str) or name not in ENGINES:
-        raise checks.InputError(f"unknown engine {name!r}{checks.nearest(str(name), ENGINES)}")
+    """Return the module of an engine (see `Abilities.module`), or raise if its package isn't installed."""
+    abilities = abilities_of(name)
     try:
-        return import_module(f"rankwood.engines.{MODULES[name]}")
+        return import_module(f"rankwood.engines.{abilities.module}")
     except ModuleNotFoundError as error:
-        if error.name != ENGINES[name]:
+        if error.name != abilities.package:
             raise
         raise checks.InputError(
-            f"engine={name!r} needs the package {ENGINES[name]}: pip install 'rankwood[{name}]'."
+            f"engine={name!r} needs the package {abilities.package}: pip install 'rankwood[{name}]'."
         ) from None
 
 
 def check(name: Any, objective: Any, beyond: bool = False) -> None:
-    """Raise unless an engine is there and can train an objective, with documents beyond the lists if there are."""
-    # First, so that nobody is told to install what won't help.
-    if isinstance(objective, Bivariate) and str(name) in ENGINES and name not in ON_PAIRS:
-        raise checks.InputError(
-            f"engine={name!r} can't train objectives of pairs (bi-...). Engines that can: {', '.join(ON_PAIRS)}."
-        )
+    """Raise unless an engine is installed and can train an objective.
+
+    `beyond` tells whether queries have documents that are not in the lists, which ideals of metrics count.
+    """
+    abilities = abilities_of(name)
+    # The units come first, so that no one installs an engine that can't help.
+    if unit_of(objective) not in abilities.units:
+        raise _cannot_train(name, unit_of(objective))
     module = find(name)
-    if not isinstance(objective, Bivariate) and name == "pairtree":
+    if abilities.takes_gradients:
+        return
+    module.native(objective)
+    if beyond and has_ideal(objective):
         raise checks.InputError(
-            "engine='pairtree' trains objectives of pairs only: write bi- before the name of an objective, as in "
+            f"engine={name!r} has losses of its own, whose ideal is that of the lists alone; leave out "
+            "`beyond` (in TwoStage: ideal='list') or take another engine."
+        )
+
+
+def _cannot_train(name: str, unit: Unit) -> checks.InputError:
+    """Return the error for an engine that can't train objectives of a unit."""
+    if unit == "documents":
+        return checks.InputError(
+            f"engine={name!r} trains objectives of pairs only: write bi- before the name of an objective, as in "
             "'bi-lambdarank-ndcg@5', or take another engine."
         )
-    if hasattr(module, "native"):  # it takes no gradients
-        module.native(objective)
-        if beyond and has_ideal(objective):
-            raise checks.InputError(
-                f"engine={name!r} has losses of its own, whose ideal is that of the lists alone; leave out "
-                "`beyond` (in TwoStage: ideal='list') or take another engine."
-            )
+    return checks.InputError(
+        f"engine={name!r} can't train objectives of pairs (bi-...). {engines_that_can(unit)}"
+    )
+
+
+def engines_that_can(unit: Unit) -> str:
+    """Return a sentence with the engines that train every objective of a unit."""
+    able = [
+        name
+        for name, abilities in ENGINES.items()
+        if unit in abilities.units and abilities.takes_gradients
+    ]
+    return f"Engines that can: {', '.join(able)}."
 
 
 def check_params(name: str, params: dict[str, Any], objective: Any) -> None:
-    """Raise unless an engine knows these parameters; `start` says the same, but needs the data."""
+    """Raise unless an engine has these parameters; `start` raises the same errors, but needs the data."""
     find(name).check_params(params, objective)
+
+
+def check_columns(params: dict[str, Any], data: RankingData) -> None:
+    """Raise unless data has the features that parameters of an engine refer to, by name or number."""
+    _parameters.categorical(params.get("categorical_feature"), data)
+    if params.get("differences") is not None:
+        from rankwood.engines.pair_lists import columns_of  # it imports this module
+
+        columns_of(params["differences"], data.feature_names, data.n_features)
 
 
 def start(name: str, params: dict[str, Any], task: Task) -> Engine:
     """Begin a training run."""
     engine: Engine = find(name).start(params, task)
     return engine
+
+
+def needs_groups(model: Any) -> bool:
+    """Return `model.needs_groups`, also of models that still call it `needs_lists`."""
+    return getattr(model, "needs_groups", getattr(model, "needs_lists", False))

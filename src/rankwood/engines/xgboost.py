@@ -4,20 +4,20 @@ import json
 import re
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from rankwood._core import checks, threads
-from rankwood.engines import _parameters
+from rankwood.data.groups import Groups
+from rankwood.engines import _errors, _parameters
 from rankwood.engines.base import Gradients, Task
 from rankwood.engines.lightgbm import langevin
 
 with _parameters.passive_threads():
     import xgboost as xgb
 
-#: Names that engines share, and what XGBoost calls them.
+#: Parameters that engines share, and their names in XGBoost.
 _SHARED = {
     "learning_rate": "learning_rate",
     "num_leaves": "max_leaves",
@@ -30,7 +30,7 @@ _SHARED = {
     "random_state": "seed",
     "n_jobs": "nthread",
 }
-#: XGBoost's second names.
+#: XGBoost's aliases.
 _ALIASES = {
     "eta": "learning_rate",
     "alpha": "reg_alpha",
@@ -38,7 +38,7 @@ _ALIASES = {
     "min_split_loss": "gamma",
     "silent": "verbosity",
 }
-# Ours to decide: the objective, how long to train, and what is printed and measured.
+# Ranker sets these: the objective, the number of rounds, and what is printed and measured.
 _OURS = {
     "objective": "objective",
     "num_boost_round": "n_estimators",
@@ -53,11 +53,12 @@ _OURS = {
     "enable_categorical": "categorical_feature",
     "feature_types": "categorical_feature",
 }
-# XGBoost would take them, and do something else than rank; or they are of its own ranking objectives.
+# XGBoost accepts these, and would do something else than rank.
 _FOREIGN = (
     *("num_class", "num_target", "multi_strategy", "base_score", "boost_from_average"),
     *("scale_pos_weight", "process_type", "updater", "refresh_leaf", "num_feature"),
 )
+#: Parameters of XGBoost's own ranking objectives, which aren't used, and their names in ours.
 _OBJECTIVE = {
     "lambdarank_pair_method": "truncation",
     "lambdarank_num_pair_per_sample": "truncation",
@@ -66,13 +67,32 @@ _OBJECTIVE = {
     "ndcg_exp_gain": "gain",
 }
 _DART = ("rate_drop", "skip_drop", "one_drop", "sample_type", "normalize_type")
-_NOT_NAMES = {"name", "specified_updater", "updater_seq"}  # what else a configuration holds
+_NOT_NAMES = {
+    "name",
+    "specified_updater",
+    "updater_seq",
+}  # keys of a configuration that aren't parameters
+
+
+def _reason(message: str) -> str:
+    """Return what is of use in a message of XGBoost, without the place in its sources."""
+    message = re.split(r"\nStack trace|\n\n", message)[0]
+    message = re.sub(r"^\[[\d:]+\] \S+:\d+: ", "", message)
+    message = _errors.one_line(re.sub(r"^Check failed: .*?: ", "", message))
+    if re.search("categor|cateogry", message, re.IGNORECASE):
+        return "it takes categories as whole numbers from 0, not too large; number them first"
+    if "`inf`" in message:
+        return "a feature is infinite or beyond float32; make it NaN or a smaller number"
+    return message
+
+
+_plain_errors = _errors.plain_errors(
+    "XGBoost", (xgb.core.XGBoostError, TypeError, ValueError), _reason
+)
 
 
 class XGBoostEngine:
     """One training run of XGBoost."""
-
-    takes_gradients = True
 
     def __init__(self, params: dict[str, Any], task: Task) -> None:
         params = dict(params)
@@ -83,31 +103,33 @@ class XGBoostEngine:
             make = _maker(params, kinds if columns else None)
             self._train = make(task.train.X)
             self._valid = None if task.valid is None else make(task.valid.X, self._train)
-            known = [m for m in (self._train, self._valid) if m is not None]
-            self._booster = xgb.Booster(params, known)
+            matrices = [self._train] if self._valid is None else [self._train, self._valid]
+            self._booster = xgb.Booster(params, matrices)
         self._rounds = 0
 
     def update(self, gradients: Gradients) -> bool:
-        """Grow a tree; False if there is nothing left to split."""
+        """Grow a tree; return False if no leaf can be split any more."""
         before = []
 
-        def look(scores: np.ndarray, _: Any) -> tuple[np.ndarray, np.ndarray]:
+        def objective(scores: np.ndarray, _: Any) -> tuple[np.ndarray, np.ndarray]:
             before.append(scores)
-            return gradients(scores.astype(np.float64))  # as in other engines: kernels compile once
+            # Other engines have scores in float64 too: kernels are compiled for one type.
+            return gradients(scores.astype(np.float64))
 
         with _plain_errors():
-            self._booster.update(self._train, self._rounds, fobj=look)
+            self._booster.update(self._train, self._rounds, fobj=objective)
             self._rounds += 1
             moved = self._booster.predict(self._train, output_margin=True) - before[0]
-            # Only if all scores moved by about the same is it worth a look whether the tree has splits.
+            # A tree is written out, to see whether it has splits, only if it moved all scores by about the same.
             return bool(np.ptp(moved) > 1e-5 * np.abs(moved).max()) or self._has_splits()
 
     def _has_splits(self) -> bool:
+        """Return whether the last tree has any split."""
         last = self._booster[self._rounds - 1 : self._rounds]
         return any("yes=" in tree for tree in last.get_dump())
 
     def valid_scores(self) -> np.ndarray:
-        """Scores of the validation data after the last round."""
+        """Return the scores of the validation data after the last round."""
         return self._booster.predict(self._valid, output_margin=True).astype(np.float64)
 
     def model(self, rounds: int) -> "XGBoostModel":
@@ -119,6 +141,8 @@ class XGBoostEngine:
 class XGBoostModel:
     """A trained XGBoost ensemble; its text, JSON, is its whole state."""
 
+    needs_groups = False
+
     def __init__(self, text: str) -> None:
         self.text = text
         self._booster: xgb.Booster | None = None
@@ -126,7 +150,9 @@ class XGBoostModel:
     def __getstate__(self) -> dict[str, Any]:
         return {"text": self.text, "_booster": None}
 
-    def predict(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
+    def predict(
+        self, X: Any, groups: Groups | None = None, n_jobs: int | None = None
+    ) -> np.ndarray:
         """Return one score per row."""
         booster = self._loaded()
         booster.set_param({"nthread": threads.threads(n_jobs)})
@@ -135,24 +161,25 @@ class XGBoostModel:
         return scores.astype(np.float64)
 
     def importances(self) -> np.ndarray:
-        """Return what splits on each feature gained in all."""
+        """Return the total gain of the splits on each feature."""
         booster = self._loaded()
         gained = booster.get_score(importance_type="total_gain")
         return np.array([gained.get(f"f{i}", 0.0) for i in range(booster.num_features())])
 
     def _loaded(self) -> Any:
+        """Return the booster, which is read from the text on first use."""
         if self._booster is None:
             self._booster = xgb.Booster(model_file=bytearray(self.text.encode()))
         return self._booster
 
 
 def start(params: dict[str, Any], task: Task) -> XGBoostEngine:
-    """Begin a training run with parameters by the shared names or XGBoost's own."""
+    """Begin a training run; parameters have the shared names or XGBoost's own."""
     return XGBoostEngine(translate(params), task)
 
 
 def check_params(params: dict[str, Any], objective: Any) -> None:
-    """Raise unless XGBoost knows these parameters."""
+    """Raise unless XGBoost has these parameters."""
     translate(params)
 
 
@@ -165,14 +192,14 @@ def load(text: str) -> XGBoostModel:
 
 
 def translate(params: dict[str, Any]) -> dict[str, Any]:
-    """Give parameters the names XGBoost takes, with what Ranker's mean there; refuse what it hasn't."""
+    """Return parameters under XGBoost's names, with Ranker's meaning; raise if XGBoost lacks one."""
     out: dict[str, Any] = {}
     for name, value in params.items():
         real = _ALIASES.get(name, name)
         if name in _SHARED:
             out[_SHARED[name]] = value
         elif name == "min_child_samples":
-            instead = "it knows no documents in a leaf, only the sum of hessians, min_child_weight"
+            instead = "its leaves are limited by the sum of Hessians only, min_child_weight"
             _parameters.lacks("XGBoost", name, value, 20, instead)
         elif name in langevin.NAMES:
             raise checks.InputError(
@@ -187,8 +214,10 @@ def translate(params: dict[str, Any]) -> dict[str, Any]:
             _parameters.refuse(name, real, _OURS, _FOREIGN)
             out[real] = value
     out["nthread"] = threads.threads(out.get("nthread"))
-    out["max_depth"] = max(out.get("max_depth", 0), 0)  # -1: as deep as there are leaves
-    out.setdefault("grow_policy", "lossguide")  # leaf by leaf, so that max_leaves decides
+    out["max_depth"] = max(out.get("max_depth", 0), 0)  # -1 means no limit, which is 0 in XGBoost
+    out.setdefault(
+        "grow_policy", "lossguide"
+    )  # the leaf of the largest gain first, so that max_leaves is the limit
     out.setdefault("tree_method", "hist")
     if out.get("booster", "gbtree") not in ("gbtree", "dart"):
         raise checks.InputError(f"booster must be 'gbtree' or 'dart', got {out['booster']!r}.")
@@ -198,17 +227,17 @@ def translate(params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_names(params: dict[str, Any]) -> None:
-    """Raise if XGBoost has no parameter of some name, or can't read a value; it would only warn itself."""
+    """Raise if XGBoost lacks a parameter or can't read its value; XGBoost itself would only warn."""
     wrong = [name for name in _DART if name in params]
-    if wrong and params.get("booster") != "dart":  # not every version says so
+    if wrong and params.get("booster") != "dart":  # not every version of XGBoost warns
         raise checks.InputError(f"{wrong[0]} needs booster='dart'.")
     smallest = xgb.DMatrix(np.zeros((1, 1)), nthread=1)
-    with _plain_errors(), warnings.catch_warnings(record=True) as said:
+    with _plain_errors(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         booster = xgb.Booster({**params, "validate_parameters": True}, [smallest])
         booster.num_features()  # parameters are read only now
         config = json.loads(booster.save_config())
-    text = " ".join(str(w.message) for w in said)
+    text = " ".join(str(w.message) for w in caught)
     unused = re.search(r'Parameters: \{ "(\w+)"', text)
     if unused:
         known = {*_SHARED, *_keys(config)} - {*_OURS, *_FOREIGN, *_NOT_NAMES}
@@ -216,7 +245,7 @@ def _check_names(params: dict[str, Any]) -> None:
 
 
 def _keys(config: Any) -> Iterator[str]:
-    """Yield the names of all parameters in a configuration."""
+    """Yield the names of all parameters in a configuration, which is nested."""
     if isinstance(config, list):
         for item in config:
             yield from _keys(item)
@@ -226,7 +255,7 @@ def _keys(config: Any) -> Iterator[str]:
 
 
 def _maker(params: dict[str, Any], kinds: list[str] | None) -> Any:
-    """Return what makes XGBoost's matrices: bins at once, without a second copy of the values, if it can."""
+    """Return a function that makes XGBoost's matrices: binned ones, which need no copy of the values, if possible."""
     options: dict[str, Any] = {"nthread": params["nthread"]}
     if kinds is not None:
         options |= {"feature_types": kinds, "enable_categorical": True}
@@ -234,22 +263,3 @@ def _maker(params: dict[str, Any], kinds: list[str] | None) -> Any:
         options["max_bin"] = params.get("max_bin", 256)
         return lambda X, ref=None: xgb.QuantileDMatrix(_parameters.dense(X), ref=ref, **options)
     return lambda X, ref=None: xgb.DMatrix(_parameters.dense(X), **options)
-
-
-@contextmanager
-def _plain_errors(action: str = "train") -> Iterator[None]:
-    """Turn an error of XGBoost into one of ours, without the place in its sources."""
-    try:
-        yield
-    except checks.InputError:
-        raise
-    except (xgb.core.XGBoostError, TypeError, ValueError) as error:
-        reason = re.split(r"\nStack trace|\n\n", str(error).strip())[0]
-        reason = re.sub(r"^\[[\d:]+\] \S+:\d+: ", "", reason)
-        reason = re.sub(r"^Check failed: .*?: ", "", reason)
-        reason = "; ".join(line.strip() for line in reason.splitlines() if line.strip())
-        if re.search("categor|cateogry", reason, re.IGNORECASE):
-            reason = "it takes categories as whole numbers from 0, not too large; number them first"
-        elif "`inf`" in reason:
-            reason = "a feature is infinite or beyond float32; make it NaN or a smaller number"
-        raise checks.InputError(f"XGBoost can't {action}: {reason.rstrip('.')}.") from None

@@ -33,7 +33,7 @@ from rankwood.objectives.parts.weights import (
     Uniform,
     WinnerLabel,
 )
-from rankwood.objectives.units import base_of, has_pairs
+from rankwood.objectives.units import base_of, has_pair_set
 
 _FEW_PAIRS = 30_000  # plain Python visits so many sooner than the kernel would be compiled
 
@@ -78,7 +78,7 @@ class HalfSquared:
 
 def weights_only(objective: Any) -> Lambda:
     """Return the objective whose Hessians are sums of the pair weights; normalisations are left out."""
-    if not has_pairs(objective):
+    if not has_pair_set(objective):
         raise checks.InputError(
             f"{objective!r} has no pairs: pair weights and effective pairs are for objectives made of pairs, "
             "Lambda(...)."

@@ -1,12 +1,14 @@
-"""What an objective says of itself: the unit it is about, and how it reads labels."""
+"""What an objective says of itself: what it has gradients of, whether it has pairs, and how it reads labels."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+Unit = Literal["documents", "pairs"]
 
-def unit_of(objective: Any) -> str:
-    """Return what an objective has gradients of: "documents", or "pairs" of documents."""
+
+def unit_of(objective: Any) -> Unit:
+    """Return what an objective has gradients of; objectives of pairs say so by a class attribute `unit`."""
     return getattr(objective, "unit", "documents")
 
 
@@ -15,11 +17,11 @@ def base_of(objective: Any) -> Any:
     return objective.base if unit_of(objective) == "pairs" else objective
 
 
-def has_pairs(objective: Any) -> bool:
-    """Tell whether an objective, or the one that was lifted, is a sum over pairs of documents."""
+def has_pair_set(objective: Any) -> bool:
+    """Tell whether an objective, or the one that it lifts to pairs, sums over a pair set, as `Lambda` does."""
     return hasattr(base_of(objective), "pairs")
 
 
 def read_labels(objective: Any, y: np.ndarray) -> np.ndarray:
-    """Return the labels as an objective reads them: as its part `labels` says, or as they are."""
+    """Return the labels as an objective of documents reads them: as its part `labels` says, or as they are."""
     return objective.labels.read(y) if hasattr(objective, "labels") else y

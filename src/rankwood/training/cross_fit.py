@@ -1,77 +1,101 @@
 """Cross-fitting: every query is scored by a model that was trained without it."""
 
+import hashlib
+from enum import IntEnum
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 
 from rankwood._core import checks
 from rankwood._core.progress import bar
 from rankwood.data.ranking_data import RankingData
 
-_NEW = (
-    2  # training data is split by seed 0, validation data by 1: each by random numbers of its own
-)
+_FINGERPRINT_ROWS = 64  # rows whose features are part of a fingerprint
 
 
-class Crossed(NamedTuple):
+class Stream(IntEnum):
+    """Streams of random numbers, one for each data set that is split; ties at the cutoff have stream 3."""
+
+    TRAIN = 0
+    VALID = 1
+    UNSEEN = 2
+
+
+class CrossFit(NamedTuple):
     """Models by fold, and for each data set the fold of each query and the score of each row."""
 
     rankers: list[Any]
     folds: list[np.ndarray]
     scores: list[np.ndarray]
+    #: A digest of each data set, to recognise it by.
+    fingerprints: list[str]
+    seconds: float
 
 
 def cross_fit(
     ranker: Any, sets: list[RankingData], folds: int, seed: int, verbose: bool | None
-) -> Crossed:
+) -> CrossFit:
     """Train a clone without each fold of the training data, and score the fold with it.
 
     `sets` are the training data and, if there is any, the validation data: model i is stopped by the validation
     queries that are not in fold i, and scores those that are.
     """
-    crossed = Crossed(
-        [],
-        [split(data, folds, seed, place) for place, data in enumerate(sets)],
-        [np.empty(len(data)) for data in sets],
-    )
-    with bar(folds, "First stage", verbose) as step:
+    start = perf_counter()
+    rankers: list[Any] = []
+    streams = (Stream.TRAIN, Stream.VALID)
+    fold_of = [random_folds(data, folds, seed, streams[i]) for i, data in enumerate(sets)]
+    scores = [np.empty(len(data)) for data in sets]
+    with bar(folds, "First stage", verbose) as advance:
         for i in range(folds):
-            one = clone(ranker)
-            if "verbose" in one.get_params(deep=False):
-                one.set_params(verbose=False)  # there is one bar already
-            seen = [_others(d, fold, i) for d, fold in zip(sets, crossed.folds, strict=True)]
-            one.fit(seen[0], valid=seen[1] if len(seen) > 1 else None)
-            for data, fold, out in zip(sets, crossed.folds, crossed.scores, strict=True):
-                _score(one, data, fold == i, out)
-            crossed.rankers.append(one)
-            step(f"fold {i + 1} done")
-    return crossed
+            model = clone(ranker)
+            if "verbose" in model.get_params(deep=False):
+                model.set_params(verbose=False)  # the bar over folds is enough
+            others = [without_fold(*both, i) for both in zip(sets, fold_of, strict=True)]
+            model.fit(others[0], valid=others[1] if len(others) > 1 else None)
+            for data, fold, out in zip(sets, fold_of, scores, strict=True):
+                _score_queries(model, data, fold == i, out)
+            rankers.append(model)
+            advance(f"fold {i + 1} done")
+    fingerprints = [fingerprint(data) for data in sets]
+    return CrossFit(rankers, fold_of, scores, fingerprints, perf_counter() - start)
 
 
-def score_new(rankers: list[Any], data: RankingData, seed: int) -> np.ndarray:
-    """Score queries that no model has seen: they are split into folds too, and fold i goes to model i."""
-    fold = split(data, len(rankers), seed, _NEW)
+def score_unseen(rankers: list[Any], data: RankingData, seed: int) -> np.ndarray:
+    """Score queries that no model was trained on: they are split into folds too, and model i scores fold i."""
+    fold = random_folds(data, len(rankers), seed, Stream.UNSEEN)
     scores = np.empty(len(data))
     for i, ranker in enumerate(rankers):
-        _score(ranker, data, fold == i, scores)
+        _score_queries(ranker, data, fold == i, scores)
     return scores
 
 
-def split(data: RankingData, folds: int, seed: int, place: int) -> np.ndarray:
-    """Return a random fold of each query; folds are of equal size, or one query apart."""
+def random_folds(data: RankingData, folds: int, seed: int, stream: Stream) -> np.ndarray:
+    """Return a random fold for each query; the sizes of two folds differ by one query at most."""
     queries = np.arange(data.groups.ids.size)
-    return np.random.default_rng([seed, place]).permutation(queries % folds)
+    return np.random.default_rng([seed, int(stream)]).permutation(queries % folds)
 
 
-def _others(data: RankingData, fold: np.ndarray, i: int) -> RankingData:
-    """Return the queries that are not in fold i; all of them if there is one fold only."""
+def without_fold(data: RankingData, fold: np.ndarray, i: int) -> RankingData:
+    """Return the queries that are not in fold i, or all queries if there is one fold only."""
     return data if fold.max() == 0 else data.select(fold != i)
 
 
-def _score(ranker: Any, data: RankingData, here: np.ndarray, out: np.ndarray) -> None:
-    """Fill `out` with the scores of the queries where a mask is true."""
-    if here.any():
-        rows = data.groups.per_row(here)
-        found = ranker.predict(data.select(here))
-        out[rows] = checks.vector(found, "first-stage scores", int(rows.sum()))
+def _score_queries(ranker: Any, data: RankingData, mask: np.ndarray, scores: np.ndarray) -> None:
+    """Write the scores of the queries where a mask is true into `scores`."""
+    if mask.any():
+        rows = data.groups.per_row(mask)
+        found = ranker.predict(data.select(mask))
+        scores[rows] = checks.vector(found, "first-stage scores", int(rows.sum()))
+
+
+def fingerprint(data: RankingData) -> str:
+    """Return a digest of the labels, the queries and the features of some rows, to recognise data by."""
+    some = np.unique(np.linspace(0, len(data) - 1, _FINGERPRINT_ROWS).astype(np.int64))
+    X = data.X[some].toarray() if sparse.issparse(data.X) else np.asarray(data.X[some])
+    digest = hashlib.blake2b(digest_size=16)
+    for array in (data.y, data.groups.ptr, data.groups.rows, X):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()

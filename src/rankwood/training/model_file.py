@@ -1,16 +1,14 @@
-"""Models on disk: one JSON object, a header and the engine's own text. No pickle anywhere.
+"""Models on disk: one JSON object, a header and the engine's own text. Nothing is pickled.
 
-What `content_of` makes of a ranker has no header, so that it can be a part of a larger file.
+The object that `content_of` returns for a ranker has no header, so that it can be a part of a larger file.
 """
 
 import hashlib
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
+from types import NoneType
 from typing import Any
-
-import numpy as np
 
 from rankwood._core import checks
 from rankwood._core.atomic import replacing
@@ -21,16 +19,25 @@ from rankwood.objectives.families.registry import objective
 
 _FORMAT = "rankwood-model"
 _VERSION = 1
+#: Fields of a ranker and their types. Older files have no "record".
+_RANKER = {
+    "engine": str,
+    "objective": str,
+    "n_features": int,
+    "feature_names": (list, NoneType),
+    "best_iteration": int,
+    "history": dict,
+    "seconds": dict,
+    "letor": (dict, NoneType),
+    "params": dict,
+    "model": str,
+}
 
 
-def write(ranker: Any, path: str | Path) -> None:
-    """Write a fitted ranker; an existing file stays whole until the new one is."""
-    write_content(content_of(ranker), path)
-
-
-def read(ranker: Any, path: str | Path) -> None:
-    """Fill a new ranker from a file."""
-    fill(ranker, read_content(path, "Ranker"), path)
+def write(ranker: Any, path: str | Path, letor: dict[str, Any] | None = None) -> None:
+    """Write a fitted ranker, and how the LETOR files of its training data were read."""
+    content = content_of(ranker)
+    write_content({**content, "letor": letor or content["letor"]}, path)
 
 
 def content_of(ranker: Any) -> dict[str, Any]:
@@ -39,11 +46,11 @@ def content_of(ranker: Any) -> dict[str, Any]:
         "engine": ranker.engine,
         "objective": repr(ranker.objective_),
         "n_features": ranker.n_features_in_,
-        "feature_names": list(getattr(ranker, "feature_names_in_", [])) or None,
+        "feature_names": ranker._feature_names(),
         "best_iteration": ranker.best_iteration_,
         "history": ranker.history_,
         "seconds": ranker.seconds_,
-        "record": getattr(ranker, "record_", {}),
+        "record": ranker.record_,
         "letor": getattr(ranker, "letor_", None),
         "params": params_of(ranker),
         "model": ranker.model_.text,
@@ -51,50 +58,62 @@ def content_of(ranker: Any) -> dict[str, Any]:
 
 
 def params_of(estimator: Any) -> dict[str, Any]:
-    """Return parameters as an object for JSON."""
-    return {k: _plain(v) for k, v in estimator.get_params(deep=False).items()}
+    """Return the parameters of an estimator as an object for JSON."""
+    return {name: _to_json(value) for name, value in estimator.get_params(deep=False).items()}
 
 
-def fill(ranker: Any, content: dict[str, Any], path: str | Path) -> None:
-    """Fill a new ranker from the object that `content_of` made."""
-    with sound(path):
-        engine, text = content["engine"], content["model"]
-        model = base.find(engine).load(text)
-        ranker.set_params(**content["params"])
-        ranker.objective_ = _objective(content["objective"], path)
-        ranker.n_features_in_ = int(content["n_features"])
-        if content["feature_names"]:
-            ranker.feature_names_in_ = np.array(content["feature_names"], dtype=object)
-        ranker.best_iteration_ = int(content["best_iteration"])
-        if content["letor"]:
-            ranker.letor_ = content["letor"]
-        ranker.history_, ranker.seconds_ = content["history"], content["seconds"]
-        ranker.record_ = content.get("record", {})  # older files have none
-        ranker.model_ = model
+def fill(ranker: Any, content: Any, path: str | Path) -> None:
+    """Fill a new ranker from the object that `content_of` returned."""
+    require(content, _RANKER, path)
+    ranker.model_ = _load_model(content["engine"], content["model"], path)
+    ranker.set_params(**content["params"])
+    ranker.objective_ = _objective(content["objective"], path)
+    ranker._set_features(content["n_features"], content["feature_names"])
+    ranker.best_iteration_ = content["best_iteration"]
+    ranker.history_ = content["history"]
+    ranker.seconds_ = content["seconds"]
+    ranker.record_ = content.get("record", {})
+    if content["letor"]:
+        ranker.letor_ = content["letor"]
 
 
-@contextmanager
-def sound(path: str | Path) -> Iterator[None]:
-    """Say that a file is damaged if what is in it can't be used."""
+def require(content: Any, types: Mapping[str, Any], path: str | Path) -> None:
+    """Raise unless an object of a file has these fields, with values of these types."""
+    if not isinstance(content, dict):
+        raise checks.InputError(
+            f"{path} is damaged: a value in it is of the wrong kind, {type(content).__name__}."
+        )
+    for name, kind in types.items():
+        if name not in content:
+            raise checks.InputError(f"{path} is damaged: {name!r} is missing.")
+        if not isinstance(content[name], kind):
+            raise checks.InputError(
+                f"{path} is damaged: {name!r} is of the wrong kind, {type(content[name]).__name__}."
+            )
+
+
+def _load_model(engine: str, text: str, path: str | Path) -> base.Model:
+    """Return the model of an engine from its text, which only the engine can check."""
+    module = base.find(engine)
     try:
-        yield
-    except KeyError as error:
-        raise checks.InputError(f"{path} is damaged: {error} is missing.") from None
-    except checks.InputError:
-        raise
-    except (TypeError, ValueError, AttributeError):
-        raise checks.InputError(f"{path} is damaged: a value in it is of the wrong kind.") from None
+        return module.load(text)
+    except checks.InputError as error:
+        raise checks.InputError(f"{path} is damaged: {error}") from None
+    except (KeyError, TypeError, ValueError):
+        raise checks.InputError(
+            f"{path} is damaged: 'model' is not a model of engine={engine!r}."
+        ) from None
 
 
 def write_content(content: dict[str, Any], path: str | Path, kind: str = "Ranker") -> None:
     """Write an object with a header and a checksum; `kind` is the class that reads it."""
-    head: dict[str, Any] = {
+    header: dict[str, Any] = {
         "format": _FORMAT,
         "format_version": _VERSION,
         "rankwood": __version__,
         "kind": kind,
     }
-    whole = {**head, **content}
+    whole = {**header, **content}
     whole["sha256"] = _checksum(whole)
     try:
         with replacing(path) as file:
@@ -115,7 +134,7 @@ def read_content(path: str | Path, kind: str) -> dict[str, Any]:
 
 
 def _objective(text: str, path: str | Path) -> Any:
-    """Return the objective of a model, which may be made of parts that nobody has imported yet."""
+    """Return the objective of a model; the module that defines its parts may not have been imported yet."""
     try:
         return objective(text)
     except checks.InputError as error:
@@ -126,16 +145,17 @@ def _objective(text: str, path: str | Path) -> Any:
 
 
 def _checksum(content: dict[str, Any]) -> str:
+    """Return a digest of everything in a file but the digest itself."""
     rest = {name: value for name, value in content.items() if name != "sha256"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def _parse(path: str | Path) -> dict[str, Any]:
-    """Return the JSON object of a model file, or say what the file is instead."""
+    """Return the JSON object of a model file; raise, with what the file seems to be, if it is something else."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise checks.InputError(f"{path} is no Rankwood model: it is a binary file.") from None
+        raise checks.InputError(f"{path} is not a Rankwood model: it is a binary file.") from None
     except OSError as error:
         raise checks.InputError(f"{path} can't be read: {error.strerror}.") from None
     if text.startswith("tree\n"):
@@ -147,12 +167,12 @@ def _parse(path: str | Path) -> dict[str, Any]:
         content = json.loads(text)
     except json.JSONDecodeError as error:
         raise checks.InputError(
-            f"{path} is no Rankwood model, or a damaged one: not JSON at line {error.lineno}."
+            f"{path} is not a Rankwood model, or a damaged one: not JSON at line {error.lineno}."
         ) from None
     except RecursionError:
-        raise checks.InputError(f"{path} is no Rankwood model: JSON too deep.") from None
+        raise checks.InputError(f"{path} is not a Rankwood model: JSON too deep.") from None
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
-        raise checks.InputError(f"{path} is JSON, but no model that Ranker.save wrote.")
+        raise checks.InputError(f"{path} is JSON, but not a model that Ranker.save wrote.")
     if content.get("format_version") != _VERSION:
         raise checks.InputError(
             f"{path} has format version {content.get('format_version')}, this Rankwood reads "
@@ -161,14 +181,14 @@ def _parse(path: str | Path) -> dict[str, Any]:
     return content
 
 
-def _plain(value: Any) -> Any:
-    """Return a parameter in a form that JSON has: parts go by their printed form."""
+def _to_json(value: Any) -> Any:
+    """Return the value of a parameter in a form that JSON has; parts become the text that `repr` returns."""
     if is_part(value):
         return repr(value)
     if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
+        return [_to_json(item) for item in value]
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, (set, frozenset)):
         return sorted(value)
-    return value if isinstance(value, (str, int, float, bool, dict, type(None))) else repr(value)
+    return value if isinstance(value, (str, int, float, bool, dict, NoneType)) else repr(value)

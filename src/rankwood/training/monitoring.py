@@ -1,4 +1,4 @@
-"""Following a training run: validation metrics and when to stop, and what is recorded on request."""
+"""Following a training run: validation metrics and early stopping, and curves that are recorded on request."""
 
 from typing import Any
 
@@ -10,35 +10,44 @@ from rankwood.data.ranking_data import RankingData
 from rankwood.diagnostics import cutoff
 from rankwood.engines import base
 from rankwood.metrics.evaluate import Evaluator, named_metrics
-from rankwood.objectives.bivariate import PairGradientComputer
 from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.inspection import Coherency, Used
-from rankwood.objectives.lifted import Bivariate
-from rankwood.objectives.pairwise import Lambda
-from rankwood.objectives.units import read_labels as read
+from rankwood.objectives.parts.labels import read
+from rankwood.objectives.units import has_pair_set, unit_of
 
-#: What `Ranker(record=...)` takes, and the curves it makes of it.
+#: Values of `Ranker(record=...)`, and the curves that each one adds to `record_`.
 RECORDS = {
     "effective_pairs": ("effective_pairs",),
     "coherency": ("incoherent", "false_over_missed"),
     "seconds": ("seconds_gradients", "seconds_trees", "seconds_evaluation"),
 }
-_ROUNDING = 1e-5  # of float32 sums, relative to the largest push of a query
+_ROUNDING = 1e-5  # error of float32 sums, relative to the largest gradient of a query
 
 
-class Watch:
-    """Follow the validation metrics, round by round."""
+class EarlyStopping:
+    """Evaluate the validation data after each round, and decide when to stop.
+
+    Attributes
+    ----------
+    history : dict
+        The mean of each metric, by round; empty without validation data.
+    best_round : int or None
+        The round (from 1) with the best first metric. None means that all rounds are kept: there is no validation
+        data, or no `patience`.
+    note : str
+        The last value and the best one, for the progress bar.
+    """
 
     def __init__(
         self, eval_metric: Any, patience: int | None, valid: RankingData | None, n_jobs: int | None
     ) -> None:
         metrics = named_metrics(eval_metric)
         self.history: dict[str, list[float]] = {name: [] for name in metrics} if valid else {}
-        self.first = next(iter(metrics))
-        self._sign = 1 if getattr(metrics[self.first], "higher_is_better", True) else -1
         self.patience = patience
-        self.best = 0  # 0: keep every round
+        self.best_round: int | None = None
         self.note = ""
+        self._first = next(iter(metrics))
+        self._sign = 1 if getattr(metrics[self._first], "higher_is_better", True) else -1
         self._evaluator: Evaluator | None = None
         if valid is not None:
             try:
@@ -48,25 +57,26 @@ class Watch:
             except checks.InputError as error:
                 raise checks.InputError(f"eval_metric on the validation data: {error}") from None
 
-    def look(self, engine: base.Engine, done: int) -> bool:
-        """Evaluate a round; True if it is time to stop."""
+    def after_round(self, engine: base.Engine, rounds_done: int) -> bool:
+        """Evaluate a round; return True if training should stop."""
         if self._evaluator is None:
             return False
         means = self._evaluator(engine.valid_scores()).mean()
         for name, mean in means.items():
             self.history[name].append(mean)
-        curve = self.history[self.first]
-        self.note = f"{self.first} {curve[-1]:.4f}"
+        curve = self.history[self._first]
+        self.note = f"{self._first} {curve[-1]:.4f}"
         if self.patience is None:
             return False
-        if self.best == 0 or self._sign * (curve[-1] - curve[self.best - 1]) > 0:
-            self.best = done
-        self.note += f" (best {curve[self.best - 1]:.4f} at {self.best})"
-        return done - self.best >= self.patience
+        best = self.best_round
+        if best is None or self._sign * (curve[-1] - curve[best - 1]) > 0:
+            best = self.best_round = rounds_done
+        self.note += f" (best {curve[best - 1]:.4f} at {best})"
+        return rounds_done - best >= self.patience
 
 
 def named_records(record: Any) -> list[str]:
-    """Return what to record, each once, in the order of `RECORDS`."""
+    """Return the names of what to record, each once, in the order of `RECORDS`."""
     given = [] if record is None else [record] if isinstance(record, str) else record
     if not isinstance(given, (list, tuple, set, frozenset)):
         raise checks.InputError(
@@ -79,57 +89,61 @@ def named_records(record: Any) -> list[str]:
 
 
 def records_of(objective: Any) -> list[str]:
-    """Return what can be recorded of an objective: pairs it uses if it has any, coherency if it pushes documents."""
-    lifted = isinstance(objective, Bivariate)
-    paired = isinstance(objective.base if lifted else objective, Lambda)
-    has = {"effective_pairs": paired, "coherency": not lifted}
-    return [name for name in RECORDS if has.get(name, True)]
+    """Return what can be recorded: effective pairs if there is a pair set, coherency if documents have gradients."""
+    possible = {
+        "effective_pairs": has_pair_set(objective),
+        "coherency": unit_of(objective) == "documents",
+    }
+    return [name for name in RECORDS if possible.get(name, True)]
 
 
 class Recorder:
-    """Record what the objective does, round by round, without touching it.
+    """Record what an objective does in each round; training isn't changed by it.
 
-    `curves` has one value per round, by name; see `Ranker`. Everything is exact: no round and no query is left
-    out.
+    `curves` has one value per round, by name; see `Ranker`. The values are exact: every round and every query counts.
     """
 
-    def __init__(self, record: Any, drive: GradientComputer, y: np.ndarray, groups: Groups) -> None:
-        names, objective, n_jobs = named_records(record), drive.objective, drive.n_jobs
+    def __init__(
+        self, record: Any, objective: Any, computer: GradientComputer, y: np.ndarray, groups: Groups
+    ) -> None:
+        names = named_records(record)
         self.curves: dict[str, list[float]] = {c: [] for name in names for c in RECORDS[name]}
         self._used: Used | None = None
         self._coherency: Coherency | None = None
-        if "effective_pairs" in names:
-            options = {"real": drive.real, "n_jobs": n_jobs, "seed": drive.seed}
-            self._used = Used(objective, y, groups, beyond=drive.beyond, **options)
-            self._used.follow(drive)
-        if "coherency" in names and isinstance(drive, PairGradientComputer):
+        if "coherency" in names and unit_of(objective) == "pairs":
             raise checks.InputError(
-                "record: 'coherency' is of documents, and this objective pushes pairs."
+                "record: 'coherency' is of documents, and this objective has gradients of pairs."
             )
+        if "effective_pairs" in names:
+            options = {"real": computer.real, "n_jobs": computer.n_jobs, "seed": computer.seed}
+            self._used = Used(computer.objective, y, groups, beyond=computer.beyond, **options)
+            self._used.follow(computer)
         if "coherency" in names:
-            k, label = cutoff(objective), read(objective, y)
-            self._coherency = Coherency(label, groups, k, tolerance=_ROUNDING, n_jobs=n_jobs)
-            self._coherency.follow(drive)
-            if k is None:  # nothing is false or missed
+            k, n_jobs = cutoff(objective), computer.n_jobs
+            self._coherency = Coherency(
+                read(objective, y), groups, k, tolerance=_ROUNDING, n_jobs=n_jobs
+            )
+            self._coherency.follow(computer)
+            if k is None:  # without a cutoff no document is false or missed
                 del self.curves["false_over_missed"]
 
-    def look(self, scores: np.ndarray, grad: np.ndarray, round: int) -> None:
-        """Record what a round's gradients are made of."""
+    def gradients(self, scores: np.ndarray, grad: np.ndarray, round_index: int) -> None:
+        """Record the pairs and the coherency of a round's gradients."""
         if self._used is not None:
-            self.curves["effective_pairs"].append(self._used.share(scores, round))
+            self.curves["effective_pairs"].append(self._used.share(scores, round_index))
         if self._coherency is not None:
             shares = self._coherency(scores, grad).mean(axis=0).tolist()
             for name, share in zip(RECORDS["coherency"], shares, strict=True):
                 if name in self.curves:
                     self.curves[name].append(share)
 
-    def spend(self, seconds: dict[str, float]) -> None:
-        """Record how long the parts of a round took."""
+    def seconds(self, spent: dict[str, float]) -> None:
+        """Record the time that the steps of a round took."""
         for name in RECORDS["seconds"]:
             if name in self.curves:
-                self.curves[name].append(seconds[name.removeprefix("seconds_")])
+                self.curves[name].append(spent[name.removeprefix("seconds_")])
 
-    def up_to(self, rounds: int) -> dict[str, list[float]]:
-        """Return the curves of the first rounds, all of one length: an interrupt may come in the middle of one."""
+    def first_rounds(self, rounds: int) -> dict[str, list[float]]:
+        """Return the curves of the first rounds, all of one length, even after an interrupt within a round."""
         length = min([rounds, *map(len, self.curves.values())])
         return {name: curve[:length] for name, curve in self.curves.items()}

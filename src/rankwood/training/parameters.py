@@ -1,4 +1,4 @@
-"""Parameters of a ranker: checks of those that every engine has, in words of our own, and what goes to the engine."""
+"""Parameters of a ranker: checks of those that every engine has, and those that are passed to the engine."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood.objectives.families.registry import objective as to_objective
-from rankwood.objectives.lifted import Bivariate
+from rankwood.objectives.units import unit_of
 from rankwood.training.monitoring import named_records
 
 _LOWEST = {
@@ -17,29 +17,25 @@ _LOWEST = {
     "random_state": 0,
 }
 
-#: What a ranker does itself.
+#: Parameters that are not passed to the engine.
 _OURS = {
     *("objective", "engine", "n_estimators", "eval_metric", "early_stopping_rounds"),
     *("shuffle", "verbose", "record"),
 }
 
+#: Default learning rates. Bivariate models get 0.01: a document's score averages the scores of 2(n - 1) pairs, each of
+#: which takes a full Newton step.
+_LEARNING_RATE = {"documents": 0.1, "pairs": 0.01}
+
 
 def engine_params(ranker: Any) -> dict[str, Any]:
-    """Return the parameters that go to the engine."""
-    own = {k: getattr(ranker, k) for k in ranker._get_param_names() if k not in _OURS}
+    """Return the parameters that are passed to the engine."""
+    own = {name: getattr(ranker, name) for name in ranker._get_param_names() if name not in _OURS}
     if own["learning_rate"] is None:
-        own["learning_rate"] = usual_rate(ranker.objective)
-    given = {**own, **ranker.engine_params}
-    # Numbers of NumPy are as good as any, but not to every engine.
-    return {k: v.item() if isinstance(v, np.generic) else v for k, v in given.items()}
-
-
-def usual_rate(objective: Any) -> float:
-    """Return the learning rate for an objective.
-
-    A document's score is made of many scores of pairs, each of which takes the whole step: theirs are shorter.
-    """
-    return 0.01 if isinstance(to_objective(objective), Bivariate) else 0.1
+        own["learning_rate"] = _LEARNING_RATE[unit_of(to_objective(ranker.objective))]
+    params = {**own, **ranker.engine_params}
+    # Not every engine takes numbers of NumPy.
+    return {name: v.item() if isinstance(v, np.generic) else v for name, v in params.items()}
 
 
 def check_shared(ranker: Any) -> int:

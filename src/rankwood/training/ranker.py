@@ -1,65 +1,68 @@
 """Ranker: the scikit-learn estimator."""
 
-from pathlib import Path
-from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from rankwood._core import checks
-from rankwood._core.progress import bar
-from rankwood.data.frames import column, column_names, is_frame, matrix
 from rankwood.data.groups import group_rows
-from rankwood.data.ranking_data import RankingData, lacking, training_data, validation_data
+from rankwood.data.ranking_data import RankingData, training_data, validation_data
 from rankwood.engines import base
-from rankwood.metrics.evaluate import evaluate, named_metrics
 from rankwood.objectives.bivariate import computer_for
 from rankwood.objectives.families.registry import objective as to_objective
-from rankwood.objectives.gradients import GradientComputer
 from rankwood.training import model_file
-from rankwood.training.monitoring import Recorder, Watch
+from rankwood.training.estimator import (
+    Labels,
+    QueryIds,
+    RankingEstimator,
+    Sizes,
+    check_queries_once,
+    matching_features,
+)
+from rankwood.training.monitoring import EarlyStopping, Recorder
 from rankwood.training.parameters import check_shared, engine_params
+from rankwood.training.run import TrainingRun
 
 
-class Ranker(BaseEstimator):
+class Ranker(RankingEstimator):
     """Learn to rank with boosted trees.
 
     Parameters
     ----------
     objective : str or part
         A name such as ``"lambdarank-ndcg@10"`` or a composition of parts.
-    engine : str
-        What grows the trees: ``"lightgbm"`` trains every objective; ``"xgboost"`` all but those on pairs
+    engine : {"lightgbm", "xgboost", "catboost", "pairtree"}
+        The program that grows the trees: ``"lightgbm"`` trains every objective; ``"xgboost"`` all but those of pairs
         (``"bi-..."``); ``"catboost"`` those that are losses of its own (YetiRank, StochasticRank, LambdaMart,
-        QueryRMSE, QuerySoftMax, PairLogit); ``"pairtree"`` those on pairs.
+        QueryRMSE, QuerySoftMax, PairLogit); ``"pairtree"`` those of pairs.
     n_estimators : int
-        Number of trees, at most.
+        Largest number of trees.
     learning_rate : float or None
-        Weight of each tree; None means 0.1, and 0.01 for objectives on pairs (docs/bivariate.md says why).
+        Weight of each tree; None means 0.1, and 0.01 for objectives of pairs (docs/bivariate.md explains why).
     num_leaves, max_depth, min_child_samples, min_child_weight, reg_alpha, reg_lambda, subsample, colsample_bytree
-        Scikit-learn's usual names on every engine; one that an engine lacks is ignored at its default, and
-        any other value is an error. docs/engines.md has the table.
+        scikit-learn's usual names on every engine. If an engine lacks one, its default is ignored and any other
+        value is an error. docs/engines.md has the table.
     eval_metric : str, part, or list of them
-        Metrics on the validation data after each round; the first decides when to stop.
+        Metrics on the validation data after each round; the first one decides early stopping.
     early_stopping_rounds : int or None
-        Stop when the first metric has not improved for so many rounds, and keep the best round.
-        None trains all rounds and keeps them. Needs validation data; without, all rounds are kept.
+        Stop if the first metric has not improved for this many rounds, and keep the best round. None, or no
+        validation data: train all rounds and keep them.
     shuffle : bool
-        Shuffle the documents of each query once before the first round. All scores are equal then, so
+        Shuffle the documents of each query once before the first round. All scores are tied then, so
         the order of the file would decide the first tree, and files are often sorted by label.
     random_state : int
         Seed of everything random. The same seed gives the same bits on any number of threads.
     record : list of str or None
-        What to record of each round in `record_`: ``"effective_pairs"``, the share of all pairs that the
-        objective uses; ``"coherency"``, the share of queries with an incoherent pair; ``"seconds"``.
+        Curves to record in `record_`: ``"effective_pairs"``, the share of all pairs that the objective uses;
+        ``"coherency"``, the share of queries with an incoherent pair; ``"seconds"``.
     n_jobs : int or None
         Threads; None means every core.
     verbose : bool or None
         Show a progress bar; None means on a terminal.
     **engine_params
-        Any other keyword goes to the engine as it is.
+        Any other keyword is passed to the engine.
 
     Attributes
     ----------
@@ -68,21 +71,30 @@ class Ranker(BaseEstimator):
     seconds_ : dict
         Time spent on gradients, trees and evaluation, and on diagnostics if there is a record.
     record_ : dict
-        Curves of what was recorded, one value per round; docs/diagnostics.md explains them.
+        Recorded curves, one value per round; docs/diagnostics.md explains them.
     best_iteration_ : int
         Number of trees in the model.
     objective_ : part
         The objective as a composition.
     feature_importances_ : array
-        What splits on each feature gained, as shares of 1.
+        Gain of the splits on each feature, as shares of 1.
     n_features_in_, feature_names_in_
-        What `predict` expects.
+        Number and, if they have any, names of the features.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.data.demo import load_demo
+    >>> train, valid, test = (load_demo(part) for part in ("train", "valid", "test"))
+    >>> ranker = rw.Ranker("lambdarank-ndcg@10", n_estimators=20, num_leaves=7, n_jobs=1)
+    >>> ranker.fit(train, valid=valid).best_iteration_
+    7
+    >>> round(rw.evaluate("ndcg@10", test, ranker.predict(test)).mean()["ndcg@10"], 2)
+    0.7
     """
 
-    # scikit-learn's metadata routing hands these on, once it is switched on.
-    __metadata_request__fit: ClassVar = {"qid": True, "group": True, "weight": True, "valid": True}
-    __metadata_request__predict: ClassVar = {"qid": True, "group": True}
-    __metadata_request__score: ClassVar = {"qid": True, "group": True}
+    _kind = "Ranker"
+    _files: ClassVar = model_file
 
     def __init__(
         self,
@@ -103,7 +115,7 @@ class Ranker(BaseEstimator):
         early_stopping_rounds: int | None = 50,
         shuffle: bool = True,
         random_state: int = 0,
-        record: Any = None,
+        record: str | list[str] | None = None,
         n_jobs: int | None = None,
         verbose: bool | None = None,
         **engine_params: Any,
@@ -129,41 +141,70 @@ class Ranker(BaseEstimator):
         self.verbose = verbose
         self.engine_params = engine_params
 
-    # Keywords for the engine are parameters like any other, so that clone and grid search see them.
-
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return all parameters, those of the engine included."""
+        """Return all parameters, those of the engine included, so that `clone` and grid search see them.
+
+        Parameters
+        ----------
+        deep : bool
+            Whether to add the parameters of parameters that are estimators.
+
+        Returns
+        -------
+        dict
+            Values by name.
+        """
         return {**super().get_params(deep), **self.engine_params}
 
     def set_params(self, **params: Any) -> "Ranker":
-        """Set parameters; names that Ranker doesn't have go to the engine."""
-        known = [name.partition("__")[0] for name in self._get_param_names()]
-        own = {k: v for k, v in params.items() if k.partition("__")[0] in known}
+        """Set parameters.
+
+        Parameters
+        ----------
+        **params
+            Values by name; names that Ranker lacks are passed to the engine.
+
+        Returns
+        -------
+        Ranker
+            The estimator itself.
+        """
+        known = self._get_param_names()
+        own = {name: v for name, v in params.items() if name.partition("__")[0] in known}
         super().set_params(**own)
-        self.engine_params = {
-            **self.engine_params,
-            **{k: v for k, v in params.items() if k not in own},
-        }
+        others = {name: v for name, v in params.items() if name not in own}
+        self.engine_params = {**self.engine_params, **others}
         return self
 
     def fit(
         self,
         X: Any,
-        y: Any = None,
+        y: Labels = None,
         *,
-        qid: Any = None,
-        group: Any = None,
-        weight: Any = None,
+        qid: QueryIds = None,
+        group: Sizes = None,
+        weight: ArrayLike | None = None,
         valid: Any = None,
     ) -> "Ranker":
-        """Train on a RankingData, or on features and labels with query ids (or group sizes).
+        """Train a model. After an interrupt, the trees grown so far are the model.
 
         Parameters
         ----------
         X, y, qid, group, weight
-            A RankingData alone, or what makes one.
+            A `RankingData` alone, or what makes one: features, labels, query ids (or sizes of consecutive queries)
+            and a weight per query.
         valid : RankingData or (X, y, qid), optional
-            Data to evaluate after each round and to stop by.
+            Data to evaluate after each round, for early stopping.
+
+        Returns
+        -------
+        Ranker
+            The estimator itself.
+
+        Raises
+        ------
+        InputError
+            If parameters or data can't be used. The estimator is then as it was before.
         """
         train = training_data(X, y, qid, group, weight, "fit")
         valid = None if valid is None else validation_data(valid, train)
@@ -171,87 +212,65 @@ class Ranker(BaseEstimator):
         objective = to_objective(self.objective)
         base.check(self.engine, objective, train.beyond is not None)
         groups = train.groups.shuffled(self.random_state) if self.shuffle else train.groups
-        jobs, seed = self.n_jobs, self.random_state
-        drive = computer_for(objective)(
-            objective, train.y, groups, train.weight, np.float32, jobs, seed, train.beyond
+        computer = computer_for(objective)(
+            objective,
+            train.y,
+            groups,
+            weight=train.weight,
+            real=np.float32,
+            n_jobs=self.n_jobs,
+            seed=self.random_state,
+            beyond=train.beyond,
         )
-        recorder = Recorder(self.record, drive, train.y, groups)
-        watch = Watch(self.eval_metric, self.early_stopping_rounds, valid, jobs)
+        recorder = Recorder(self.record, objective, computer, train.y, groups)
+        stopping = EarlyStopping(self.eval_metric, self.early_stopping_rounds, valid, self.n_jobs)
         task = base.Task(train, groups, valid, objective, rounds, bool(recorder.curves))
         engine = base.start(self.engine, engine_params(self), task)
-        if valid is not None and watch.patience is not None and not engine.keeps_rounds:
+        if valid is not None and stopping.patience is not None and not engine.keeps_rounds:
             raise checks.InputError(
                 "later rounds of this kind of boosting change earlier trees, so the best round can't be "
                 "kept; set early_stopping_rounds=None."
             )
-        # What is fitted changes only together, and only once there is a model.
-        fitted = {"objective_": objective, "n_features_in_": train.n_features}
-        if train.feature_names is not None:
-            fitted["feature_names_in_"] = np.array(train.feature_names, dtype=object)
-        self._train(engine, drive, watch, recorder, rounds, fitted)
+        takes_gradients = base.abilities_of(self.engine).takes_gradients
+        run = TrainingRun(engine, computer, stopping, recorder, takes_gradients)
+        try:
+            run.train(rounds, self.verbose)
+        finally:
+            if run.rounds_done:
+                self.model_ = engine.model(run.rounds_kept)  # it may fail, so it comes first
+                self.best_iteration_ = run.rounds_kept
+                self.history_ = stopping.history
+                self.seconds_ = run.seconds
+                self.record_ = recorder.first_rounds(run.rounds_done)
+                self.objective_ = objective
+                self._set_features(train.n_features, train.feature_names)
         return self
 
-    def _train(
-        self,
-        engine: base.Engine,
-        drive: GradientComputer,
-        watch: Watch,
-        recorder: Recorder,
-        rounds: int,
-        fitted: dict[str, Any],
-    ) -> None:
-        """Run the rounds. An interrupted run keeps the trees it has before it lets the interrupt go on."""
-        clock = {"gradients": 0.0, "trees": 0.0, "evaluation": 0.0}
-        if recorder.curves:
-            clock["diagnostics"] = 0.0
-        spent = {"gradients": 0.0, "diagnostics": 0.0}
-        done = 0
+    def predict(self, X: Any, *, qid: QueryIds = None, group: Sizes = None) -> np.ndarray:
+        """Score documents: the higher, the better.
 
-        def gradients(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            start = perf_counter()
-            grad, hess = drive(scores, done)
-            if engine.takes_gradients:
-                spent["gradients"] = perf_counter() - start
-            recorder.look(scores, grad, done)
-            spent["diagnostics"] = perf_counter() - start - spent["gradients"]
-            return grad, hess
+        Parameters
+        ----------
+        X : RankingData, matrix or table
+            Documents in any order. Columns of a table are matched by name if the model was trained on names.
+        qid, group : optional
+            Query ids (or the name of a column that has them), or sizes of consecutive queries. Models of pairs
+            (objectives ``bi-...``) compare the documents of a query, and need one of them unless `X` is a RankingData.
 
-        try:
-            with bar(rounds, "Training", self.verbose) as step:
-                for _ in range(rounds):
-                    start = perf_counter()
-                    more = engine.update(gradients)
-                    grown = perf_counter()
-                    spent["trees"] = grown - start - spent["gradients"] - spent["diagnostics"]
-                    done += 1
-                    stop = watch.look(engine, done)
-                    spent["evaluation"] = perf_counter() - grown
-                    recorder.spend(spent)
-                    for name in clock:
-                        clock[name] += spent[name]
-                    step(watch.note)
-                    if stop or not more:
-                        break
-        finally:
-            if done:
-                best = watch.best or done
-                fitted |= {"model_": engine.model(best), "best_iteration_": best}
-                record = recorder.up_to(done)
-                fitted |= {"history_": watch.history, "seconds_": clock, "record_": record}
-                self.__dict__.pop("feature_names_in_", None)
-                self.__dict__.update(fitted)
+        Returns
+        -------
+        array of float64
+            One score per row, in the order of the rows.
 
-    def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> np.ndarray:
-        """Return one score per row of a matrix or a RankingData, in the caller's order.
-
-        Models of pairs (objectives `bi-...`) compare the documents of a query: with a matrix they need `qid`, which
-        may be the name of a column of a table, or `group`.
+        Raises
+        ------
+        InputError
+            If features don't match those of the training data, or if the model needs queries and there are none.
         """
         check_is_fitted(self, "model_")
+        check_queries_once(X, qid, group)
         groups = X.groups if isinstance(X, RankingData) else None
-        if groups is not None and not (qid is None and group is None):
-            raise checks.InputError("a RankingData knows its queries: leave out qid and group.")
-        X, qid = self._features(X, qid)
+        X, qid = matching_features(X, qid, self._feature_names())
         if X.shape[1] != self.n_features_in_:
             raise checks.InputError(
                 f"X has {X.shape[1]} features, but the model was trained on {self.n_features_in_}; "
@@ -259,68 +278,22 @@ class Ranker(BaseEstimator):
             )
         if X.shape[0] == 0:
             return np.zeros(0)
-        if not getattr(self.model_, "needs_lists", False):
-            return self.model_.predict(X, self.n_jobs)
+        if not base.needs_groups(self.model_):
+            return self.model_.predict(X, n_jobs=self.n_jobs)
         if groups is None and qid is None and group is None:
             raise checks.InputError(
                 "this model scores a document by comparing it with the others of its query: give predict a "
                 "RankingData, qid= or group=."
             )
-        return self.model_.predict(X, self.n_jobs, groups or group_rows(X.shape[0], qid, group))
+        groups = groups or group_rows(X.shape[0], qid, group)
+        return self.model_.predict(X, groups=groups, n_jobs=self.n_jobs)
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """What splits on each feature gained, as shares of 1; zeros if nothing was split."""
+        """Gain of the splits on each feature, as shares of 1; zeros if there are no splits."""
         check_is_fitted(self, "model_")
-        gained = self.model_.importances()
-        return gained / (gained.sum() or 1.0)
+        gains = self.model_.importances()
+        return gains / (gains.sum() or 1.0)
 
-    def _features(self, X: Any, qid: Any) -> tuple[Any, Any]:
-        """Return a matrix and query ids; of a table or a data set with names, the features trained on, by name."""
-        names = list(getattr(self, "feature_names_in_", []))
-        if isinstance(X, RankingData):
-            return (X.with_features(names) if names else X).X, None
-        drop: tuple[str, ...] = ()
-        if isinstance(qid, str):
-            if not is_frame(X):
-                raise checks.InputError(f"qid can name a column only if X is a table, got {qid!r}.")
-            drop, qid = (qid,), column(X, qid)
-        if names and is_frame(X):
-            missing = [n for n in names if n not in column_names(X)]
-            if missing:
-                raise lacking(missing[0], column_names(X))
-            return matrix(X, only=names)[0], qid
-        return matrix(X, drop)[0], qid
-
-    def score(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        qid: Any = None,
-        group: Any = None,
-        sample_weight: None = None,
-    ) -> float:
-        """Return the mean of the first `eval_metric`, times -1 if lower is better.
-
-        `sample_weight` is there because scikit-learn's Pipeline asks for it; every query counts the same.
-        """
-        if sample_weight is not None:
-            raise checks.InputError("score counts every query the same: leave out sample_weight.")
-        data = training_data(X, y, qid, group, None, "score")
-        first = next(iter(named_metrics(self.eval_metric).values()))
-        (mean,) = evaluate(first, data, self.predict(data), n_jobs=self.n_jobs).mean().values()
-        # scikit-learn looks for the highest score.
-        return mean if getattr(first, "higher_is_better", True) else -mean
-
-    def save(self, path: str | Path) -> None:
-        """Write the model as JSON: a header, and the engine's own text."""
-        check_is_fitted(self, "model_")
-        model_file.write(self, path)
-
-    @classmethod
-    def load(cls, path: str | Path) -> "Ranker":
-        """Read a model that `save` wrote; it predicts the same bits."""
-        ranker = cls()
-        model_file.read(ranker, path)
-        return ranker
+    def _score_metric(self) -> Any:
+        return self.eval_metric

@@ -1,51 +1,73 @@
-"""The stages of TwoStage: what must be right with them before anything is trained, their data, and their files."""
+"""Checks of a TwoStage and of its data, before anything is trained."""
 
-import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from rankwood._core import checks
 from rankwood.data.ranking_data import RankingData, validation_data
-from rankwood.engines import _parameters, base
-from rankwood.engines.pair_lists import columns_of
+from rankwood.engines import base
 from rankwood.metrics.evaluate import named_metrics
 from rankwood.objectives.families.registry import objective as to_objective
-from rankwood.objectives.lifted import Bivariate
-from rankwood.training import model_file
+from rankwood.objectives.units import unit_of
+from rankwood.training.estimator import check_queries_once
 from rankwood.training.monitoring import named_records, records_of
 from rankwood.training.parameters import check_shared, engine_params
 from rankwood.training.ranker import Ranker
 
-_LOOKED_AT = 64  # rows whose features are part of a fingerprint
-
 
 @contextmanager
-def said_of(stage: str) -> Iterator[None]:
-    """Say in errors which stage they are about."""
+def naming_stage(stage: str) -> Iterator[None]:
+    """Add the stage to errors."""
     try:
         yield
     except checks.InputError as error:
         raise checks.InputError(f"in {stage}, {error}") from None
 
 
-def check_kind(ranker: Any, stage: str) -> None:
-    """Raise unless a stage has what is asked of one."""
+def check_two_stage(model: Any, train: RankingData, valid: RankingData | None) -> None:
+    """Raise unless the parameters of a TwoStage make sense, and fit the data."""
+    checks.at_least(model.top, 1, "top")
+    folds = checks.at_least(model.folds, 1, "folds")
+    checks.at_least(model.random_state, 0, "random_state")
+    checks.one_of(model.listwise, (True, False), "listwise")
+    checks.one_of(model.ideal, ("full", "list"), "ideal")
+    for stage in ("first", "second"):
+        _check_kind(getattr(model, stage), stage)
+    with naming_stage("first"):
+        _check_ranker(model.first, train.beyond is not None)
+        _check_columns(model.first, train)
+    with naming_stage("second"):
+        _check_ranker(model.second, model.ideal == "full")
+        _check_pairs(model.second, model.top, train)
+        one = train.select([0])
+        _check_columns(model.second, model._lists(one, np.zeros(len(one))))
+    queries = train.groups.ids.size
+    if queries < folds:
+        raise checks.InputError(
+            f"folds must be at most the number of training queries, {queries}, got {folds}."
+        )
+    if folds > 1 and valid is not None and valid.groups.ids.size < 2:
+        raise checks.InputError(
+            "the validation data has a single query, and the model that ranks it must not be stopped by it; "
+            "give more queries, or set folds=1."
+        )
+
+
+def _check_kind(ranker: Any, stage: str) -> None:
+    """Raise unless a stage is None or an estimator."""
     if ranker is None:
         return
-    if isinstance(ranker, type) or not all(
-        hasattr(ranker, a) for a in ("fit", "predict", "get_params")
-    ):
+    needed = ("fit", "predict", "get_params")
+    if isinstance(ranker, type) or not all(hasattr(ranker, name) for name in needed):
         raise checks.InputError(f"{stage} must be a Ranker, got {ranker!r}.")
 
 
-def check_ranker(ranker: Any, beyond: bool) -> None:
-    """Raise unless a ranker can be trained, on lists with documents beyond them if there are."""
+def _check_ranker(ranker: Any, beyond: bool) -> None:
+    """Raise unless a ranker can be trained; `beyond` as in `engines.base.check`."""
     if not isinstance(ranker, Ranker):
         return
     check_shared(ranker)
@@ -61,19 +83,15 @@ def check_ranker(ranker: Any, beyond: bool) -> None:
             )
 
 
-def check_columns(ranker: Any, data: RankingData) -> None:
-    """Raise unless data has the features that a ranker's parameters name."""
-    if not isinstance(ranker, Ranker):
-        return
-    params, names = engine_params(ranker), data.feature_names
-    if params.get("differences") is not None:
-        columns_of(params["differences"], names, data.n_features)
-    _parameters.categorical(params.get("categorical_feature"), data)
+def _check_columns(ranker: Any, data: RankingData) -> None:
+    """Raise unless data has the features that a ranker's parameters refer to."""
+    if isinstance(ranker, Ranker):
+        base.check_columns(engine_params(ranker), data)
 
 
-def check_pairs(ranker: Any, top: int, train: RankingData) -> None:
-    """Raise if a ranker compares documents, and no list has two."""
-    if not isinstance(ranker, Ranker) or not isinstance(to_objective(ranker.objective), Bivariate):
+def _check_pairs(ranker: Any, top: int, train: RankingData) -> None:
+    """Raise if a ranker compares the documents of a list, and no list has two."""
+    if not isinstance(ranker, Ranker) or unit_of(to_objective(ranker.objective)) != "pairs":
         return
     what = f"objective={ranker.objective!r} compares the documents of a list, and "
     if top < 2:
@@ -82,13 +100,15 @@ def check_pairs(ranker: Any, top: int, train: RankingData) -> None:
         raise checks.InputError(f"{what}no training query has two: there are no pairs.")
 
 
-def valid_of(valid: Any, train: RankingData) -> RankingData | None:
+def matching_validation(valid: Any, train: RankingData) -> RankingData | None:
     """Return validation data with the features of the training data, under the same names."""
-    return None if valid is None else named(validation_data(valid, train), train.feature_names)
+    if valid is None:
+        return None
+    return with_feature_names(validation_data(valid, train), train.feature_names)
 
 
-def named(data: RankingData, names: list[str] | None) -> RankingData:
-    """Return the features of these names; where one side has none, columns go by their places."""
+def with_feature_names(data: RankingData, names: list[str] | None) -> RankingData:
+    """Return data with the features of these names; if either has no names, columns are matched by position."""
     data = data.with_features(names) if names else data
     if data.feature_names == names:
         return data
@@ -97,40 +117,14 @@ def named(data: RankingData, names: list[str] | None) -> RankingData:
     return other
 
 
-def fingerprint(data: RankingData) -> str:
-    """Return a digest of the labels, the queries and the features of some rows, to know data by."""
-    some = np.unique(np.linspace(0, len(data) - 1, _LOOKED_AT).astype(np.int64))
-    X = data.X[some].toarray() if sparse.issparse(data.X) else np.asarray(data.X[some])
-    found = hashlib.blake2b(digest_size=16)
-    for array in (data.y, data.groups.ptr, data.groups.rows, X):
-        found.update(np.ascontiguousarray(array).tobytes())
-    return found.hexdigest()
-
-
-def content_of(ranker: Any, stage: str) -> dict[str, Any]:
-    """Return a fitted stage as an object for JSON."""
-    _check_file(ranker, stage)
-    return model_file.content_of(ranker)
-
-
-def params_of(ranker: Any, stage: str) -> dict[str, Any] | None:
-    """Return the parameters of a stage as an object for JSON."""
-    if ranker is None:
-        return None
-    _check_file(ranker, stage)
-    return model_file.params_of(ranker)
-
-
-def _check_file(ranker: Any, stage: str) -> None:
-    if not isinstance(ranker, Ranker):
-        raise checks.InputError(
-            f"a file can hold stages that are Rankers, and {stage} is a {type(ranker).__name__}: keep it in a way "
-            "of its own."
-        )
-
-
-def loaded(content: dict[str, Any], path: str | Path) -> Ranker:
-    """Return the ranker of an object that `content_of` made."""
-    ranker = Ranker()
-    model_file.fill(ranker, content, path)
-    return ranker
+def prediction_data(X: Any, qid: Any, group: Any, names: list[str] | None) -> RankingData:
+    """Return a RankingData with the features that were trained on; all labels are 0 if there are none."""
+    check_queries_once(X, qid, group)
+    if not isinstance(X, RankingData):
+        if qid is None and group is None:
+            raise checks.InputError(
+                "predict needs to know the queries, as lists are cut: give a RankingData, qid= or group=."
+            )
+        rows = X.num_rows if hasattr(X, "num_rows") else np.shape(X)[0]
+        X = RankingData(X, np.zeros(rows), qid=qid, group=group)
+    return with_feature_names(X, names)

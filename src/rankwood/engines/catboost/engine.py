@@ -1,16 +1,14 @@
 """Stock CatBoost, with losses of its own that equal our objectives.
 
-CatBoost trains in one call, so it does that on a thread of its own and waits after each round until the next one
-is asked for. Scores come from a metric of ours, which CatBoost hands those of the training data and then those
-of the validation data after each round.
+CatBoost trains all rounds in one call. The call runs on a thread of its own, which waits after each round until
+`update` starts the next. Scores come from a metric of ours: after each round, CatBoost evaluates it on the training
+data and then on the validation data.
 """
 
 import base64
 import json
 import re
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Any
 
@@ -20,18 +18,29 @@ import numpy as np
 from rankwood._core import checks, threads
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
-from rankwood.engines import _parameters
+from rankwood.engines import _errors, _parameters
 from rankwood.engines.base import Gradients, Task
 from rankwood.engines.catboost.losses import Native, native
 from rankwood.engines.catboost.parameters import translate
 from rankwood.engines.lightgbm import langevin
 
 
+def _reason(message: str) -> str:
+    """Return what is of use in a message of CatBoost, without the place in its sources."""
+    if "constant or ignored" in message:
+        return "no feature can split the data; give more documents or features that differ"
+    return _errors.one_line(re.sub(r"^\S+\.(cpp|h|pyx):\d+: ", "", message))
+
+
+_plain_errors = _errors.plain_errors(
+    "CatBoost", (cb.CatBoostError, KeyError, TypeError, ValueError), _reason
+)
+
+
 class CatBoostEngine:
     """One training run of CatBoost."""
 
     keeps_rounds = True
-    takes_gradients = False
 
     def __init__(self, params: dict[str, Any], loss: Native, task: Task) -> None:
         params = dict(params)
@@ -41,15 +50,17 @@ class CatBoostEngine:
         with _plain_errors():
             self._train = self._pool(task.train, task.groups, loss.labels(task.train.y))
             valid = task.valid
-            # Validation labels are for our metrics: CatBoost gets some that are cheap and not all equal.
+            # Only our metrics read validation labels: CatBoost gets some that are cheap and not all equal.
             self._valid = valid and self._pool(valid, valid.groups, np.eye(1, len(valid))[0])
-        self._seen = [_Seen(task.groups.rows)] + ([_Seen(valid.groups.rows)] if valid else [])
+        self._latest = [_LatestScores(task.groups.rows)]
+        if valid is not None:
+            self._latest.append(_LatestScores(valid.groups.rows))
         self._model = cb.CatBoost(
             {
                 **loss.params,
                 **params,
                 "loss_function": loss.text,
-                "eval_metric": _Look(self._seen),
+                "eval_metric": _ScoreTap(self._latest),
                 "iterations": task.rounds,
             }
         )
@@ -59,7 +70,7 @@ class CatBoostEngine:
         self._thread = threading.Thread(target=self._fit, name="catboost", daemon=True)
 
     def _pool(self, data: RankingData, groups: Groups, y: np.ndarray) -> Any:
-        """Return data as CatBoost takes it: queries one after the other."""
+        """Return data as CatBoost takes it: the rows of a query are consecutive."""
         rows, weight = groups.rows, None
         X = data.X if np.array_equal(rows, np.arange(rows.size)) else data.X[rows]
         if data.weight is not None:
@@ -68,6 +79,7 @@ class CatBoostEngine:
         return cb.Pool(_features(X, self._columns), y[rows], group_id=query, group_weight=weight)
 
     def _fit(self) -> None:
+        """Train all rounds; this runs on the thread."""
         try:
             self._model.fit(self._train, eval_set=self._valid, callbacks=[self])
         except BaseException as error:
@@ -75,34 +87,35 @@ class CatBoostEngine:
         self._done.put("training")
 
     def after_iteration(self, info: Any) -> bool:
-        """Wait after a round for what comes next; called by CatBoost on its thread."""
+        """Wait after a round until the next one may begin; CatBoost calls this on its thread."""
         self._done.put("round")
         return self._go.get()
 
     def update(self, gradients: Gradients) -> bool:
-        """Grow a tree; False if there is nothing left to split."""
+        """Grow a tree; return False if no leaf can be split any more."""
         if self._recorded:
-            gradients(self._seen[0].scores)
+            gradients(self._latest[0].scores)
         try:
             if self._thread.ident is None:
                 self._thread.start()
             else:
                 self._go.put(True)
             more = self._done.get() == "round"
-        except BaseException:  # an interrupt: the round that is under way is the last
+        except BaseException:  # after an interrupt, the current round is the last
             self._stop()
             raise
         self._raise_error()
         return more
 
     def _raise_error(self) -> None:
+        """Raise the error that ended the thread, if one did."""
         if self._error is not None:
             with _plain_errors():
                 raise self._error
 
     def valid_scores(self) -> np.ndarray:
-        """Scores of the validation data after the last round."""
-        return self._seen[1].scores
+        """Return the scores of the validation data after the last round."""
+        return self._latest[1].scores
 
     def model(self, rounds: int) -> "CatBoostModel":
         """Return the ensemble of the first `rounds` trees."""
@@ -110,7 +123,7 @@ class CatBoostEngine:
         self._raise_error()
         if rounds < self._model.tree_count_:
             scale = self._shrinkage(rounds)
-            # CatBoost can't cut other trees off: then the model holds them, and `predict` leaves them out.
+            # CatBoost can truncate ensembles of symmetric trees only; `predict` leaves out what else is in the model.
             if self._symmetric:
                 self._model.shrink(rounds)
             if scale != 1.0:
@@ -120,7 +133,7 @@ class CatBoostEngine:
         return CatBoostModel(json.dumps(held))
 
     def _shrinkage(self, rounds: int) -> float:
-        """Return what the rounds after the first ones made of their trees: langevin boosting shrinks the model."""
+        """Return the factor by which later rounds have shrunk the first `rounds` trees, in Langevin boosting."""
         used = self._model.get_all_params()
         rate, later = used.get("model_shrink_rate", 0.0), np.arange(rounds, self._model.tree_count_)
         if used.get("model_shrink_mode") == "Decreasing":
@@ -128,43 +141,43 @@ class CatBoostEngine:
         return float((1.0 - rate * used["learning_rate"]) ** later.size)
 
     def _stop(self) -> None:
-        """Let training end after the round that is under way."""
+        """End training after the current round."""
         if self._thread.is_alive():
             self._go.put(False)
             self._thread.join()
 
 
-class _Seen:
-    """The last scores of a data set, in the caller's order."""
+class _LatestScores:
+    """The scores of a data set after the last round, in the caller's order."""
 
     def __init__(self, rows: np.ndarray) -> None:
         self._rows = rows
         self.scores = np.zeros(rows.size)
 
-    def take(self, scores: np.ndarray) -> None:
-        """Keep scores that are in the order of the queries."""
+    def keep(self, scores: np.ndarray) -> None:
+        """Keep scores, which come in the order of the pool: query by query."""
         self.scores = np.empty(self._rows.size)
         self.scores[self._rows] = scores
 
 
-class _Look:
-    """A metric that CatBoost asks for after each round, which only looks at the scores."""
+class _ScoreTap:
+    """A metric that CatBoost evaluates after each round; it keeps the scores, and its value means nothing."""
 
     no_jit = True  # else CatBoost tries to compile it
 
-    def __init__(self, seen: list[_Seen]) -> None:
-        self._seen = seen
+    def __init__(self, latest: list[_LatestScores]) -> None:
+        self._latest = latest
         self._turn = 0
 
-    def __deepcopy__(self, memo: Any) -> "_Look":
+    def __deepcopy__(self, memo: Any) -> "_ScoreTap":
         return self  # CatBoost copies its parameters
 
     def is_max_optimal(self) -> bool:
         return True
 
     def evaluate(self, approxes: Any, target: Any, weight: Any) -> tuple[float, float]:
-        self._seen[self._turn].take(approxes[0])
-        self._turn = (self._turn + 1) % len(self._seen)
+        self._latest[self._turn].keep(approxes[0])
+        self._turn = (self._turn + 1) % len(self._latest)
         return 0.0, 1.0
 
     def get_final_error(self, error: float, weight: float) -> float:
@@ -172,7 +185,12 @@ class _Look:
 
 
 class CatBoostModel:
-    """A trained CatBoost ensemble; its text is its whole state: the binary model, and what columns are categorical."""
+    """A trained CatBoost ensemble.
+
+    Its text is its whole state, in JSON: the binary model, the number of trees and the categorical columns.
+    """
+
+    needs_groups = False
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -181,7 +199,9 @@ class CatBoostModel:
     def __getstate__(self) -> dict[str, Any]:
         return {"text": self.text, "_model": None}
 
-    def predict(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
+    def predict(
+        self, X: Any, groups: Groups | None = None, n_jobs: int | None = None
+    ) -> np.ndarray:
         """Return one score per row."""
         model, trees, columns = self._loaded()
         with _plain_errors("predict"):
@@ -193,7 +213,7 @@ class CatBoostModel:
             )
 
     def importances(self) -> np.ndarray:
-        """Return how much predictions change with each feature, on average."""
+        """Return how much predictions change with each feature, on average; CatBoost doesn't keep gains."""
         model, _, columns = self._loaded()
         found = np.array(model.get_feature_importance(type="PredictionValuesChange"))
         order = [*(i for i in range(found.size) if i not in columns), *columns]
@@ -202,6 +222,7 @@ class CatBoostModel:
         return out
 
     def _loaded(self) -> tuple[Any, int, list[int]]:
+        """Return the model, its number of trees and its categorical columns, read from the text on first use."""
         if self._model is None:
             held = json.loads(self.text)
             model = cb.CatBoost()
@@ -211,8 +232,8 @@ class CatBoostModel:
 
 
 def start(params: dict[str, Any], task: Task) -> CatBoostEngine:
-    """Begin a training run with parameters by the shared names or CatBoost's own."""
-    loss, real = _asked(params, task.objective)
+    """Begin a training run; parameters have the shared names or CatBoost's own."""
+    loss, real = _parse_params(params, task.objective)
     weighted = task.train.weight is not None
     if loss.name == "LambdaMart" and weighted:
         raise _refused("LambdaMart ignores the weights of queries;")
@@ -225,14 +246,14 @@ def start(params: dict[str, Any], task: Task) -> CatBoostEngine:
 
 def check_params(params: dict[str, Any], objective: Any) -> None:
     """Raise unless an objective can be trained with these parameters."""
-    _asked(params, objective)
+    _parse_params(params, objective)
 
 
-def _asked(params: dict[str, Any], objective: Any) -> tuple[Any, dict[str, Any]]:
-    """Return CatBoost's loss and its parameters."""
+def _parse_params(params: dict[str, Any], objective: Any) -> tuple[Native, dict[str, Any]]:
+    """Return CatBoost's loss, and its parameters under its own names."""
     loss = native(objective)
     real = translate(params)
-    langevin.asked(langevin.split(params)[0], real.get("learning_rate", 0.1), None)
+    langevin.parse(langevin.separate_params(params)[0], real.get("learning_rate", 0.1), None)
     if loss.name == "LambdaMart":
         if real["l2_leaf_reg"] > 0:
             raise _refused(
@@ -246,6 +267,7 @@ def _asked(params: dict[str, Any], objective: Any) -> tuple[Any, dict[str, Any]]
 
 
 def _refused(why: str) -> checks.InputError:
+    """Return the error for a loss of CatBoost's own that would train something else."""
     return checks.InputError(f"CatBoost's {why} take engine='lightgbm'.")
 
 
@@ -258,33 +280,19 @@ def load(text: str) -> CatBoostModel:
 
 
 def _features(X: Any, columns: list[int]) -> Any:
-    """Return features as CatBoost takes them; categorical ones go last, as text."""
+    """Return features as CatBoost takes them: categorical ones come last, as text."""
     if not columns:
         return X
     X = _parameters.dense(X)
-    rest = [i for i in range(X.shape[1]) if i not in columns]
+    numeric = [i for i in range(X.shape[1]) if i not in columns]
     words = np.empty((X.shape[0], len(columns)), object)
-    for at, column in enumerate(columns):
+    for i, column in enumerate(columns):
         values, place = np.unique(X[:, column], return_inverse=True)
-        words[:, at] = np.array([_word(value) for value in values.tolist()], object)[place]
-    numbers = X[:, rest].astype(np.float32) if rest else None
+        words[:, i] = np.array([_word(value) for value in values.tolist()], object)[place]
+    numbers = X[:, numeric].astype(np.float32) if numeric else None
     return cb.FeaturesData(num_feature_data=numbers, cat_feature_data=words)
 
 
 def _word(value: float) -> bytes:
+    """Return a category as text: whole numbers without a decimal point."""
     return repr(int(value) if value.is_integer() else value).encode()
-
-
-@contextmanager
-def _plain_errors(action: str = "train") -> Iterator[None]:
-    """Turn an error of CatBoost into one of ours, without the place in its sources."""
-    try:
-        yield
-    except checks.InputError:
-        raise
-    except (cb.CatBoostError, KeyError, TypeError, ValueError) as error:
-        reason = re.sub(r"^\S+\.(cpp|h|pyx):\d+: ", "", str(error).strip())
-        reason = "; ".join(line.strip() for line in reason.splitlines() if line.strip())
-        if "constant or ignored" in reason:
-            reason = "no feature can split the data; give more documents or features that differ"
-        raise checks.InputError(f"CatBoost can't {action}: {reason.rstrip('.')}.") from None

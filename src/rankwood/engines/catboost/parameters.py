@@ -1,4 +1,4 @@
-"""Parameters of CatBoost: what it calls Ranker's, and which of its own there are."""
+"""Parameters of CatBoost: the names that it has for Ranker's, and which of its own can be used."""
 
 import inspect
 from math import ceil, log2
@@ -9,7 +9,7 @@ import catboost as cb
 from rankwood._core import threads
 from rankwood.engines import _parameters
 
-#: Names that engines share, and what CatBoost calls them.
+#: Parameters that engines share, and their names in CatBoost.
 _SHARED = {
     "learning_rate": "learning_rate",
     "num_leaves": "max_leaves",
@@ -21,14 +21,14 @@ _SHARED = {
     "random_state": "random_seed",
     "n_jobs": "thread_count",
 }
-#: CatBoost's second names.
+#: CatBoost's aliases.
 _ALIASES = {
     "eta": "learning_rate",
     "colsample_bylevel": "rsm",
     "max_bin": "border_count",
     **dict.fromkeys(("num_boost_round", "num_trees"), "iterations"),
 }
-# Ours to decide: the objective, how long to train, and what is printed and measured.
+# Ranker sets these: the objective, the number of rounds, and what is printed and measured.
 _OURS = {
     "loss_function": "objective",
     "iterations": "n_estimators",
@@ -49,17 +49,17 @@ _OURS = {
     "thread_count": "n_jobs",
     "cat_features": "categorical_feature",
 }
-# CatBoost would take them, and write files or read other data than features.
+# CatBoost accepts these, and would write files or read other data than features.
 _FOREIGN = (
     *("allow_writing_files", "train_dir", "save_snapshot", "snapshot_file", "snapshot_interval"),
     *("input_borders", "output_borders", "name", "text_features", "embedding_features"),
     *("tokenizers", "dictionaries", "feature_calcers", "text_processing"),
 )
-_DEEPEST = 16  # of CatBoost's trees
+_DEEPEST = 16  # the largest depth of CatBoost's trees
 
 
 def translate(params: dict[str, Any]) -> dict[str, Any]:
-    """Give parameters the names CatBoost takes, with what Ranker's mean there; refuse what it hasn't."""
+    """Return parameters under CatBoost's names, with Ranker's meaning; raise if CatBoost lacks one."""
     known = {*inspect.signature(cb.CatBoostRanker.__init__).parameters} - {"self"}
     out: dict[str, Any] = {}
     for name, value in params.items():
@@ -78,7 +78,7 @@ def translate(params: dict[str, Any]) -> dict[str, Any]:
     _translate_trees(out)
     if out.get("subsample", 1.0) < 1.0:
         out.setdefault("bootstrap_type", "Bernoulli")
-    else:  # every document once, as in other engines; CatBoost would draw weights
+    else:  # every document counts once, as in other engines; CatBoost would draw random weights
         out.pop("subsample", None)
         out.setdefault("bootstrap_type", "No")
     out["thread_count"] = threads.threads(out.get("thread_count"))
@@ -87,10 +87,10 @@ def translate(params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _translate_trees(out: dict[str, Any]) -> None:
-    """Give the shape of trees in CatBoost's terms: symmetric ones have a depth, and no smallest leaf."""
+    """Limit trees in CatBoost's terms: symmetric ones have a largest depth, and no smallest leaf."""
     policy = out.get("grow_policy", "SymmetricTree")
     leaves, smallest = out.pop("max_leaves", 31), out.pop("min_data_in_leaf", 20)
-    if out.get("depth", -1) <= 0:  # no limit
+    if out.get("depth", -1) <= 0:  # no limit is set
         by_leaves = _DEEPEST if policy == "Lossguide" else ceil(log2(leaves))
         out["depth"] = min(by_leaves, _DEEPEST)
     if policy == "Lossguide":

@@ -1,7 +1,7 @@
 """Langevin boosting (SGLB) [ustimenko2021]: noisy gradients, and a model that shrinks before each round.
 
-The parameters have CatBoost's names, defaults and meaning; docs/langevin.md says where its noise and ours
-differ.
+The parameters have CatBoost's names, defaults and meaning; docs/langevin.md explains where its noise and ours
+differ. XGBoost's adapter reads the names too, so this module must not import LightGBM.
 """
 
 import re
@@ -13,7 +13,7 @@ import numpy as np
 from rankwood._core import checks
 
 NAMES = ("langevin", "diffusion_temperature", "model_shrink_rate", "model_shrink_mode")
-#: Modes of shrinkage, and the rate of each if langevin is on and no rate is given.
+#: Modes of shrinkage, and the default rate of each if langevin is on.
 _MODES = {"Constant": 0.001, "Decreasing": 0.01}
 _TEMPERATURE = 1e4
 _HOTTEST = 1e-20
@@ -21,64 +21,68 @@ _HOTTEST = 1e-20
 
 @dataclass(frozen=True)
 class Langevin:
-    """What is asked for. `temperature` is T, an inverse temperature: larger means less noise, None means none."""
+    """Parameters of Langevin boosting.
+
+    `temperature` is T, CatBoost's `diffusion_temperature`: larger means less noise, and None means no noise.
+    """
 
     temperature: float | None
-    rate: float
+    shrink_rate: float
     mode: str
     learning_rate: float
     seed: int
 
     @property
-    def sd(self) -> float:
+    def noise_sd(self) -> float:
         """Standard deviation of the noise on a document's gradient: sqrt(2 / (learning_rate T))."""
         if self.temperature is None:
             return 0.0
         return float(np.sqrt(2.0 / self.learning_rate / self.temperature))
 
-    def factor(self, round: int) -> float:
-        """What the model is multiplied by before a round, counted from 0; there is no model before round 0."""
-        if round < 1:
+    def factor(self, round_index: int) -> float:
+        """Return the factor on the model before a round; rounds count from 0, before which there is no model."""
+        if round_index < 1:
             return 1.0
-        return 1.0 - self.rate * (self.learning_rate if self.mode == "Constant" else 1.0 / round)
+        step = self.learning_rate if self.mode == "Constant" else 1.0 / round_index
+        return 1.0 - self.shrink_rate * step
 
-    def left(self, rounds: int) -> np.ndarray:
-        """Return what is left of each tree after so many rounds: the product of the factors after its own."""
-        factors = [self.factor(t) for t in range(1, rounds)]
+    def tree_weights(self, rounds: int) -> np.ndarray:
+        """Return the weight of each tree in the model of `rounds` rounds: the product of all factors after its own."""
+        factors = [self.factor(i) for i in range(1, rounds)]
         return np.cumprod([1.0, *reversed(factors)])[::-1]
 
-    def noise(self, round: int, size: int) -> np.ndarray:
-        """Return the noise of a round, one number per document, the same on any number of threads."""
+    def noise(self, round_index: int, size: int) -> np.ndarray:
+        """Return the noise of a round, one number per document; it doesn't depend on the number of threads."""
         # Philox is a function of a key and a counter: nothing depends on earlier rounds or other draws.
-        generator = np.random.Generator(np.random.Philox(key=[self.seed, round]))
-        return generator.standard_normal(size, dtype=np.float32) * np.float32(self.sd)
+        generator = np.random.Generator(np.random.Philox(key=[self.seed, round_index]))
+        return generator.standard_normal(size, dtype=np.float32) * np.float32(self.noise_sd)
 
 
-class Shrunken:
-    """Scores F of a shrinking model, from sums S of trees that stay as they were grown.
+class ShrinkingScores:
+    """Scores F of a model that shrinks, from sums S of trees that keep the leaves they were grown with.
 
-    F(t) = factor(t) F(t-1) + S(t) - S(t-1). The difference costs about 1e-16 of S a round.
+    F(t) = factor(t) F(t-1) + S(t) - S(t-1). The difference has a rounding error of about 1e-16 S per round.
     """
 
     def __init__(self) -> None:
         self.scores: Any = 0.0
-        self._sum: Any = 0.0
+        self._tree_sum: Any = 0.0
 
-    def add(self, sum: np.ndarray, factor: float) -> np.ndarray:
-        """Return F after a round, from S after it and the round's factor."""
-        self.scores = factor * self.scores + (sum - self._sum)
-        self._sum = sum.copy()  # LightGBM writes the next sum to the same place
+    def add(self, tree_sum: np.ndarray, factor: float) -> np.ndarray:
+        """Return F after a round, from S after the round and the round's factor."""
+        self.scores = factor * self.scores + (tree_sum - self._tree_sum)
+        self._tree_sum = tree_sum.copy()  # LightGBM overwrites it with the next sum
         return self.scores
 
 
-def split(params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the parameters of Langevin boosting that were given, and the others."""
-    ours = {k: v for k, v in params.items() if k in NAMES and v is not None}
-    return ours, {k: v for k, v in params.items() if k not in NAMES}
+def separate_params(params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the parameters of Langevin boosting that aren't None, and all other parameters."""
+    ours = {name: value for name, value in params.items() if name in NAMES and value is not None}
+    return ours, {name: value for name, value in params.items() if name not in NAMES}
 
 
-def asked(ours: dict[str, Any], learning_rate: Any, seed: int | None) -> Langevin | None:
-    """Check the parameters of `split`; None if they change nothing.
+def parse(ours: dict[str, Any], learning_rate: Any, seed: int | None) -> Langevin | None:
+    """Check the parameters of Langevin boosting; return None if they change nothing.
 
     As in CatBoost, a temperature alone switches `langevin` on, and a rate shrinks the model without it.
     """
@@ -117,29 +121,32 @@ def asked(ours: dict[str, Any], learning_rate: Any, seed: int | None) -> Langevi
     return Langevin(temperature if on else None, rate, mode, step, seed or 0)
 
 
-# What is multiplied in the text of a LightGBM model: values of leaves, of inner nodes (for explanations and
-# plots), the lines in leaves of linear trees, and the learning rate that a tree was grown with.
+# Values in the text of a LightGBM model that are multiplied: those of leaves, those of inner nodes (explanations and
+# plots show them), the linear functions in leaves of linear trees, and the learning rate that a tree was grown with.
+# Booster.set_leaf_output would change the first of these only.
 _VALUES = re.compile(
     r"^(leaf_value|internal_value|leaf_const|leaf_coeff|shrinkage)=(.*)$", re.MULTILINE
 )
 
 
-def scaled(text: str, left: np.ndarray) -> str:
-    """Return the text of a LightGBM model with the i-th tree multiplied by `left[i]`."""
+def scale_trees(text: str, weights: np.ndarray) -> str:
+    """Return the text of a LightGBM model with each tree multiplied by its weight."""
     head, trees, end = re.split(r"^(?=Tree=0$|end of trees$)", text, flags=re.MULTILINE)
     blocks = re.split(r"^(?=Tree=\d+$)", trees, flags=re.MULTILINE)[1:]
-    # The last round may have found nothing to split, and left no tree.
-    blocks = [_multiplied(block, float(x)) for block, x in zip(blocks, left, strict=False)]
-    # LightGBM reads trees in parallel: the head says how many bytes each one has.
+    # There is one weight too many if the last round had no leaf to split, and so no tree.
+    blocks = [_scale(block, float(w)) for block, w in zip(blocks, weights, strict=False)]
+    # LightGBM reads trees in parallel: the head lists the size of each in bytes.
     sizes = " ".join(str(len(block.encode())) for block in blocks)
     head = re.sub(r"^tree_sizes=.*$", f"tree_sizes={sizes}", head, flags=re.MULTILINE)
     return head + "".join(blocks) + end
 
 
-def _multiplied(tree: str, factor: float) -> str:
-    def line(found: re.Match[str]) -> str:
-        # Linear trees part the coefficients of two leaves by two spaces, so spaces stay as they are.
-        words = (repr(float(word) * factor) if word else word for word in found[2].split(" "))
+def _scale(tree: str, weight: float) -> str:
+    """Return the text of one tree with its values multiplied by a weight."""
+
+    def scaled_line(found: re.Match[str]) -> str:
+        # Linear trees separate the coefficients of two leaves by two spaces, which must be kept.
+        words = (repr(float(word) * weight) if word else word for word in found[2].split(" "))
         return f"{found[1]}={' '.join(words)}"
 
-    return tree if factor == 1.0 else _VALUES.sub(line, tree)
+    return tree if weight == 1.0 else _VALUES.sub(scaled_line, tree)

@@ -128,7 +128,7 @@ class PairsModel:
             found = np.zeros(layout.n_pairs)
             for begin in range(0, layout.n_pairs, limit):
                 some = slice(begin, begin + limit)
-                found[some] = self._model.predict(pairs[some], n_jobs)
+                found[some] = self._model.predict(pairs[some], n_jobs=n_jobs)
             scores[rows] = layout.item_scores(found, n_jobs)
         return scores
 

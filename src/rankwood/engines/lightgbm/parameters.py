@@ -1,0 +1,138 @@
+"""Parameters of LightGBM: the names that it has for Ranker's, and what can be combined with what."""
+
+from typing import Any, NamedTuple
+
+from rankwood._core import checks, threads
+from rankwood.engines import _parameters
+from rankwood.engines.lightgbm import langevin
+from rankwood.engines.lightgbm.langevin import Langevin
+from rankwood.objectives.units import unit_of
+
+with _parameters.passive_threads():
+    import lightgbm as lgb
+
+#: Parameters that engines share, and their names in LightGBM.
+_SHARED = {
+    "learning_rate": "learning_rate",
+    "num_leaves": "num_leaves",
+    "max_depth": "max_depth",
+    "min_child_samples": "min_data_in_leaf",
+    "min_child_weight": "min_sum_hessian_in_leaf",
+    "reg_alpha": "lambda_l1",
+    "reg_lambda": "lambda_l2",
+    "subsample": "bagging_fraction",
+    "colsample_bytree": "feature_fraction",
+    "random_state": "seed",
+    "n_jobs": "num_threads",
+}
+#: Parameters of LightGBM's own ranking objective, which isn't used, and their names in ours.
+_OBJECTIVE = {
+    "lambdarank_truncation_level": "truncation",
+    "lambdarank_norm": "norm",
+    "sigmoid": "sigma",
+    "label_gain": "gain",
+}
+# Ranker sets these: the objective, the number of rounds, and what is printed and measured.
+_OURS = {
+    "objective": "objective",
+    "num_iterations": "n_estimators",
+    "metric": "eval_metric",
+    "eval_at": "eval_metric",
+    "early_stopping_round": "early_stopping_rounds",
+    "verbosity": "verbose",
+    "seed": "random_state",
+    "num_threads": "n_jobs",
+}
+# LightGBM accepts these, and would do something else than rank.
+_FOREIGN = ("num_class", "task", "data", "valid", "input_model", "output_model", "machines")
+
+
+class Parsed(NamedTuple):
+    """Parameters of a ranker, by the class that reads them."""
+
+    #: LightGBM's, under its own names.
+    booster: dict[str, Any]
+    langevin: Langevin | None
+    #: Which differences of features a pair has.
+    differences: Any
+
+
+def parse(params: dict[str, Any], objective: Any) -> Parsed:
+    """Return parameters by the class that reads them, or raise if one is wrong for the objective."""
+    ours, params = langevin.separate_params(params)
+    of_pairs = "differences" in params
+    differences = params.pop("differences", "base")
+    booster = translate(params)
+    sglb = langevin.parse(ours, booster.get("learning_rate", 0.1), booster.get("seed"))
+    if unit_of(objective) == "pairs":
+        if sglb is not None:
+            raise checks.InputError("Langevin boosting is not for models of pairs; leave it out.")
+    elif of_pairs:
+        raise checks.InputError(
+            "differences are features of pairs: they go with an objective bi-..."
+        )
+    elif sglb is not None:
+        _check_langevin(sglb, booster)
+    return Parsed(booster, sglb, differences)
+
+
+def translate(params: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters under LightGBM's names, and those that make results depend on the seed alone."""
+    aliases = _aliases()
+    out: dict[str, Any] = {}
+    for name, value in params.items():
+        if name in _SHARED:
+            out[_SHARED[name]] = value
+            continue
+        real = next((key for key, others in aliases.items() if name == key or name in others), None)
+        if aliases and real is None:
+            known = {*_SHARED, *langevin.NAMES, *aliases}.union(*aliases.values())
+            raise _parameters.unknown("LightGBM", name, known)
+        _parameters.refuse(name, real, _OURS, _FOREIGN)
+        if real == "bagging_by_query" and value:
+            raise checks.InputError(
+                f"{name} learns nothing in LightGBM when gradients come from outside; leave it out."
+            )
+        if real in _OBJECTIVE:
+            raise checks.InputError(
+                f"{name} belongs to LightGBM's own objective, which isn't used; write it into ours, as in "
+                f"objective='lambdarank-ndcg@10({_OBJECTIVE[real]}=...)'."
+            )
+        out[real or name] = value
+    out["num_threads"] = threads.threads(out.get("num_threads"))
+    if out.get("seed") is None:
+        out.pop("seed", None)
+    if checks.finite(out.get("bagging_fraction", 1.0), "subsample") < 1.0:
+        out.setdefault("bagging_freq", 1)  # else LightGBM ignores the fraction
+    # LightGBM adds by column in one order on any number of threads, but not by row.
+    out.setdefault("deterministic", True)
+    if not out.get("force_row_wise"):
+        out.setdefault("force_col_wise", True)
+    return {**out, "objective": "none", "metric": "None", "verbosity": -1}
+
+
+def _check_langevin(sglb: Langevin, params: dict[str, Any]) -> None:
+    """Raise if the trees can't be shrunk, or if a leaf would divide noise by 0."""
+    boosting = str(params.get("boosting", "gbdt"))
+    if boosting in ("dart", "rf", "random_forest"):
+        raise checks.InputError(
+            f"boosting={boosting!r} weighs its trees itself, so that Langevin boosting and shrinkage of the "
+            "model can't be combined with it; use boosting='gbdt'."
+        )
+    if (
+        sglb.noise_sd
+        and not params.get("min_sum_hessian_in_leaf", 1e-3)
+        and not params.get("lambda_l2")
+    ):
+        raise checks.InputError(
+            "Langevin noise would be divided by 0 in leaves without a Hessian; give min_child_weight or "
+            "reg_lambda above 0."
+        )
+
+
+def _aliases() -> dict[str, list[str]]:
+    """Return LightGBM's parameters and their aliases; nothing if this version keeps them elsewhere."""
+    try:
+        return dict(lgb.basic._ConfigAliases._get_all_param_aliases())
+    except AttributeError:
+        return {}

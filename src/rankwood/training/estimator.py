@@ -1,0 +1,156 @@
+"""What both estimators, `Ranker` and `TwoStage`, share."""
+
+from pathlib import Path
+from types import ModuleType
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from rankwood._core import checks
+from rankwood.data.frames import column, column_names, is_frame, matrix
+from rankwood.data.ranking_data import RankingData, lacking, training_data
+from rankwood.metrics.evaluate import evaluate, named_metrics
+from rankwood.training import model_file
+
+# Labels and query ids may be columns of a table, by name.
+Labels: TypeAlias = ArrayLike | str | None
+QueryIds: TypeAlias = ArrayLike | str | None
+Sizes: TypeAlias = ArrayLike | None
+
+
+class RankingEstimator(BaseEstimator):
+    """A scikit-learn estimator of rankings; subclasses add `fit`, `predict` and what is declared here."""
+
+    #: The class that files name; it is the same for subclasses that users define.
+    _kind: ClassVar[str]
+    #: Module with `content_of(estimator)`, an object for JSON, and `fill(estimator, content, path)`.
+    _files: ClassVar[ModuleType]
+
+    def _score_metric(self) -> Any:
+        """Return the metrics; the mean of the first one is the score."""
+        raise NotImplementedError
+
+    # Metadata that scikit-learn passes on to these methods, if its metadata routing is switched on.
+    __metadata_request__fit: ClassVar = {"qid": True, "group": True, "weight": True, "valid": True}
+    __metadata_request__predict: ClassVar = {"qid": True, "group": True}
+    __metadata_request__score: ClassVar = {"qid": True, "group": True}
+
+    def score(
+        self,
+        X: Any,
+        y: Labels = None,
+        *,
+        qid: QueryIds = None,
+        group: Sizes = None,
+        sample_weight: None = None,
+    ) -> float:
+        """Return the mean of the metric that decides early stopping, for scikit-learn's model selection.
+
+        The metric is the first `eval_metric`, in `TwoStage` that of the second stage.
+
+        Parameters
+        ----------
+        X, y, qid, group
+            A `RankingData` alone, or features, labels, and query ids or sizes of queries.
+        sample_weight : None
+            scikit-learn's Pipeline passes it; every query counts the same.
+
+        Returns
+        -------
+        float
+            The mean over queries; times -1 if lower is better, as scikit-learn maximises scores.
+
+        Raises
+        ------
+        InputError
+            If there are no labels or no queries, or if `sample_weight` is given.
+        """
+        if sample_weight is not None:
+            raise checks.InputError("score counts every query the same: leave out sample_weight.")
+        data = training_data(X, y, qid, group, None, "score")
+        metric = next(iter(named_metrics(self._score_metric()).values()))
+        scores = self.predict(data)
+        (mean,) = (
+            evaluate(metric, data, scores, n_jobs=getattr(self, "n_jobs", None)).mean().values()
+        )
+        return mean if getattr(metric, "higher_is_better", True) else -mean
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted estimator to a file, as JSON: a header, parameters, and the text of its models.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file; an existing one is replaced once the new one is complete.
+
+        Raises
+        ------
+        InputError
+            If the file can't be written, or if a stage is an estimator that isn't a `Ranker`.
+        """
+        check_is_fitted(self)
+        model_file.write_content(self._files.content_of(self), path, self._kind)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read an estimator that `save` wrote.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Ranker or TwoStage
+            A fitted estimator with the same parameters; it predicts the same bits.
+
+        Raises
+        ------
+        InputError
+            If the file can't be read, is damaged, or holds something else.
+        """
+        estimator = cls()
+        cls._files.fill(estimator, model_file.read_content(path, cls._kind), path)
+        return estimator
+
+    def _set_features(self, n_features: int, names: list[str] | None) -> None:
+        """Set `n_features_in_`, and `feature_names_in_` if features have names."""
+        self.n_features_in_ = n_features
+        if names:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _feature_names(self) -> list[str] | None:
+        """Return the names of the features that were trained on, or None if they have no names."""
+        return list(getattr(self, "feature_names_in_", [])) or None
+
+
+def check_queries_once(X: Any, qid: Any, group: Any) -> None:
+    """Raise if queries are given beside a `RankingData`, which has its own."""
+    if isinstance(X, RankingData) and not (qid is None and group is None):
+        raise checks.InputError("a RankingData knows its queries: leave out qid and group.")
+
+
+def matching_features(X: Any, qid: Any, names: list[str] | None) -> tuple[Any, Any]:
+    """Return a matrix with the features that were trained on, and the query ids.
+
+    Features are matched by name if both the model and `X` have names. `qid` may be the name of a column of a table.
+    """
+    if isinstance(X, RankingData):
+        return (X.with_features(names) if names else X).X, None
+    drop: tuple[str, ...] = ()
+    if isinstance(qid, str):
+        if not is_frame(X):
+            raise checks.InputError(f"qid can name a column only if X is a table, got {qid!r}.")
+        drop, qid = (qid,), column(X, qid)
+    if names and is_frame(X):
+        missing = [name for name in names if name not in column_names(X)]
+        if missing:
+            raise lacking(missing[0], column_names(X))
+        return matrix(X, only=names)[0], qid
+    return matrix(X, drop)[0], qid

@@ -1,0 +1,83 @@
+"""A TwoStage on disk: its own fields, and a ranker for each model of its stages."""
+
+from pathlib import Path
+from types import NoneType
+from typing import Any
+
+import numpy as np
+
+from rankwood._core import checks
+from rankwood.training import model_file
+from rankwood.training.ranker import Ranker
+
+_STAGES = ("first", "second")
+#: Fields of a TwoStage and their types.
+_TWO_STAGE = {
+    "params": dict,
+    "n_features": int,
+    "feature_names": (list, NoneType),
+    "folds": list,
+    "seconds": dict,
+    "first": list,
+    "second": dict,
+}
+
+
+def content_of(model: Any) -> dict[str, Any]:
+    """Return a fitted TwoStage as an object for JSON."""
+    params = {name: _params_of(getattr(model, name), name) for name in _STAGES}
+    return {
+        "params": {**model_file.params_of(model), **params},
+        "n_features": model.n_features_in_,
+        "feature_names": model._feature_names(),
+        "folds": model.folds_.tolist(),
+        "seconds": model.seconds_,
+        "first": [_ranker_content(ranker, "first") for ranker in model.first_],
+        "second": _ranker_content(model.second_, "second"),
+    }
+
+
+def fill(model: Any, content: Any, path: str | Path) -> None:
+    """Fill a new TwoStage from the object that `content_of` returned."""
+    model_file.require(content, _TWO_STAGE, path)
+    params = dict(content["params"])
+    model_file.require(params, dict.fromkeys(_STAGES, (dict, NoneType)), path)
+    unknown = sorted(set(params) - set(model.get_params(deep=False)))
+    if unknown:
+        raise checks.InputError(
+            f"{path} is damaged: 'params' is of the wrong kind, TwoStage has no parameter {unknown[0]!r}."
+        )
+    for name in _STAGES:
+        params[name] = None if params[name] is None else Ranker(**params[name])
+    model.set_params(**params)
+    model._set_features(content["n_features"], content["feature_names"])
+    model.folds_ = np.array(content["folds"], np.int64)
+    model.seconds_ = content["seconds"]
+    model.first_ = [_ranker_from(ranker, path) for ranker in content["first"]]
+    model.second_ = _ranker_from(content["second"], path)
+
+
+def _params_of(ranker: Any, stage: str) -> dict[str, Any] | None:
+    """Return the parameters of a stage as an object for JSON, or None for a default stage."""
+    return None if ranker is None else model_file.params_of(_checked(ranker, stage))
+
+
+def _ranker_content(ranker: Any, stage: str) -> dict[str, Any]:
+    """Return a fitted stage as an object for JSON."""
+    return model_file.content_of(_checked(ranker, stage))
+
+
+def _checked(ranker: Any, stage: str) -> Ranker:
+    """Return a stage, or raise if it can't be saved."""
+    if isinstance(ranker, Ranker):
+        return ranker
+    raise checks.InputError(
+        f"a file can hold stages that are Rankers, and {stage} is a {type(ranker).__name__}: save it yourself."
+    )
+
+
+def _ranker_from(content: Any, path: str | Path) -> Ranker:
+    """Return the ranker of an object that `_ranker_content` returned."""
+    ranker = Ranker()
+    model_file.fill(ranker, content, path)
+    return ranker
