@@ -276,7 +276,7 @@ def test_wrong_use(call, tmp_path, line):
 FAILURES = {
     "@near.csv": "at least two models to compare, got 1",
     "@data.txt @near.txt": "at least two models to compare, got 1",
-    "@near.csv @far.txt": "far.txt is no table of queries",
+    "@near.csv @far.txt": "far.txt is not a table of queries",
     "@near.csv @near.csv": "is given twice",
     "@data.txt none.txt @far.txt": "none.txt: No such file or directory.",
     "none.txt @near.txt @far.txt": "none.txt does not exist",

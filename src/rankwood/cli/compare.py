@@ -13,7 +13,7 @@ from rankwood._core.atomic import replacing
 from rankwood._core.checks import InputError
 from rankwood.cli import _args, _files, _models, _show
 from rankwood.metrics.evaluate import CONVENTIONS, EMPTY, TIES
-from rankwood.report import Comparison, Queries, compare, html, render, view
+from rankwood.report import Comparison, QueryTable, compare, html, render, view
 from rankwood.report.presets import MARKS, PRESETS, TESTS
 from rankwood.report.table import Table
 
@@ -170,7 +170,7 @@ def _compare(
     )
 
 
-def _queries(args: argparse.Namespace, found: Comparison) -> list[Queries]:
+def _queries(args: argparse.Namespace, found: Comparison) -> list[QueryTable]:
     """Return the tables of queries that were asked for."""
     base = found.rules["baseline"]
     made = []
@@ -181,7 +181,7 @@ def _queries(args: argparse.Namespace, found: Comparison) -> list[Queries]:
     return made
 
 
-def _numbers(found: Comparison, names: dict[str, str], queries: list[Queries]) -> dict[str, Any]:
+def _numbers(found: Comparison, names: dict[str, str], queries: list[QueryTable]) -> dict[str, Any]:
     return {
         **found.to_dict(),
         "files": names,
@@ -200,7 +200,7 @@ def _numbers(found: Comparison, names: dict[str, str], queries: list[Queries]) -
 def _text(
     args: argparse.Namespace,
     found: Comparison,
-    queries: list[Queries],
+    queries: list[QueryTable],
     numbers: dict[str, Any],
 ) -> str:
     """Return the comparison in a format."""
@@ -230,9 +230,9 @@ def show(result: dict[str, Any], out: Console) -> None:
 
 
 def _show_table(table: Table, out: Console) -> None:
-    texts = render.lined_up(table)
+    texts = render.padded_marks(table)
     keep = _fitting(table, texts, out.width)
-    numbers = table.numbers - (len(table.headings) - len(keep))
+    numbers = table.numeric_columns - (len(table.headings) - len(keep))
     made = _show.table([table.headings[i] for i in keep], [], numbers)
     for place, (row, line) in enumerate(zip(table.rows, texts, strict=True)):
         if place in table.breaks:
@@ -249,7 +249,7 @@ def _fitting(table: Table, texts: list[list[str]], width: int) -> list[int]:
     """Return the columns that fit side by side; what can be spared goes first."""
     room = [max(map(len, column)) + 3 for column in zip(table.headings, *texts, strict=True)]
     keep = list(range(len(room)))
-    for name in view.SPARE:
+    for name in view.DISPENSABLE:
         if sum(room[i] for i in keep) > width and name in table.headings:
             keep.remove(table.headings.index(name))
     return keep

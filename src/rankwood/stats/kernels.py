@@ -45,8 +45,8 @@ def signed_sums(
     """Sum differences with random signs for draws `first` to `last`.
 
     With `enumerate_all`, draw r takes its signs from the bits of r. `table[w, j, b]` is the sum of the eight
-    differences from 64 w + 8 j on with the signs of byte b: one look-up instead of eight additions. The 16 KiB of a word stay
-    in the L1 cache for all draws.
+    differences from 64 w + 8 j on with the signs of byte b: one look-up instead of eight additions. The 16 KiB of a
+    word stay in the L1 cache for all draws.
     """
     for w in range(table.shape[0]):
         for draw in range(first, last):
