@@ -155,7 +155,7 @@ def test_judgments_and_runs(call, made):
     for kind, column in (("tests", "p"), ("tests", "difference"), ("means", "mean")):
         got, want = ([row[column] for row in answer_[kind]] for answer_ in (found, expected))
         assert got == pytest.approx(want, abs=1e-12)
-    assert "far.txt is no run, expected a TREC run" in complaint(
+    assert "far.txt is not a TREC run, which is expected with" in complaint(
         call("qrels.txt near.run @far.txt")
     )
     words = complaint(call("@data.txt @near.txt far.run"))

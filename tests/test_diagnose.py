@@ -472,7 +472,7 @@ def test_train_refuses_bad_records(letor, capsys):
     for more, text in {
         ("--record", "coherence"): "unknown record 'coherence'; did you mean 'coherency'?",
         ("--record-file", train): "is read by this command",
-        ("--record-file", str(letor / "m.json")): "is to be the model and the record",
+        ("--record-file", str(letor / "m.json")): "is given for both the model and the record",
         ("--record-file", str(letor / "no" / "r.csv")): "there is no directory",
     }.items():
         assert main([*words, *more]) == 1

@@ -145,7 +145,7 @@ def show(result: dict[str, Any], out: Console) -> None:
     if "doc" in result:
         out.print(f"\n{result['doc']}\n")
         facts.insert(0, ("Parameters", _parameters(result)))
-    out.print(_show.facts(facts))
+    out.print(_show.fact_table(facts))
     if "pictures" in result:
         out.print()
         for path in result["pictures"]:
