@@ -39,21 +39,22 @@ def command(
     return parser
 
 
-def add_reading(parser: argparse.ArgumentParser) -> Any:
+def add_reading(parser: argparse.ArgumentParser, training: bool = False) -> Any:
     """Add the options for reading LETOR files; return their group."""
     group = parser.add_argument_group("reading")
+    as_trained = "as for the model's training data"
     group.add_argument(
         "--absent",
         choices=("0", "nan"),
         help="value of a feature that a line does not list: 0, or nan for missing "
-        "(default: as for the model's training data, else 0)",
+        f"(default: {'0' if training else f'{as_trained}, else 0'})",
     )
     group.add_argument(
         "--marker",
         action="store_true",
         default=None,
-        help="read 1.797e308 as a missing value, as in the Istella data "
-        "(default: as for the model's training data)",
+        help="read 1.797e308 as a missing value, as in the Istella data"
+        + ("" if training else f" (default: {as_trained})"),
     )
     group.add_argument(
         "--cache",
@@ -76,19 +77,19 @@ def add_metric_rules(group: Any) -> None:
     group.add_argument(
         "--ties",
         choices=TIES,
-        help="order of documents with equal scores: worst puts less relevant ones first, best more relevant ones, "
-        "input keeps the order of the file, average takes the mean over all orders (default: worst)",
+        help="order of documents with equal scores: less relevant ones first (worst), more relevant ones first (best), "
+        "as in the file (input), or the mean over all orders (average) (default: worst)",
     )
     group.add_argument(
         "--empty",
         type=lambda text: int(text) if text in ("0", "1") else text,
         choices=EMPTY,
-        help="value of a query without relevant documents; skip leaves it out (default: 0)",
+        help="value of a query without relevant documents, or skip to leave it out (default: 0)",
     )
     group.add_argument(
         "--convention",
         choices=tuple(CONVENTIONS),
-        help="use the metric definitions and rules of another program",
+        help="use the definitions of metrics, and the rules above, of this program",
     )
 
 

@@ -29,7 +29,7 @@ TUNING: dict[str, tuple[Any, Any, str]] = {
     "learning_rate": (
         float,
         None,
-        "factor by which each tree is shrunk (default: 0.1, but 0.01 for objectives bi-NAME)",
+        "weight of each tree (default: 0.1, but 0.01 for objectives bi-NAME)",
     ),
     "num_leaves": (_args.at_least(2), 31, "largest number of leaves of a tree"),
     "min_child_samples": (_args.at_least(0), 20, "smallest number of documents in a leaf"),
@@ -63,11 +63,11 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
     _add_stopping(group)
     _add_other_parameters(group)
     _add_recording(parser.add_argument_group("recording"))
-    _args.add_reading(parser).add_argument(
+    _args.add_reading(parser, training=True).add_argument(
         "--features",
         type=_args.at_least(1),
         metavar="N",
-        help="number of features (default: the larger one of both files)",
+        help="number of features (default: the largest number in either file)",
     )
     return parser
 
@@ -83,7 +83,7 @@ def _add_learning(group: Any) -> None:
         "--engine",
         default="lightgbm",
         metavar="NAME",
-        help="library that grows the trees: lightgbm, xgboost, catboost, or pairtree for objectives "
+        help="engine that grows the trees: lightgbm, xgboost, catboost, or pairtree for objectives "
         "bi-NAME (default: lightgbm)",
     )
     for name, (kind, default, text) in TUNING.items():
@@ -105,7 +105,7 @@ def _add_stopping(group: Any) -> None:
         type=lambda text: None if text == "none" else _args.at_least(1)(text),
         default=50,
         metavar="N",
-        help="stop after N rounds without a better value of the first metric; none never stops (default: 50)",
+        help="stop after N rounds without a better value of the first metric, or none to train all trees (default: 50)",
     )
 
 
@@ -133,8 +133,8 @@ def _add_recording(group: Any) -> None:
     group.add_argument(
         "--record-file",
         metavar="FILE",
-        help="CSV file to write the record to, one line per round (the model always contains it); without --record, "
-        "everything that the objective supports is recorded",
+        help="CSV file to write the record to, one line per round; the model contains the record in any case. Without "
+        "--record, everything that the objective supports is recorded",
     )
 
 

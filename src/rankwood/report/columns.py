@@ -45,7 +45,10 @@ def structured(rows: list[tuple[Any, ...]], columns: Columns) -> np.ndarray:
 def records(rows: np.ndarray) -> list[dict[str, Any]]:
     """Return a structured array as dictionaries for JSON: None instead of numbers that are not finite."""
     names = rows.dtype.names or ()
-    return [{n: _finite(v) for n, v in zip(names, row, strict=True)} for row in rows.tolist()]
+    return [
+        {name: _finite(value) for name, value in zip(names, row, strict=True)}
+        for row in rows.tolist()
+    ]
 
 
 def _finite(value: Any) -> Any:

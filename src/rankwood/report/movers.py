@@ -44,7 +44,7 @@ class QueryTable:
         signed = "difference" in (self.rows.dtype.names or ())
         rows = []
         for qid, *values in self.rows.tolist():
-            texts = [f"{v:.{digits}f}" for v in values]
+            texts = [f"{value:.{digits}f}" for value in values]
             texts[-1] = f"{values[-1]:+.{digits}f}" if signed else texts[-1]
             rows.append([Cell(str(qid)), *map(Cell, texts)])
         return Table(self.title, self.headings, rows, len(self.headings) - 1)

@@ -171,7 +171,8 @@ def curve(records: Mapping[str, Any], name: str | None = None) -> "Figure":
         height = 2.4 if len(shown) > 1 else 3.4
         figure, axes = _drawing.new_figure(1, len(shown), 5.6, height, sharex=True)
         for ax, key in zip(axes, shown, strict=True):
-            _drawing.draw_curves(ax, key, {m: r[key] for m, r in models.items() if key in r})
+            lines = {model: record[key] for model, record in models.items() if key in record}
+            _drawing.draw_curves(ax, key, lines)
         axes[-1].set_xlabel("round")
         if several:
             axes[0].legend(frameon=False, fontsize=9)

@@ -100,7 +100,7 @@ def csv_text(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(headings)
-    writer.writerows([_csv_value(x) for x in row] for row in rows)
+    writer.writerows([_csv_value(value) for value in row] for row in rows)
     return out.getvalue()
 
 
@@ -122,7 +122,7 @@ def plain(tables: Iterable[Table]) -> str:
 def padded_marks(table: Table) -> list[list[str]]:
     """Return the texts of all cells, with marks padded to the width of their column so that numbers line up."""
     return [
-        [cell.text + cell.marks.ljust(w) for cell, w in zip(row, table.mark_widths, strict=True)]
+        [cell.text + cell.marks.ljust(n) for cell, n in zip(row, table.mark_widths, strict=True)]
         for row in table.rows
     ]
 
