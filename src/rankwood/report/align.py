@@ -1,6 +1,6 @@
 """Evaluations of several models, aligned: the same metrics of the same queries, in the same order."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,10 @@ class Aligned:
     conventions: dict[str, Any]
 
 
-def align(evaluations: Any, metrics: Any = None) -> Aligned:
+def align(
+    evaluations: Mapping[str, Evaluation] | Sequence[Evaluation],
+    metrics: str | Sequence[str] | None = None,
+) -> Aligned:
     """Match models query by query, in the order of the first; raise if they can't be compared."""
     named = _named(evaluations)
     first, *others = named
@@ -83,7 +86,7 @@ def _named(evaluations: Any) -> dict[str, Evaluation]:
     return named
 
 
-def _metrics(named: dict[str, Evaluation], metrics: Any) -> list[str]:
+def _metrics(named: dict[str, Evaluation], metrics: str | Sequence[str] | None) -> list[str]:
     """Return the metrics to compare by: the given ones, or all metrics of the first model."""
     first = next(iter(named))
     names = [metrics] if isinstance(metrics, str) else list(metrics or named[first].metrics)

@@ -1,6 +1,6 @@
 """Compare models query by query: means, differences, tests of significance."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from rankwood import stats
 from rankwood._core import checks
+from rankwood.metrics.evaluation import Evaluation
 from rankwood.report.align import Aligned, align, align_one, direction
 from rankwood.report.columns import MEAN, TEST, structured
 from rankwood.report.comparison import Comparison
@@ -23,7 +24,7 @@ _CORRECTIONS: dict[str | None, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def compare(
-    evaluations: Any,
+    evaluations: Mapping[str, Evaluation] | Sequence[Evaluation],
     baseline: str | None = None,
     *,
     test: str | None = None,
@@ -32,9 +33,9 @@ def compare(
     draws: int | None = None,
     seed: int = 0,
     preset: str | None = None,
-    metrics: Any = None,
+    metrics: str | Sequence[str] | None = None,
     marks: str | None = None,
-    levels: Any = None,
+    levels: float | Sequence[float] | None = None,
     count: str | None = None,
     interval: str | None = None,
     level: float = 0.95,
@@ -107,9 +108,9 @@ def compare(
     >>> found.tests[["difference", "p", "wins"]].tolist()
     [(1.0, 0.125, 4)]
     """
-    optional = {"test": test, "alternative": alternative, "draws": draws, "count": count}
-    optional |= {"marks": marks, "levels": levels}
-    given: dict[str, Any] = {name: value for name, value in optional.items() if value is not None}
+    optional: dict[str, Any] = {"test": test, "alternative": alternative, "draws": draws}
+    optional |= {"count": count, "marks": marks, "levels": levels}
+    given = {name: value for name, value in optional.items() if value is not None}
     if correct != "preset":
         given["correct"] = correct
     rules = resolve(preset, given)

@@ -50,19 +50,58 @@ class QueryTable:
         return Table(self.title, self.headings, rows, len(self.headings) - 1)
 
     def to_markdown(self, digits: int = 4) -> str:
-        """Return the table as Markdown, values with so many decimals."""
+        """Return the table as Markdown.
+
+        Parameters
+        ----------
+        digits : int
+            Number of decimals.
+
+        Returns
+        -------
+        str
+            The table, without its title.
+        """
         return render.markdown([self.table(digits)])
 
     def to_latex(self, digits: int = 4) -> str:
-        r"""Return the table for LaTeX (``\usepackage{booktabs}``), values with so many decimals."""
+        r"""Return the table for LaTeX, which needs ``\usepackage{booktabs}``.
+
+        Parameters
+        ----------
+        digits : int
+            Number of decimals.
+
+        Returns
+        -------
+        str
+            A ``table`` environment with the title as its caption.
+        """
         return render.latex([self.table(digits)])
 
     def to_html(self, digits: int = 4) -> str:
-        """Return an HTML page with the table, values with so many decimals."""
+        """Return an HTML page with the table, which needs no other file.
+
+        Parameters
+        ----------
+        digits : int
+            Number of decimals.
+
+        Returns
+        -------
+        str
+            The page.
+        """
         return html.page(self.title, [self.table(digits)])
 
     def to_csv(self) -> str:
-        """Return the table as CSV, values with all digits."""
+        """Return the table as CSV.
+
+        Returns
+        -------
+        str
+            The names of the columns and the rows, values with all digits.
+        """
         return render.csv_text(list(self.rows.dtype.names or ()), self.rows.tolist())
 
     def __repr__(self) -> str:

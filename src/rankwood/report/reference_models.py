@@ -1,5 +1,6 @@
 """Reference models that need no training: the ideal order, and a random order."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from rankwood.data.ranking_data import grouped
@@ -9,7 +10,7 @@ from rankwood.metrics.evaluation import Evaluation
 
 
 def perfect(
-    metrics: Any, y: Any, *, qid: Any = None, group: Any = None, **rules: Any
+    metrics: str | Sequence[str], y: Any, *, qid: Any = None, group: Any = None, **rules: Any
 ) -> Evaluation:
     """Evaluate documents in the order of their labels, which no model can exceed.
 
@@ -34,7 +35,9 @@ def perfect(
     return evaluate(metrics, y, _scores(y, qid, group, 1.0), qid=qid, group=group, **rules)
 
 
-def random(metrics: Any, y: Any, *, qid: Any = None, group: Any = None, **rules: Any) -> Evaluation:
+def random(
+    metrics: str | Sequence[str], y: Any, *, qid: Any = None, group: Any = None, **rules: Any
+) -> Evaluation:
     """Evaluate a random order: the exact mean over all orders of the documents, without sampling.
 
     Parameters

@@ -43,10 +43,10 @@ def summary(comparison: "Comparison", digits: int) -> Table:
     models = [*comparison.models, *comparison.bounds]
     best = {m: _best(comparison, m) for m in comparison.metrics}
     rows = []
-    for place, model in enumerate(models):
+    for i, model in enumerate(models):
         row = [Cell(model)]
         if letters:
-            row.insert(0, Cell(LETTERS[place] if place < len(comparison.models) else ""))
+            row.insert(0, Cell(LETTERS[i] if i < len(comparison.models) else ""))
         for metric in comparison.metrics:
             value = comparison.mean(model, metric)
             bound = model in comparison.bounds

@@ -6,9 +6,10 @@ has no bootstrap test. `t_test` and `wilcoxon` use SciPy and add rules for diffe
 for any number of threads and any order of queries.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rankwood._core import checks
 from rankwood.stats.sampling import on_grid, resample, sign_sums, tie_margin
@@ -43,7 +44,7 @@ _NO_DIFFERENCE = Outcome(0.0, 1.0, True)
 
 
 def permutation(
-    differences: Any,
+    differences: ArrayLike,
     alternative: str = "two-sided",
     draws: int = 10_000,
     seed: int = 0,
@@ -104,7 +105,7 @@ def permutation(
 
 
 def bootstrap(
-    differences: Any,
+    differences: ArrayLike,
     alternative: str = "two-sided",
     draws: int = 10_000,
     seed: int = 0,
@@ -165,7 +166,7 @@ def _p_value(extremes: int, draws: int, count: str, exact: bool) -> float:
     return extremes / draws
 
 
-def t_test(differences: Any, alternative: str = "two-sided") -> Outcome:
+def t_test(differences: ArrayLike, alternative: str = "two-sided") -> Outcome:
     """Student's paired t-test, for differences that are normal or many.
 
     Parameters
@@ -207,7 +208,7 @@ def t_test(differences: Any, alternative: str = "two-sided") -> Outcome:
     return Outcome(t, float(p), True)
 
 
-def wilcoxon(differences: Any, alternative: str = "two-sided") -> Outcome:
+def wilcoxon(differences: ArrayLike, alternative: str = "two-sided") -> Outcome:
     """Wilcoxon's signed-rank test: whether gains have higher ranks than losses.
 
     Differences of 0 are left out, which is Wilcoxon's own rule. SciPy decides whether the p-value is exact or a normal
@@ -246,7 +247,7 @@ def wilcoxon(differences: Any, alternative: str = "two-sided") -> Outcome:
     return Outcome(float(ranks[d > 0].sum()), p, without_ties and d.size <= 50)
 
 
-def _differences(differences: Any, alternative: str) -> np.ndarray:
+def _differences(differences: ArrayLike, alternative: str) -> np.ndarray:
     """Return differences as a vector; raise if there are none or the alternative is unknown."""
     checks.one_of(alternative, ALTERNATIVES, "alternative")
     d = checks.vector(differences, "differences")

@@ -4,14 +4,13 @@
 here (a test that could not be made, which does not count), and to do without a dependency for two formulas.
 """
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rankwood._core import checks
 
 
-def bonferroni(p: Any) -> np.ndarray:
+def bonferroni(p: ArrayLike) -> np.ndarray:
     """Return p-values multiplied by the number of tests, at most 1.
 
     Parameters
@@ -35,12 +34,12 @@ def bonferroni(p: Any) -> np.ndarray:
     >>> bonferroni([0.01, 0.2, 0.5]).tolist()
     [0.03, 0.6000000000000001, 1.0]
     """
-    p = _p_values(p)
-    result: np.ndarray = np.minimum(1.0, p * (~np.isnan(p)).sum())
+    raw = _p_values(p)
+    result: np.ndarray = np.minimum(1.0, raw * (~np.isnan(raw)).sum())
     return result
 
 
-def holm(p: Any) -> np.ndarray:
+def holm(p: ArrayLike) -> np.ndarray:
     """Return Holm's step-down p-values: never above Bonferroni's, with the same guarantee.
 
     Parameters
@@ -64,16 +63,16 @@ def holm(p: Any) -> np.ndarray:
     >>> holm([0.01, 0.25, 0.03]).tolist()
     [0.03, 0.25, 0.06]
     """
-    p = _p_values(p)
-    corrected = np.full(p.shape, np.nan)
-    tested = np.flatnonzero(~np.isnan(p))
-    order = tested[np.argsort(p[tested], kind="stable")]
-    steps = p[order] * np.arange(order.size, 0, -1)
+    raw = _p_values(p)
+    corrected = np.full(raw.shape, np.nan)
+    tested = np.flatnonzero(~np.isnan(raw))
+    order = tested[np.argsort(raw[tested], kind="stable")]
+    steps = raw[order] * np.arange(order.size, 0, -1)
     corrected[order] = np.minimum(1.0, np.maximum.accumulate(steps))
     return corrected
 
 
-def _p_values(p: Any) -> np.ndarray:
+def _p_values(p: ArrayLike) -> np.ndarray:
     """Return p-values as a vector; raise unless each is NaN or between 0 and 1."""
     values = np.atleast_1d(checks.numbers(p, "p")).astype(np.float64)
     if values.ndim != 1 or (values < 0).any() or (values > 1).any():

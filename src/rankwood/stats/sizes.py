@@ -7,6 +7,7 @@ a single query without warnings, and the bootstrap has the same bits for any num
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rankwood._core import checks
 from rankwood.stats.sampling import resample
@@ -54,7 +55,7 @@ def signed_ranks(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return d, rankdata(np.abs(d))
 
 
-def wins_ties_losses(differences: Any) -> tuple[int, int, int]:
+def wins_ties_losses(differences: ArrayLike) -> tuple[int, int, int]:
     """Return how many differences are above, equal to and below 0.
 
     Parameters
@@ -77,7 +78,7 @@ def wins_ties_losses(differences: Any) -> tuple[int, int, int]:
     return int((d > 0).sum()), int((d == 0).sum()), int((d < 0).sum())
 
 
-def cohen_d(differences: Any) -> float:
+def cohen_d(differences: ArrayLike) -> float:
     """Return Cohen's d: the mean difference in standard deviations of the differences.
 
     Parameters
@@ -113,7 +114,7 @@ def mean_over_deviation(d: np.ndarray, divisor: float = 1.0) -> float:
     return mean / (deviation / divisor)
 
 
-def rank_biserial(differences: Any) -> float:
+def rank_biserial(differences: ArrayLike) -> float:
     """Return the matched-pairs rank-biserial correlation, the effect size of Wilcoxon's test.
 
     It is (rank sum of gains - rank sum of losses) / (sum of all ranks). Differences of 0 are left out.
@@ -140,7 +141,7 @@ def rank_biserial(differences: Any) -> float:
     return float((ranks * np.sign(d)).sum() / ranks.sum())
 
 
-def t_interval(differences: Any, level: float = 0.95) -> tuple[float, float]:
+def t_interval(differences: ArrayLike, level: float = 0.95) -> tuple[float, float]:
     """Return Student's confidence interval of the mean difference.
 
     Parameters
@@ -178,7 +179,7 @@ def t_interval(differences: Any, level: float = 0.95) -> tuple[float, float]:
 
 
 def bootstrap_interval(
-    differences: Any,
+    differences: ArrayLike,
     level: float = 0.95,
     draws: int = 10_000,
     seed: int = 0,
