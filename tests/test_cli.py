@@ -387,6 +387,8 @@ WRONG_USE = {
     "evaluate @test.txt @m.json --ties lucky": "'lucky'",
     "evaluate @test.txt @m.json --empty 2": "'2'",
     "--bogus train @train.txt --model m.json": "unknown option '--bogus'",
+    "predict @m.json @test.txt --otput s.txt": "did you mean '--output'",
+    "predict @m.json @test.txt --hepl": "did you mean '--help'",
 }
 
 

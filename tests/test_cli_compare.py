@@ -155,7 +155,7 @@ def test_judgments_and_runs(call, made):
     for kind, column in (("tests", "p"), ("tests", "difference"), ("means", "mean")):
         got, want = ([row[column] for row in answer_[kind]] for answer_ in (found, expected))
         assert got == pytest.approx(want, abs=1e-12)
-    assert "far.txt is no run, expected a TREC run" in complaint(
+    assert "far.txt is not a TREC run, which is expected with" in complaint(
         call("qrels.txt near.run @far.txt")
     )
     words = complaint(call("@data.txt @near.txt far.run"))
@@ -276,7 +276,7 @@ def test_wrong_use(call, tmp_path, line):
 FAILURES = {
     "@near.csv": "at least two models to compare, got 1",
     "@data.txt @near.txt": "at least two models to compare, got 1",
-    "@near.csv @far.txt": "far.txt is no table of queries",
+    "@near.csv @far.txt": "far.txt is not a table of queries",
     "@near.csv @near.csv": "is given twice",
     "@data.txt none.txt @far.txt": "none.txt: No such file or directory.",
     "none.txt @near.txt @far.txt": "none.txt does not exist",

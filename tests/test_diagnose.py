@@ -403,12 +403,10 @@ def test_bad_requests():
         lambda: pair_counts("lambdagap-x", 5, [0]): "ks must be at least 1",
         lambda: diagnose(
             "bi-ranknet", y, scores
-        ): "'bi-ranknet' lifts one to pairs: look at that, 'ranknet'",
-        lambda: diagnose(
-            Bivariate(Softmax()), y, scores
-        ): r"lifts one to pairs: look at that, Softmax\(\)",
-        lambda: heat("bi-lambdarank-p@3"): "for objectives on documents, .* that, 'lambdarank-p@3'",
-        lambda: pair_counts("bi-lambdarank-p@3"): "for objectives on documents, and 'bi-lambda",
+        ): "'bi-ranknet' is on pairs of .* lifts, 'ranknet'",
+        lambda: diagnose(Bivariate(Softmax()), y, scores): r"is on pairs .* it lifts, Softmax\(\)",
+        lambda: heat("bi-lambdarank-p@3"): "an objective on documents, .* lifts, 'lambdarank-p@3'",
+        lambda: pair_counts("bi-lambdarank-p@3"): "an objective on documents, but 'bi-lambda",
     }.items():
         with pytest.raises(rw.InputError, match=text):
             call()
@@ -474,7 +472,7 @@ def test_train_refuses_bad_records(letor, capsys):
     for more, text in {
         ("--record", "coherence"): "unknown record 'coherence'; did you mean 'coherency'?",
         ("--record-file", train): "is read by this command",
-        ("--record-file", str(letor / "m.json")): "is to be the model and the record",
+        ("--record-file", str(letor / "m.json")): "is given for both the model and the record",
         ("--record-file", str(letor / "no" / "r.csv")): "there is no directory",
     }.items():
         assert main([*words, *more]) == 1

@@ -15,7 +15,7 @@ LAYERS = [
     ["metrics"],
     ["objectives"],
     ["extend", "testing"],
-    ["diagnostics", "diagnosis"],
+    ["diagnostics", "diagnosis", "_position_weights"],
     ["engines"],
     ["training", "ranker", "twostage"],
     ["report"],

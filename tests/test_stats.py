@@ -236,8 +236,8 @@ def test_every_difference_takes_part(rng, size):
     grid = on_grid(d, d.sum())
     unit = d.sum() / grid.sum()
     draws = 20_000 if JIT else 1500
-    sums, every = sign_sums(grid, draws, 3, None)
-    assert not every
+    sums, exact = sign_sums(grid, draws, 3, None)
+    assert not exact
     expected = (d**2).sum() ** 0.5
     assert sums.mean() * unit == pytest.approx(0, abs=4 * expected / draws**0.5)
     assert sums.std() * unit == pytest.approx(expected, rel=4 / (2 * draws) ** 0.5)

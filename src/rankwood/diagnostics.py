@@ -1,35 +1,32 @@
-"""What an objective does with a ranking: which pairs it uses, how strongly, and whether its pushes are coherent.
+"""What an objective does with a ranking: which pairs it uses, and in which direction it pushes documents.
 
-Numbers only; `rankwood.report.plots` draws them.
+This module computes numbers; `rankwood.report.plots` draws them.
 """
 
 import csv
-import inspect
+import os
 from collections.abc import Iterable
-from dataclasses import fields, replace
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwood._core import checks
-from rankwood._core.jit import is_part
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import grouped
-from rankwood.objectives.families.registry import OBJECTIVES
-from rankwood.objectives.families.registry import objective as to_objective
-from rankwood.objectives.inspection import IncoherenceCheck as Coherency
-from rankwood.objectives.inspection import PairCounter as Used
-from rankwood.objectives.inspection import pair_share as effective
-from rankwood.objectives.inspection import single_use_computer as drive
-from rankwood.objectives.inspection import weights_only as weighing
-from rankwood.objectives.lifted import Bivariate
-from rankwood.objectives.pairwise import Lambda
-from rankwood.objectives.parts.noise import NoNoise
-from rankwood.objectives.units import read_labels
+from rankwood.objectives.inspection import (
+    IncoherenceCheck,
+    PairCounter,
+    pair_share,
+    single_use_computer,
+)
+from rankwood.objectives.position_weights import cutoff, heat, of_documents, pair_counts
+from rankwood.objectives.units import has_pair_set, read_labels
 
-_TOLERANCE = 1e-9  # relative to the largest push of a query: rounding is no incoherency
-_BLOCK = 4_000_000  # pairs that are looked at together
+__all__ = ["Diagnosis", "cutoff", "diagnose", "heat", "pair_counts"]
+
+# Relative to the largest push of a query: pushes that differ by rounding errors are not incoherent.
+_TOLERANCE = 1e-9
+_BLOCK = 4_000_000  # number of pairs compared at a time, to bound memory
 _PAIR = [
     *(("upper_row", np.int64), ("lower_row", np.int64)),
     *(("upper_position", np.int64), ("lower_position", np.int64)),
@@ -51,38 +48,45 @@ def diagnose(
     round: int = 0,
     n_jobs: int | None = None,
 ) -> "Diagnosis":
-    """Look at what an objective does with these scores: pairs used, and pairs that are pushed the wrong way.
+    """Inspect an objective at given scores: the pairs it uses, and the pairs it pushes the wrong way.
 
-    A pair is *incoherent* if the document with the higher label is ranked below the other and is pushed up
-    less, or down more [lambdaex2023, Definition 3.1]. The push of a document is its gradient times -1.
-    Labels are taken as the objective reads them, so a binary one has two. An objective without pairs of its own
-    (``"softmax"``) is looked at in the same way; it only has no number of pairs used.
+    The push of a document is its gradient times -1. A pair is *incoherent* if the document with the higher label is
+    ranked below the other one and is pushed up less, or down more [lambdaex2023, Definition 3.1]. Labels are those
+    that the objective reads, so a binary objective has two. Objectives that are not made of pairs (``"softmax"``)
+    are inspected in the same way, but have no number of pairs used.
 
     Parameters
     ----------
     objective : str or part
-        A name such as ``"lambdarank-ndcg@10"`` or a composition.
+        A name such as ``"lambdarank-ndcg@10"``, or a composition.
     y : array or RankingData
-        Labels, or a data set that knows labels and queries.
+        Labels, or a data set with labels and queries.
     scores : array
         Current scores, in the order of `y`.
     qid, group : array, optional
-        Query id of each row, in any order, or sizes of consecutive queries; one query without both.
+        The query id of each row, in any order, or the sizes of consecutive queries. Without either, all rows belong
+        to one query.
     k : int, optional
-        Cutoff of the worst kind of incoherent pair: of a *false* document among the first k and a *missed* one
-        behind. By default the objective's own; without one there is no such kind.
-    missed : "code" or "text"
-        Which documents are false and missed: those of labels that the first k have too often and not often
-        enough compared with the ideal, or of labels that the ideal first k do not have and have.
+        Cutoff for the most harmful kind of incoherent pair: a *false* document within the first k and a *missed*
+        one below. By default the cutoff of the objective; if it has none, no pair is of that kind.
+    missed : {"code", "text"}
+        Which documents are false and missed. "code": documents with a label that is more frequent, or less
+        frequent, among the first k than among the ideal first k. "text": documents with a label that does not
+        occur, or does occur, among the ideal first k.
     seed, round : int
-        What objectives that draw at random draw from.
+        Seed and boosting round of objectives that draw at random.
     n_jobs : int, optional
-        Threads; None means every core.
+        Number of threads; None means every core.
 
     Returns
     -------
     Diagnosis
-        One row per query, and the incoherent pairs of a query.
+        One row per query, and the incoherent pairs of each query.
+
+    Raises
+    ------
+    InputError
+        If the objective is on pairs of documents (``"bi-ranknet"``), or the arrays do not match.
 
     Examples
     --------
@@ -100,19 +104,40 @@ def diagnose(
     seed, round = checks.at_least(seed, 0, "seed"), checks.at_least(round, 0, "round")
     k = cutoff(objective) if k is None else checks.at_least(k, 1, "k")
     checks.one_of(missed, ("code", "text"), "missed")
-    options = {"n_jobs": n_jobs, "seed": seed, "beyond": beyond}
-    push = -drive(objective, y, groups, **options)(scores, round)[0]
-    paired = isinstance(objective, Lambda)
-    used = Used(objective, y, groups, drive, **options)(scores, round) if paired else None
-    read = read_labels(objective, y)
-    coherency = Coherency(read, groups, k, missed, _TOLERANCE, n_jobs)
-    found = coherency(scores, -push)
-    rows = groups.rows[coherency.order + np.repeat(groups.ptr[:-1], groups.sizes)]
-    return Diagnosis(objective, k, groups, rows, read, push, used, found)
+    options = {"n_jobs": n_jobs, "seed": seed, "unlisted": beyond}
+
+    compute = single_use_computer(objective, y, groups, **options)
+    push = -compute(scores, round)[0]
+    used = None
+    if has_pair_set(objective):
+        count_pairs = PairCounter(objective, y, groups, single_use_computer, **options)
+        used = count_pairs(scores, round)
+    label = read_labels(objective, y)
+    find_incoherent = IncoherenceCheck(
+        label, groups, k, missed, tolerance=_TOLERANCE, n_jobs=n_jobs
+    )
+    flags = find_incoherent(scores, -push)
+    ranking = groups.rows[find_incoherent.order + np.repeat(groups.ptr[:-1], groups.sizes)]
+    return Diagnosis(_Findings(objective, k, groups, ranking, label, push, used, flags))
+
+
+class _Findings(NamedTuple):
+    """What `diagnose` computes: by document unless stated otherwise, in the caller's order."""
+
+    objective: Any
+    k: int | None
+    groups: Groups
+    ranking: np.ndarray  # rows of all queries, each query from its first rank to its last
+    label: np.ndarray
+    push: np.ndarray
+    used: np.ndarray | None  # by query: number of pairs, None if the objective is not made of pairs
+    flags: (
+        np.ndarray
+    )  # by query: is a pair incoherent; is such a pair a false document over a missed one
 
 
 class Diagnosis:
-    """What `diagnose` found.
+    """The result of `diagnose`.
 
     Attributes
     ----------
@@ -121,98 +146,133 @@ class Diagnosis:
     k : int or None
         Cutoff of false and missed documents.
     per_query : structured array
-        By query: `qid`, number of `documents`, `pairs` the objective uses, that number as the `effective` share
-        of all pairs (neither if the objective is not made of pairs), number of `incoherent_pairs`, whether a
-        `false_over_missed` pair is among them (a false document of the top k is pushed more than a missed one
-        below), and the `gradient_norm`.
+        A row per query: `qid`; the number of `documents`; the number of `pairs` that the objective uses, and the
+        same as the `effective` share of all pairs (both only if the objective is made of pairs); the number of
+        `incoherent_pairs`; `false_over_missed`, whether one of them is a false document within the first k that is
+        pushed more than a missed one below; and the `gradient_norm`.
     push : array
-        What each document is pushed up (or, if negative, down), in the caller's order.
+        How far each document is pushed up (down if negative), in the caller's order.
     effective_pairs : float or None
-        Mean effective share over all queries; None if the objective is not made of pairs.
+        The mean effective share over all queries; None if the objective is not made of pairs.
     incoherent : float
-        Share of the queries with an incoherent pair.
+        The share of queries with an incoherent pair.
     false_over_missed : float
-        Share of the queries with an incoherent pair of a false and a missed document.
+        The share of queries with an incoherent pair of a false and a missed document.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> found = rw.diagnose("lambdarank-p@1", [0, 1, 0, 1, 0, 0], [6, 5, 4, 3, 2, 1], group=[3, 3])
+    >>> found.per_query[["documents", "pairs"]].tolist(), round(found.effective_pairs, 3)
+    ([(3, 1), (3, 2)], 0.5)
     """
 
-    def __init__(
-        self,
-        objective: Any,
-        k: int | None,
-        groups: Groups,
-        rows: np.ndarray,
-        label: np.ndarray,
-        push: np.ndarray,
-        used: np.ndarray | None,
-        found: np.ndarray,
-    ) -> None:
-        self.objective, self.k, self.push = objective, k, push
-        self._ptr, self._rows, self._label = groups.ptr, rows, label
-        self._at = {qid: q for q, qid in enumerate(groups.ids.tolist())}
+    def __init__(self, findings: _Findings) -> None:
+        self.objective, self.k, self.push = findings.objective, findings.k, findings.push
+        groups = findings.groups
+        self._ptr, self._ranking, self._label = groups.ptr, findings.ranking, findings.label
+        self._query_of = {qid: q for q, qid in enumerate(groups.ids.tolist())}
+        columns = self._columns(findings)
+        self.per_query = np.empty(groups.ids.size, [(n, c.dtype) for n, c in columns.items()])
+        for name, column in columns.items():
+            self.per_query[name] = column
+        shares = columns.get("effective")
+        self.effective_pairs = None if shares is None else float(shares.mean())
+        self.incoherent = float((self.per_query["incoherent_pairs"] > 0).mean())
+        self.false_over_missed = float(self.per_query["false_over_missed"].mean())
+
+    def _columns(self, findings: _Findings) -> dict[str, np.ndarray]:
+        """Return the columns of `per_query`."""
+        groups, used = findings.groups, findings.used
         pairs = {}
         if used is not None:
-            pairs = {"pairs": used, "effective": effective(used, groups.sizes)}
-        columns = {
+            pairs = {"pairs": used, "effective": pair_share(used, groups.sizes)}
+        incoherent = np.zeros(groups.ids.size, np.int64)
+        for q in np.flatnonzero(findings.flags[:, 0]):
+            incoherent[q] = self._incoherent_ranks(int(q))[0].size
+        squares = self.push[self._ranking] ** 2
+        return {
             "qid": groups.ids,
             "documents": groups.sizes,
             **pairs,
-            "incoherent_pairs": np.zeros(groups.ids.size, np.int64),
-            "false_over_missed": found[:, 1],
-            "gradient_norm": np.sqrt(np.add.reduceat(push[rows] ** 2, groups.ptr[:-1])),
+            "incoherent_pairs": incoherent,
+            "false_over_missed": findings.flags[:, 1],
+            "gradient_norm": np.sqrt(np.add.reduceat(squares, groups.ptr[:-1])),
         }
-        for q in np.flatnonzero(found[:, 0]):
-            columns["incoherent_pairs"][q] = self._incoherent(int(q))[0].size
-        kinds = [(name, column.dtype) for name, column in columns.items()]
-        self.per_query = np.empty(groups.ids.size, dtype=kinds)
-        for name, column in columns.items():
-            self.per_query[name] = column
-        self.effective_pairs = float(pairs["effective"].mean()) if pairs else None
-        self.incoherent = float((self.per_query["incoherent_pairs"] > 0).mean())
-        self.false_over_missed = float(found[:, 1].mean())
 
     def pairs(self, qid: Any = None) -> np.ndarray:
-        """Return the incoherent pairs of one query as a table, the most lopsided first.
+        """Return the incoherent pairs of a query, largest difference of pushes first.
 
-        The upper document is ranked higher, has the lower label, and is pushed more. Rows are the caller's, positions
-        count from 1. `qid` may be left out if there is one query only.
+        Parameters
+        ----------
+        qid : query id, optional
+            May be left out if there is only one query.
+
+        Returns
+        -------
+        structured array
+            A row per pair: row (in the caller's order), position (from 1), label and push of the `upper` and the
+            `lower` document. The upper document is ranked higher, has the lower label, and is pushed more.
+
+        Raises
+        ------
+        InputError
+            If there is no such query, or `qid` is missing and there are several.
+
+        Examples
+        --------
+        >>> import rankwood as rw
+        >>> found = rw.diagnose("lambdarank-ndcg@1(norm=False)", [1, 2, 0, 0, 0], [0.04, 0.03, 0.02, 0.01, 0.0])
+        >>> found.pairs()[["upper_position", "lower_position", "upper_label", "lower_label"]].tolist()
+        [(1, 2, 1.0, 2.0)]
         """
-        q = 0 if qid is None and len(self._at) == 1 else self._at.get(qid, -1)
+        q = 0 if qid is None and len(self._query_of) == 1 else self._query_of.get(qid, -1)
         if q < 0:
             raise checks.InputError(
-                f"there is no query {qid!r}; known are {_some(self._at)}."
+                f"there is no query {qid!r}; known are {_first_few(self._query_of)}."
                 if qid is not None
-                else f"there are {len(self._at):,} queries: give the id of one, such as {next(iter(self._at))!r}."
+                else f"there are {len(self._query_of):,} queries: give the id of one, "
+                f"such as {next(iter(self._query_of))!r}."
             )
-        upper, lower = self._incoherent(q)
-        rows = self._rows[self._ptr[q] : self._ptr[q + 1]]
+        upper, lower = self._incoherent_ranks(q)
+        rows = self._rows(q)
         table = np.empty(upper.size, dtype=_PAIR)
         for side, rank in (("upper", upper), ("lower", lower)):
             table[f"{side}_row"] = rows[rank]
             table[f"{side}_position"] = rank + 1
             table[f"{side}_label"] = self._label[rows[rank]]
             table[f"{side}_push"] = self.push[rows[rank]]
-        worst = table["lower_push"] - table["upper_push"]
-        return table[np.argsort(worst, kind="stable")]
+        return table[np.argsort(table["lower_push"] - table["upper_push"], kind="stable")]
 
-    def _incoherent(self, q: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ranks of the upper and the lower documents of a query's incoherent pairs."""
-        rows = self._rows[self._ptr[q] : self._ptr[q + 1]]
+    def _rows(self, q: int) -> np.ndarray:
+        """Return the caller's rows of a query's documents, by rank."""
+        return self._ranking[self._ptr[q] : self._ptr[q + 1]]
+
+    def _incoherent_ranks(self, q: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ranks of the upper and of the lower documents of a query's incoherent pairs."""
+        rows = self._rows(q)
         label, push = self._label[rows], self.push[rows]
-        bound = _TOLERANCE * np.abs(push).max()
+        margin = _TOLERANCE * np.abs(push).max()
         step = max(1, _BLOCK // rows.size)
-        found = []
+        blocks = []
         for start in range(0, rows.size, step):
             stop = min(start + step, rows.size)
-            up, down = np.arange(start, stop)[:, None], np.arange(rows.size)
-            wrong = (up < down) & (label[start:stop, None] < label)
-            wrong &= push[start:stop, None] > push + bound
-            upper, lower = np.nonzero(wrong)
-            found.append((upper + start, lower))
-        uppers, lowers = zip(*found, strict=True)
+            above = np.arange(start, stop)[:, None] < np.arange(rows.size)
+            incoherent = above & (label[start:stop, None] < label)
+            incoherent &= push[start:stop, None] > push + margin
+            upper, lower = np.nonzero(incoherent)
+            blocks.append((upper + start, lower))
+        uppers, lowers = zip(*blocks, strict=True)
         return np.concatenate(uppers), np.concatenate(lowers)
 
-    def to_csv(self, path: str | Path) -> None:
-        """Write the table of queries as CSV."""
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write `per_query` as a CSV file.
+
+        Parameters
+        ----------
+        path : path
+            The file to write; an existing one is replaced.
+        """
         with open(path, "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(self.per_query.dtype.names or ())
@@ -221,11 +281,11 @@ class Diagnosis:
     def __repr__(self) -> str:
         documents = int(self.per_query["documents"].sum())
         used = self.effective_pairs
+        share = "none, not made of pairs" if used is None else f"{used:.1%} of all"
         lines = [
             f"{self.objective!r}",
             f"{_counted(self._ptr.size - 1, 'query', 'queries')}, {_counted(documents, 'document')}",
-            "effective pairs: "
-            + ("none, not made of pairs" if used is None else f"{used:.1%} of all"),
+            f"effective pairs: {share}",
             f"queries with an incoherent pair: {self.incoherent:.1%}",
         ]
         if self.k is not None:
@@ -234,114 +294,11 @@ class Diagnosis:
         return "\n".join(lines)
 
 
-def of_documents(objective: Any) -> Any:
-    """Return an objective on documents, or say that those on pairs are looked at by what they lift."""
-    made = to_objective(objective)
-    if isinstance(made, Bivariate):
-        named = isinstance(objective, str) and objective.strip().startswith("bi-")
-        base = objective.strip().removeprefix("bi-") if named else made.base
-        raise checks.InputError(
-            f"diagnosis is for objectives on documents, and {objective!r} lifts one to pairs: look at that, {base!r}."
-        )
-    return made
-
-
-def cutoff(objective: Any) -> int | None:
-    """Return the cutoff k of an objective: that of its weight, else that of its pair set, else None."""
-    if not isinstance(objective, Lambda):
-        return _cutoff(objective)
-    return _cutoff(objective.weight) or _cutoff(objective.pairs)
-
-
-def _cutoff(part: Any) -> int | None:
-    for name in ("k", "ideal"):
-        value = getattr(part, name, None)
-        if isinstance(value, int):
-            return value
-    inner = (getattr(part, f.name) for f in fields(part))
-    return next((k for k in map(_cutoff, filter(is_part, inner)) if k is not None), None)
-
-
-def heat(objective: Any, n: int = 10) -> np.ndarray:
-    r"""Return the weight of each pair of positions: :math:`\delta(i, j)` as in Figure 1 of [lambdagap2025].
-
-    Row i, column j is the weight of the pair of a relevant document at position i and an irrelevant one at j in
-    a list of n documents that has no other relevant document (label 1, or the lowest relevant label); 0 if the
-    objective does not use the pair. Normalisations by scores and sums are left out.
-
-    For binary objectives whose weight depends on positions alone that is all there is to know. Weights with gains are
-    those of one relevant document in an ideal list (an NDCG of 1 at best). Pair sets that look at labels, as
-    Lambda-eX's do, are those of such a list, and weights that have a direction (`NDCGLoss1`) are those of
-    the wish to see the relevant document above: then the table is not symmetric.
-
-    Parameters
-    ----------
-    objective : str or part
-        A name such as ``"lambdagap-x@3"`` or a composition.
-    n : int
-        Documents in the list.
-
-    Examples
-    --------
-    >>> from rankwood.diagnostics import heat
-    >>> heat("lambdagap-s@2", 4)
-    array([[0., 0., 1., 0.],
-           [0., 0., 0., 1.],
-           [1., 0., 0., 0.],
-           [0., 1., 0., 0.]])
-    """
-    # Positions are those of the ranking, not of rankings that noise might make of it.
-    objective = replace(weighing(of_documents(objective)), noise=NoNoise(), draws=1)
-    n = checks.at_least(n, 1, "n")
-    relevant = getattr(objective.labels, "rel", 1.0)
-    y, groups = grouped((relevant * np.eye(n)).ravel(), None, np.full(n, n))
-    scores = np.tile(np.arange(n, 0.0, -1.0), n)
-    weights = drive(objective, y, groups)(scores)[1].reshape(n, n)
-    np.fill_diagonal(weights, 0.0)  # the sum of the row: a document's hessian adds up its pairs
-    return weights
-
-
-def pair_counts(objective: Any, n: int = 10, ks: Iterable[int] | None = None) -> np.ndarray:
-    """Return how many pairs of positions have a weight, by cutoff: Figure 2 of [lambdagap2025].
-
-    Parameters
-    ----------
-    objective : str or part
-        A name, with or without ``@k``. A name that has no cutoff, and a composition, are the same at every k.
-    n : int
-        Documents in the list.
-    ks : integers, optional
-        Cutoffs; by default 1 to n.
-
-    Examples
-    --------
-    >>> from rankwood.diagnostics import pair_counts
-    >>> pair_counts("lambdagap-x", 10, [1, 3, 5]).tolist()
-    [45, 28, 15]
-    """
-    ks = range(1, n + 1) if ks is None else list(ks)
-    if not has_cutoff(objective):
-        return np.full(len(ks), _count(heat(objective, n)))
-    made = [to_objective(objective, k=checks.at_least(k, 1, "ks")) for k in ks]
-    return np.array([_count(heat(one, n)) for one in made], np.int64)
-
-
-def has_cutoff(objective: Any) -> bool:
-    """Tell whether an objective is given by a name with a parameter k."""
-    if not isinstance(objective, str):
-        return False
-    plain = objective.split("(")[0].split("@")[0].strip()
-    return plain in OBJECTIVES and "k" in inspect.signature(OBJECTIVES[plain]).parameters
-
-
-def _count(weights: np.ndarray) -> int:
-    return int(np.triu((weights != 0) | (weights.T != 0)).sum())
-
-
-def _some(ids: Iterable[Any]) -> str:
+def _first_few(ids: Iterable[Any]) -> str:
+    """Return up to five ids, and how many more there are."""
     ids = list(ids)
     return ", ".join(map(repr, ids[:5])) + (f" and {len(ids) - 5:,} more" if len(ids) > 5 else "")
 
 
-def _counted(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+def _counted(number: int, singular: str, plural: str = "") -> str:
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"

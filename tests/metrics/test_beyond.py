@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import naive
 import rankwood as rw
 from objectives.oracle import interpreted
-from rankwood.diagnostics import has_cutoff
+from rankwood.objectives.position_weights import has_cutoff
 from rankwood.objectives.families.registry import OBJECTIVES
 
 # Two queries whose rows are mixed; of "b" the only relevant document was cut away.

@@ -27,9 +27,9 @@ def test_there_and_back(tmp_path, ids):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "no table of queries; expected a first line such as"),
-        ("1.5\n2.5\n", "no table of queries"),
-        ("qid\n1\n", "no table of queries"),
+        ("", "not a table of queries; expected a first line such as"),
+        ("1.5\n2.5\n", "not a table of queries"),
+        ("qid\n1\n", "not a table of queries"),
         ("qid,m\n", "has no queries"),
         ("qid,m\n1,2,3\n", "row 2: expected 2 cells as in the first row, got 3"),
         ("qid,m\n1,good\n", "row 2: expected a number as 'm', got 'good'"),

@@ -175,15 +175,15 @@ def test_tables_for_pandas(found):
 
 
 def test_numbers_for_people():
-    from rankwood.report.view import chance, number
+    from rankwood.report.view import format_number, format_p
 
-    assert [chance(p) for p in (0.0, 0.00009, 0.0312, 1.0, float("nan"))] == [
+    assert [format_p(p) for p in (0.0, 0.00009, 0.0312, 1.0, float("nan"))] == [
         "<0.0001",
         "<0.0001",
         "0.0312",
         "1.0000",
         "-",
     ]
-    assert number(0.0, 4, sign=True) == "0.0000"
-    assert number(0.12345, 4, sign=True) == "+0.1235"
-    assert number(float("-inf"), 2) == "-inf"
+    assert format_number(0.0, 4, sign=True) == "0.0000"
+    assert format_number(0.12345, 4, sign=True) == "+0.1235"
+    assert format_number(float("-inf"), 2) == "-inf"

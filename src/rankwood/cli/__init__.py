@@ -1,13 +1,11 @@
-"""The command line: each command computes a result and shows it, here they are put together.
+"""The command line: one module per command.
 
-A command is a module function `add` that describes its arguments. It leaves two functions behind:
-`run` makes a plain dictionary of the arguments, `show` writes it for people; ``--json`` writes it as
-it is.
+A command has a function `add`, which declares its arguments and registers two functions: `run` computes a result from
+the arguments, as a dictionary, and `show` writes it for people. ``--json`` writes the dictionary itself.
 """
 
 import argparse
 import os
-import re
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
@@ -29,10 +27,10 @@ _COMMANDS = {
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose complaint is one sentence, as everywhere else."""
+    """A parser whose errors are one sentence, as all others are."""
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong on standard error, and end with code 2."""
+        """Write what is wrong to standard error, and exit with code 2."""
         ending = "" if message.endswith((".", "?")) else "."
         self.exit(2, f"rankwood: error: {message}{ending} See {self.prog} --help.\n")
 
@@ -43,12 +41,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        Arguments; by default those of the process.
+        The arguments; those of the process by default.
 
     Returns
     -------
     int
-        0, or 1 if the command failed. Wrong use ends with SystemExit of code 2.
+        The exit code: 0, or 1 if the command failed.
+
+    Raises
+    ------
+    SystemExit
+        With code 2 if an argument is wrong or missing.
+
+    Examples
+    --------
+    >>> from rankwood.cli import main
+    >>> main(["evaluate", "test.txt", "scores.txt", "--metric", "ndcg@10"])  # doctest: +SKIP
     """
     argv = list(sys.argv[1:] if argv is None else argv)
     if not argv:
@@ -56,14 +64,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     args = _parse(argv)
     try:
-        with redirect_stdout(sys.stderr):  # an engine's remarks must not get into our output
+        with redirect_stdout(sys.stderr):  # an engine's messages must not get into our output
             result = args.run(args)
         if args.json:
             _show.as_json(result)
         elif not getattr(args, "quiet", False):
             args.show(result, _show.console())
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever read our output has seen enough, as `head` does
+    except BrokenPipeError:  # the reader of our output has closed the pipe, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (InputError, OSError, MemoryError, KeyboardInterrupt) as error:
@@ -73,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _build() -> tuple[_Parser, dict[str, argparse.ArgumentParser]]:
-    """Return the parser of everything, and those of the commands by name."""
+    """Return the main parser, and the parsers of the commands by name."""
     parser = _Parser(
         prog="rankwood",
         description="Learning to rank with boosted trees.",
@@ -87,6 +95,7 @@ def _build() -> tuple[_Parser, dict[str, argparse.ArgumentParser]]:
 
 
 def _parse(argv: list[str]) -> argparse.Namespace:
+    """Return the parsed arguments; suggest similar names for unknown commands and options."""
     parser, commands = _build()
     first = argv[0]
     if not first.startswith("-") and first not in commands:
@@ -97,13 +106,13 @@ def _parse(argv: list[str]) -> argparse.Namespace:
         word = unknown[0].split("=")[0]
         if not word.startswith("-"):
             command.error(f"unexpected argument {word!r}")
-        options = set(re.findall(r"--[a-z][a-z-]*", command.format_usage()))
+        options = [name for name in command._option_string_actions if name.startswith("--")]
         command.error(f"unknown option {word!r}{nearest(word, options)}")
     return args
 
 
 def _sentence(error: BaseException) -> str:
-    """Return one plain sentence about what went wrong."""
+    """Return an error as one sentence on one line."""
     if isinstance(error, OSError) and error.strerror:
         where = f"{os.fsdecode(error.filename)}: " if error.filename is not None else ""
         text = where + error.strerror

@@ -1,12 +1,14 @@
-"""Arguments that commands share."""
+"""Arguments that several commands share."""
 
 import argparse
 from collections.abc import Callable
 from typing import Any
 
+from rankwood.metrics.evaluate import CONVENTIONS, EMPTY, TIES
+
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
-    """Help with examples as they are typed, and room for long options."""
+    """Help that keeps the line breaks of examples and leaves space for long options."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=32)
@@ -23,7 +25,7 @@ def command(
     run: Callable[[argparse.Namespace], dict[str, Any]],
     show: Callable[..., None],
 ) -> argparse.ArgumentParser:
-    """Add a command; `run` computes, `show` writes what it returns."""
+    """Add a command: `run` returns its result as a dictionary, `show` writes that for people."""
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=about[0].lower() + about[1:].rstrip("."),
@@ -37,48 +39,78 @@ def command(
     return parser
 
 
-def add_reading(parser: argparse.ArgumentParser) -> Any:
-    """Add what says how to read LETOR files; return the group of arguments."""
+def add_reading(parser: argparse.ArgumentParser, training: bool = False) -> Any:
+    """Add the options for reading LETOR files; return their group."""
     group = parser.add_argument_group("reading")
+    as_trained = "as for the model's training data"
     group.add_argument(
         "--absent",
         choices=("0", "nan"),
-        help="value of a feature that a line leaves out: 0, or nan for missing "
-        "(default: as the model was trained, else 0)",
+        help="value of a feature that a line does not list: 0, or nan for missing "
+        f"(default: {'0' if training else f'{as_trained}, else 0'})",
     )
     group.add_argument(
         "--marker",
         action="store_true",
         default=None,
-        help="read 1.797e308 as missing, as in the Istella data (default: as the model was trained)",
+        help="read 1.797e308 as a missing value, as in the Istella data"
+        + ("" if training else f" (default: {as_trained})"),
     )
     group.add_argument(
         "--cache",
         action="store_true",
-        help="keep a binary copy beside each file, and read that one next time",
+        help="keep a binary copy next to each file, and read the copy next time",
     )
-    group.add_argument(
-        "--threads", type=at_least(1), metavar="N", help="number of threads (default: every core)"
-    )
+    add_threads(group)
     return group
 
 
-def add_volume(parser: argparse.ArgumentParser) -> None:
-    """Add how much to say during a long run."""
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument("-q", "--quiet", action="store_true", help="no progress, no summary")
+def add_threads(group: Any) -> None:
+    """Add the option for the number of threads."""
     group.add_argument(
-        "-v", "--verbose", action="store_true", help="progress also where there is no terminal"
+        "--threads", type=at_least(1), metavar="N", help="number of threads (default: all cores)"
     )
 
 
-def volume(args: argparse.Namespace) -> bool | None:
-    """Return whether to show progress; None means on a terminal."""
+def add_metric_rules(group: Any) -> None:
+    """Add the options for the rules of metrics."""
+    group.add_argument(
+        "--ties",
+        choices=TIES,
+        help="order of documents with equal scores: less relevant ones first (worst), more relevant ones first (best), "
+        "as in the file (input), or the mean over all orders (average) (default: worst)",
+    )
+    group.add_argument(
+        "--empty",
+        type=lambda text: int(text) if text in ("0", "1") else text,
+        choices=EMPTY,
+        help="value of a query without relevant documents, or skip to leave it out (default: 0)",
+    )
+    group.add_argument(
+        "--convention",
+        choices=tuple(CONVENTIONS),
+        help="use the definitions of metrics, and the rules above, of this program",
+    )
+
+
+def add_verbosity(parser: argparse.ArgumentParser) -> None:
+    """Add the options for how much a long run shows."""
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
+        "-q", "--quiet", action="store_true", help="show neither progress nor summary"
+    )
+    group.add_argument(
+        "-v", "--verbose", action="store_true", help="show progress even without a terminal"
+    )
+
+
+def verbosity(args: argparse.Namespace) -> bool | None:
+    """Return whether to show progress; None means only on a terminal."""
     return False if args.quiet else True if args.verbose else None
 
 
 def at_least(low: int) -> Callable[[str], int]:
-    """Return a converter to integers from `low` on."""
+    """Return a converter from text to integers that are not below `low`."""
 
     def convert(text: str) -> int:
         try:

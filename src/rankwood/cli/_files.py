@@ -1,4 +1,4 @@
-"""Files that commands read and write."""
+"""Reading and writing files for commands."""
 
 import argparse
 import math
@@ -18,8 +18,8 @@ from rankwood.data.letor.words import TooWide
 from rankwood.data.ranking_data import RankingData
 
 
-def reading(args: argparse.Namespace, ranker: Any = None) -> dict[str, Any]:
-    """Return how files are read: as the arguments say, else as the model's were."""
+def reading_options(args: argparse.Namespace, ranker: Any = None) -> dict[str, Any]:
+    """Return how to read files: by the arguments, else as the model's training data were read."""
     known = {"absent": "0", "marker": False, **getattr(ranker, "letor_", {})}
     given = {"absent": args.absent, "marker": args.marker}
     return {name: known[name] if value is None else value for name, value in given.items()}
@@ -28,28 +28,30 @@ def reading(args: argparse.Namespace, ranker: Any = None) -> dict[str, Any]:
 def read_data(
     path: str, args: argparse.Namespace, n_features: int | None = None, ranker: Any = None
 ) -> RankingData:
-    """Read a LETOR file as the arguments say, or as those were that a model was trained on."""
-    how = reading(args, ranker)
+    """Read a LETOR file by the arguments, else as a model's training data were read."""
+    how = reading_options(args, ranker)
     options = {"absent": float(how["absent"]), "marker": how["marker"], "n_jobs": args.threads}
     try:
         data = load_letor(path, n_features=n_features, cache=args.cache, **options)
     except TooWide as error:
-        said = (
+        limit = (
             "the value of --features: give a larger one, or leave it out"
             if ranker is None
             else "the number of features the model was trained on: give a file with the same features"
         )
-        raise InputError(f"{error.place}: {error.feature} is above {n_features}, {said}.") from None
+        raise InputError(
+            f"{error.place}: {error.feature} is above {n_features}, {limit}."
+        ) from None
     if ranker is not None:
-        _remark_on_width(path, data, options)
+        _note_missing_features(path, data, options)
     return data
 
 
-def _remark_on_width(path: str, data: RankingData, options: dict[str, Any]) -> None:
-    """Say on standard error if a file lacks the last features of the model it is read for."""
+def _note_missing_features(path: str, data: RankingData, options: dict[str, Any]) -> None:
+    """Write a note to standard error if a file lacks the last features that the model was trained on."""
     last = data.X[:, -1]
     absent = np.isnan(last) if math.isnan(options["absent"]) else last == 0
-    # Only a file whose last feature may be absent is read a second time, to see; a pipe can't be.
+    # To find out, we read a file a second time, but only if its last feature is always absent; a pipe can't be.
     if not absent.all() or not os.path.isfile(path):
         return
     width = load_letor(path, **options).n_features
@@ -62,8 +64,8 @@ def _remark_on_width(path: str, data: RankingData, options: dict[str, Any]) -> N
 
 
 @contextmanager
-def named(path: str) -> Iterator[None]:
-    """Put the name of the file before a complaint about what is in it."""
+def errors_naming(path: str) -> Iterator[None]:
+    """Begin the messages of errors about the content of a file with the name of the file."""
     try:
         yield
     except InputError as error:
@@ -71,8 +73,8 @@ def named(path: str) -> Iterator[None]:
         raise InputError(text if text.startswith(path) else f"{path}: {text}") from None
 
 
-def described(path: str, data: RankingData) -> dict[str, Any]:
-    """Return the size of a data set."""
+def sizes(path: str, data: RankingData) -> dict[str, Any]:
+    """Return a file name and the numbers of queries, documents and features in it."""
     return {
         "file": path,
         "queries": int(data.groups.ids.size),
@@ -82,14 +84,14 @@ def described(path: str, data: RankingData) -> dict[str, Any]:
 
 
 def check_output(path: str, inputs: Iterable[str]) -> None:
-    """Raise unless `path` can be written without harm, before any long work."""
+    """Raise, before any long work, if `path` can't be written or is one of the inputs."""
     target = Path(path)
     folder = target.parent
     if not folder.is_dir():
         raise InputError(f"{path} can't be written: there is no directory {folder}.")
     if target.is_dir():
         raise InputError(f"{path} can't be written: it is a directory, expected a file name.")
-    # /dev/stdout may well be a file, but one that must not be replaced while others write to it.
+    # /dev/stdout may be a regular file, but must not be replaced while others write to it.
     special = os.path.abspath(path).startswith(("/dev/", "/proc/"))
     if special or (target.exists() and not target.is_file()):
         raise InputError(
@@ -103,7 +105,7 @@ def check_output(path: str, inputs: Iterable[str]) -> None:
 
 
 def looks_like_model(path: str) -> bool:
-    """Whether a file is a model (a JSON object, or LightGBM's own text) and not a list of scores."""
+    """Return whether a file is a model (a JSON object, or LightGBM's own format) and not a list of scores."""
     if path == "-":
         return False
     with open(path, "rb") as file:
@@ -112,10 +114,9 @@ def looks_like_model(path: str) -> bool:
 
 
 def load_model(path: str, n_jobs: int | None) -> Any:
-    """Read a model of one stage or two, which predicts on so many threads."""
-    from rankwood.training.ranker import (
-        Ranker,
-    )  # takes a second that --help and score files need not wait for
+    """Read a model of one or two stages that predicts with `n_jobs` threads."""
+    # These take a second to import, for which --help and files of scores need not wait.
+    from rankwood.training.ranker import Ranker
     from rankwood.training.two_stage import TwoStage
 
     if not _has_two_stages(path):
@@ -127,7 +128,7 @@ def load_model(path: str, n_jobs: int | None) -> Any:
 
 
 def _has_two_stages(path: str) -> bool:
-    """Whether the head of a file says so; what isn't there or is no model is for Ranker.load to tell."""
+    """Return whether a file starts like a two-stage model; Ranker.load reports files that are not a model."""
     try:
         with open(path, "rb") as file:
             return re.search(rb'"kind"\s*:\s*"TwoStage"', file.read(1024)) is not None
@@ -146,18 +147,17 @@ def read_scores(path: str) -> np.ndarray:
     try:
         scores = list(map(float, lines))
     except ValueError:
-        scores = [_score(line, name, place) for place, line in enumerate(lines, 1)]
-    bad = next((i for i, score in enumerate(scores) if not math.isfinite(score)), None)
-    if bad is not None:
-        raise InputError(f"{name}, line {bad + 1}: expected a finite score, got {lines[bad]!r}.")
+        scores = [_score(line, f"{name}, line {i}") for i, line in enumerate(lines, 1)]
+    for i, score in enumerate(scores):
+        if not math.isfinite(score):
+            raise InputError(f"{name}, line {i + 1}: expected a finite score, got {lines[i]!r}.")
     return np.array(scores)
 
 
-def _score(line: str, name: str, place: int) -> float:
+def _score(line: str, place: str) -> float:
+    """Return the number on a line; raise if there is none or more than one."""
     try:
         return float(line)
     except ValueError:
         shown = line if len(line) <= 40 else line[:37] + "..."
-        raise InputError(
-            f"{name}, line {place}: expected one score, a number, got {shown!r}."
-        ) from None
+        raise InputError(f"{place}: expected one score, a number, got {shown!r}.") from None

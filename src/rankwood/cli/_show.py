@@ -1,30 +1,33 @@
-"""Writing for people and for programs."""
+"""Output for people (tables, facts, what to type next) and for programs (JSON)."""
 
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import rich.table
 from rich import box
 from rich.console import Console, JustifyMethod
-from rich.table import Table
 from rich.text import Text
 
-_WIDE = 10_000  # columns of output that no terminal limits: a table takes what it needs
+from rankwood.report import render
+from rankwood.report.table import Cell, Table
+
+_WIDE = 10_000  # width of output to a file or pipe, where no terminal limits a table
 
 
 def console() -> Console:
-    """Return where people read: as wide as their terminal, and not limited in a file or a pipe."""
+    """Return a console on standard output: as wide as the terminal, and unlimited in a file or a pipe."""
     terminal = sys.stdout.isatty()
-    # Citations such as [burges2010] are no markup.
+    # Without markup, because citations such as [burges2010] would be read as such.
     return Console(width=None if terminal else _WIDE, markup=False, highlight=False, emoji=False)
 
 
 @contextmanager
-def busy(text: str, show: bool | None = None) -> Iterator[None]:
-    """Show on a terminal what is being done, as long as it is; `show` False shows nothing."""
+def status(text: str, show: bool | None = None) -> Iterator[None]:
+    """Show on a terminal what is being done while it is being done; nothing if `show` is False."""
     if show is False or not sys.stderr.isatty():
         yield
         return
@@ -33,36 +36,63 @@ def busy(text: str, show: bool | None = None) -> Iterator[None]:
 
 
 def as_json(result: dict[str, Any]) -> None:
-    """Write one JSON object; numbers that JSON doesn't have become null."""
-    print(json.dumps(_plain(result), indent=2, allow_nan=False))
+    """Write one JSON object; numbers that are not finite become null."""
+    print(json.dumps(_for_json(result), indent=2, allow_nan=False))
 
 
-def _plain(value: Any) -> Any:
+def _for_json(value: Any) -> Any:
     if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
+        return {str(k): _for_json(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
+        return [_for_json(v) for v in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
 
 
-def table(headings: Iterable[str], rows: Iterable[Iterable[str]], numbers: int = 0) -> Table:
-    """Return a table whose last columns, so many as `numbers`, are aligned to the right."""
-    headings, rows = list(headings), [list(row) for row in rows]
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for place, heading in enumerate(headings):
-        right = place >= len(headings) - numbers
-        justify: JustifyMethod = "right" if right else "left"
-        made.add_column(heading, justify=justify, overflow="fold", no_wrap=place == 0)
-    for row in rows:
-        made.add_row(*row)
+def show_table(out: Console, table: Table, dispensable: Sequence[str] = ()) -> None:
+    """Write a table with its title and notes; `dispensable` columns are left out, in order, until it fits."""
+    if table.title:
+        out.print(table.title, style="bold")
+    out.print(_rich_table(table, _fitting(table, out.width, dispensable)))
+    for note in table.notes:
+        out.print(note, style="dim")
+
+
+def table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> rich.table.Table:
+    """Return a table of texts, without title and notes."""
+    headings = list(headings)
+    made = Table("", headings, [[Cell(text) for text in row] for row in rows], 0)
+    return _rich_table(made, list(range(len(headings))))
+
+
+def _rich_table(table: Table, columns: list[int]) -> rich.table.Table:
+    """Return some columns of a table as rich draws them; bold cells stand out in colour."""
+    made = rich.table.Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for i in columns:
+        justify: JustifyMethod = "left" if i < table.text_columns else "right"
+        made.add_column(table.headings[i], justify=justify, overflow="fold", no_wrap=i == 0)
+    for number, (row, texts) in enumerate(zip(table.rows, render.padded_marks(table), strict=True)):
+        if number in table.breaks:
+            made.add_section()
+        made.add_row(*(Text(texts[i], "bold green" if row[i].bold else "") for i in columns))
     return made
 
 
-def facts(rows: Iterable[tuple[str, str]]) -> Table:
-    """Return a list of names and what they stand for."""
-    made = Table.grid(padding=(0, 3))
+def _fitting(table: Table, width: int, dispensable: Sequence[str]) -> list[int]:
+    """Return the columns that fit side by side after leaving out as few dispensable ones as possible."""
+    texts = render.padded_marks(table)
+    widths = [max(map(len, column)) + 3 for column in zip(table.headings, *texts, strict=True)]
+    columns = list(range(len(widths)))
+    for name in dispensable:
+        if sum(widths[i] for i in columns) > width and name in table.headings:
+            columns.remove(table.headings.index(name))
+    return columns
+
+
+def fact_table(rows: Iterable[tuple[str, str]]) -> rich.table.Table:
+    """Return a list of names and their values."""
+    made = rich.table.Table.grid(padding=(0, 3))
     made.add_column(style="bold", no_wrap=True)
     made.add_column(overflow="fold")
     for name, text in rows:
@@ -71,14 +101,14 @@ def facts(rows: Iterable[tuple[str, str]]) -> Table:
 
 
 def next_lines(out: Console, lines: Iterable[str]) -> None:
-    """Say what to type next, in lines that can be copied: never broken to fit."""
+    """Write what to type next, in lines that can be copied: they are never wrapped."""
     out.print()
     out.print("What to type next:", style="bold")
     for line in lines:
         out.print(f"  {line}", style="cyan", soft_wrap=True)
 
 
-def counted(number: int, word: str) -> str:
+def counted(number: int, noun: str) -> str:
     """Return a number and its noun: "1 query", "1,200 documents"."""
-    plural = word[:-1] + "ies" if word.endswith("y") else word + "s"
-    return f"{number:,} {word if number == 1 else plural}"
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{number:,} {noun if number == 1 else plural}"

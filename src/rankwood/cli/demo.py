@@ -1,4 +1,4 @@
-"""``rankwood demo``: what the library does, on data that comes with it."""
+"""``rankwood demo``: train and evaluate on a data set that comes with the library."""
 
 import argparse
 import shlex
@@ -14,42 +14,40 @@ from rankwood._core.checks import InputError
 from rankwood.cli import _args, _files, _show
 from rankwood.data.demo import PARTS, load_demo
 from rankwood.data.ranking_data import RankingData
+from rankwood.report.table import Cell, Table
 
 _EXAMPLE = """
 rankwood demo
 rankwood demo --keep demo
 """
 _METRICS = ["ndcg@1", "ndcg@3", "ndcg@5", "ndcg@10", "dcg@10"]
-_DECIDES = "ndcg@10"
+_MAIN_METRIC = "ndcg@10"
 _SETTINGS: dict[str, Any] = {"n_estimators": 300, "learning_rate": 0.1, "num_leaves": 15}
 
 
 def add(commands: _args.Commands) -> argparse.ArgumentParser:
-    """Describe the command."""
+    """Add the command and its arguments."""
     about = "Train LambdaMART on a small data set that comes with Rankwood."
     parser = _args.command(commands, "demo", about, _EXAMPLE, run, show)
-    parser.add_argument("--keep", metavar="DIR", help="write the data and the model there")
     parser.add_argument(
-        "--threads",
-        type=_args.at_least(1),
-        metavar="N",
-        help="number of threads (default: every core)",
+        "--keep", metavar="DIR", help="directory to write the data and the model to"
     )
-    _args.add_volume(parser)
+    _args.add_threads(parser)
+    _args.add_verbosity(parser)
     return parser
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """Train, and compare with orders that nobody had to learn."""
-    kept = None if args.keep is None else _names(Path(args.keep))
-    with _show.busy("Getting ready (the first time takes a while)", _args.volume(args)):
+    """Train, and compare with two orders that need no training."""
+    kept = None if args.keep is None else _files_to_keep(Path(args.keep))
+    with _show.status("Getting ready (the first time takes a while)", _args.verbosity(args)):
         from rankwood.training.ranker import Ranker
 
         train, valid, test = (load_demo(part) for part in PARTS)
         feature, sign = _best_feature(train, args.threads)
     start = perf_counter()
     ranker = Ranker(
-        "lambdarank-ndcg@10", **_SETTINGS, n_jobs=args.threads, verbose=_args.volume(args)
+        "lambdarank-ndcg@10", **_SETTINGS, n_jobs=args.threads, verbose=_args.verbosity(args)
     )
     ranker.fit(train, valid=valid)
     seconds = perf_counter() - start
@@ -65,24 +63,22 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         for name, scores in orders.items()
     }
     return {
-        "data": {
-            p: _files.described(p, d) for p, d in zip(PARTS, (train, valid, test), strict=True)
-        },
+        "data": {p: _files.sizes(p, d) for p, d in zip(PARTS, (train, valid, test), strict=True)},
         "test_metrics": means,
         "best_iteration": ranker.best_iteration_,
         "seconds": seconds,
         "kept": None if kept is None else {part: str(path) for part, path in kept.items()},
-        "next": _next(kept),
+        "next": _next_commands(kept),
     }
 
 
 def _best_feature(train: RankingData, threads: int | None) -> tuple[int, float]:
-    """Return the feature, and its direction, that orders the training data best."""
+    """Return the feature that ranks the training data best, and 1 or -1 for its direction."""
 
     def quality(choice: tuple[int, float]) -> float:
         feature, sign = choice
-        ev = evaluate(_DECIDES, train, sign * _column(train, feature), n_jobs=threads)
-        return ev.mean()[_DECIDES]
+        ev = evaluate(_MAIN_METRIC, train, sign * _column(train, feature), n_jobs=threads)
+        return ev.mean()[_MAIN_METRIC]
 
     return max(((j, sign) for j in range(train.n_features) for sign in (1.0, -1.0)), key=quality)
 
@@ -91,8 +87,8 @@ def _column(data: RankingData, feature: int) -> np.ndarray:
     return np.nan_to_num(np.asarray(data.X[:, feature], dtype=np.float64))
 
 
-def _names(folder: Path) -> dict[str, Path]:
-    """Return the files to keep, after making sure that nothing is there to be lost."""
+def _files_to_keep(folder: Path) -> dict[str, Path]:
+    """Return the files to write; raise if one exists already."""
     names = {**{part: folder / f"{part}.txt" for part in PARTS}, "model": folder / "model.json"}
     there = next((path for path in names.values() if path.exists()), None)
     if there is not None:
@@ -109,7 +105,7 @@ def _keep(names: dict[str, Path], parts: dict[str, RankingData], ranker: Any) ->
     ranker.save(names["model"])
 
 
-def _next(kept: dict[str, Path] | None) -> list[str]:
+def _next_commands(kept: dict[str, Path] | None) -> list[str]:
     if kept is None:
         return ["rankwood demo --keep demo", "rankwood objectives", "rankwood train --help"]
     train, valid, test, model = (str(kept[n]) for n in ("train", "valid", "test", "model"))
@@ -123,18 +119,18 @@ def _next(kept: dict[str, Path] | None) -> list[str]:
 def show(result: dict[str, Any], out: Console) -> None:
     """Write the table of test metrics."""
     sizes = result["data"]
-    learned = f"Learned from {_show.counted(sizes['train']['queries'], 'query')}"
     out.print(
-        f"{learned}, stopped by {sizes['valid']['queries']} others, tested on "
-        f"{sizes['test']['queries']} more; {result['seconds']:.1f} seconds."
+        f"Trained on {_show.counted(sizes['train']['queries'], 'query')}, stopped early by "
+        f"{sizes['valid']['queries']} others, tested on another {sizes['test']['queries']}: "
+        f"{result['seconds']:.1f} seconds."
     )
-    rows = (
-        (name, *(f"{mean:.4f}" for mean in means.values()))
+    *others, trained = (
+        [name, *(f"{mean:.4f}" for mean in means.values())]
         for name, means in result["test_metrics"].items()
     )
-    made = _show.table(["order of the test documents by", *_METRICS], rows, numbers=len(_METRICS))
-    made.rows[-1].style = "bold green"
-    out.print(made)
+    rows = [*(list(map(Cell, row)) for row in others), [Cell(t, bold=True) for t in trained]]
+    headings = ["order of the test documents by", *_METRICS]
+    _show.show_table(out, Table("", headings, rows, len(_METRICS)))
     if result["kept"]:
         out.print(f"Kept: {', '.join(result['kept'].values())}", soft_wrap=True)
     _show.next_lines(out, result["next"])

@@ -146,7 +146,7 @@ def show(result: dict[str, Any], out: Console) -> None:
         about = result["descriptions"]
         rows = ((name, repr(value), about[name]) for name, value in result["parameters"].items())
         out.print(_show.table(["parameter", "default", "meaning"], rows))
-    out.print(_show.facts([("Made of", result["composition"])]))
+    out.print(_show.fact_table([("Made of", result["composition"])]))
     if "pictures" in result:
         out.print()
         for path in result["pictures"]:

@@ -16,27 +16,29 @@ rankwood predict m.json test.txt | rankwood evaluate test.txt - --metric ndcg@10
 
 
 def add(commands: _args.Commands) -> argparse.ArgumentParser:
-    """Describe the command."""
-    about = "Score the documents of a LETOR file, one number per line in the order of the file."
+    """Add the command and its arguments."""
+    about = (
+        "Predict a score for each document of a LETOR file, one per line in the order of the file."
+    )
     parser = _args.command(commands, "predict", about, _EXAMPLE, run, show)
-    parser.add_argument("model", metavar="MODEL", help="model that rankwood train wrote")
-    parser.add_argument("data", metavar="DATA", help="LETOR file, plain or gzip")
+    parser.add_argument("model", metavar="MODEL", help="model file written by rankwood train")
+    parser.add_argument("data", metavar="DATA", help="LETOR file, plain or gzipped")
     parser.add_argument(
-        "--output", metavar="FILE", help="where scores go (default: standard output)"
+        "--output", metavar="FILE", help="file to write scores to (default: standard output)"
     )
     _args.add_reading(parser)
     return parser
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the scores, or write them if the arguments name a file."""
+    """Return the scores, or write them to the output file if there is one."""
     if args.output is not None:
         _files.check_output(args.output, [args.model, args.data])
     ranker = _files.load_model(args.model, args.threads)
-    with _show.busy(f"Scoring {args.data}"):
+    with _show.status(f"Scoring {args.data}"):
         data = _files.read_data(args.data, args, ranker.n_features_in_, ranker)
         scores = ranker.predict(data).tolist()
-    result = {"model": args.model, "data": _files.described(args.data, data)}
+    result = {"model": args.model, "data": _files.sizes(args.data, data)}
     if args.output is None:
         return {**result, "scores": scores}
     with replacing(args.output) as file:
@@ -45,12 +47,12 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _lines(scores: list[float]) -> str:
-    """Return numbers, one per line, in the shortest form that is read back as the same bits."""
+    """Return one number per line, in the shortest form that is read back as the same bits."""
     return "".join(f"{score!r}\n" for score in scores)
 
 
 def show(result: dict[str, Any], out: Console) -> None:
-    """Write the scores, or where they are."""
+    """Write the scores, or the name of the file that has them."""
     if "scores" in result:
         sys.stdout.write(_lines(result["scores"]))
         return

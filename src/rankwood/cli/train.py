@@ -3,19 +3,18 @@
 import argparse
 import ast
 import os
-import shlex
 from time import perf_counter
 from typing import Any
-
-from rich.console import Console
 
 from rankwood import metric, objective
 from rankwood._core.atomic import replacing
 from rankwood._core.checks import InputError
-from rankwood._core.jit import check_labels
+from rankwood._core.parts import check_labels
 from rankwood.cli import _args, _files, _show
+from rankwood.cli._train_summary import next_commands, show
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
+from rankwood.report.render import csv_text
 from rankwood.training import model_file
 from rankwood.training.monitoring import named_records, records_of
 
@@ -25,15 +24,19 @@ rankwood train train.txt --model m.json --n-estimators 500 --param reg_lambda=1
 rankwood train train.txt --model m.json --objective yetirank --engine catboost
 rankwood train train.txt --model m.json --record effective_pairs --record-file rounds.csv
 """
-#: Parameters of Ranker with an option of their own: type, default and what the option does.
+#: Parameters of Ranker that have an option of their own: type, default and help.
 TUNING: dict[str, tuple[Any, Any, str]] = {
-    "n_estimators": (_args.at_least(1), 100, "number of trees, at most"),
-    "learning_rate": (float, None, "weight of each tree (default: 0.1, and 0.01 for bi-...)"),
-    "num_leaves": (_args.at_least(2), 31, "leaves of a tree, at most"),
-    "min_child_samples": (_args.at_least(0), 20, "documents in a leaf, at least"),
+    "n_estimators": (_args.at_least(1), 100, "largest number of trees"),
+    "learning_rate": (
+        float,
+        None,
+        "weight of each tree (default: 0.1, but 0.01 for objectives bi-NAME)",
+    ),
+    "num_leaves": (_args.at_least(2), 31, "largest number of leaves of a tree"),
+    "min_child_samples": (_args.at_least(0), 20, "smallest number of documents in a leaf"),
 }
-# Set through other options, so `--param` leaves them alone.
-_ELSEWHERE = {
+# Parameters that other options set, so that `--param` refuses them.
+_OTHER_OPTIONS = {
     "objective": "--objective",
     "engine": "--engine",
     "eval_metric": "--eval-metric",
@@ -44,55 +47,49 @@ _ELSEWHERE = {
     "verbose": "--verbose or --quiet",
     **{name: "--" + name.replace("_", "-") for name in TUNING},
 }
+# Parameters for which "none" is one of the values, not the absence of a value.
 
 
 def add(commands: _args.Commands) -> argparse.ArgumentParser:
-    """Describe the command."""
+    """Add the command and its arguments."""
     about = "Train a model on a LETOR file."
     parser = _args.command(commands, "train", about, _EXAMPLE, run, show)
-    parser.add_argument("train", metavar="TRAIN", help="LETOR file to learn from, plain or gzip")
-    parser.add_argument("--model", required=True, metavar="FILE", help="where the model goes")
-    parser.add_argument("--valid", metavar="FILE", help="LETOR file to stop by")
-    _args.add_volume(parser)
+    parser.add_argument("train", metavar="TRAIN", help="LETOR file to train on, plain or gzipped")
+    parser.add_argument("--model", required=True, metavar="FILE", help="file to write the model to")
+    parser.add_argument("--valid", metavar="FILE", help="LETOR file for early stopping")
+    _args.add_verbosity(parser)
     group = parser.add_argument_group("learning")
+    _add_learning(group)
+    _add_stopping(group)
+    _add_other_parameters(group)
+    _add_recording(parser.add_argument_group("recording"))
+    _args.add_reading(parser, training=True).add_argument(
+        "--features",
+        type=_args.at_least(1),
+        metavar="N",
+        help="number of features (default: the largest number in either file)",
+    )
+    return parser
+
+
+def _add_learning(group: Any) -> None:
     group.add_argument(
         "--objective",
         default="lambdarank-ndcg@10",
         metavar="NAME",
-        help="see rankwood objectives (default: lambdarank-ndcg@10)",
+        help="objective to train with, see rankwood objectives (default: lambdarank-ndcg@10)",
     )
     group.add_argument(
         "--engine",
         default="lightgbm",
         metavar="NAME",
-        help="what grows the trees: lightgbm, xgboost, catboost, or pairtree for objectives bi-NAME "
-        "(default: lightgbm)",
+        help="engine that grows the trees: lightgbm, xgboost, catboost, or pairtree for objectives "
+        "bi-NAME (default: lightgbm)",
     )
     for name, (kind, default, text) in TUNING.items():
         option = "--" + name.replace("_", "-")
         text = text if default is None else f"{text} (default: {default})"
         group.add_argument(option, type=kind, default=default, metavar="N", help=text)
-    _add_stopping(group)
-    group.add_argument(
-        "--seed", type=_args.at_least(0), default=0, metavar="N", help="(default: 0)"
-    )
-    group.add_argument(
-        "--param",
-        type=parameter,
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="any other parameter of Ranker or the engine; may be repeated",
-    )
-    _add_recording(parser)
-    reading = _args.add_reading(parser)
-    reading.add_argument(
-        "--features",
-        type=_args.at_least(1),
-        metavar="N",
-        help="number of features (default: that of the wider file)",
-    )
-    return parser
 
 
 def _add_stopping(group: Any) -> None:
@@ -100,42 +97,55 @@ def _add_stopping(group: Any) -> None:
         "--eval-metric",
         action="append",
         metavar="NAME",
-        help="metric of each round, see rankwood metrics; the first of several decides when to stop "
-        "(default: ndcg@10)",
+        help="metric to compute on the validation file after each round, see rankwood metrics; may be repeated, the "
+        "first one decides when to stop (default: ndcg@10)",
     )
     group.add_argument(
         "--early-stopping-rounds",
         type=lambda text: None if text == "none" else _args.at_least(1)(text),
         default=50,
         metavar="N",
-        help="rounds without a better first metric before training stops, or none (default: 50)",
+        help="stop after N rounds without a better value of the first metric, or none to train all trees (default: 50)",
     )
 
 
-def _add_recording(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("recording")
+def _add_other_parameters(group: Any) -> None:
+    group.add_argument(
+        "--seed", type=_args.at_least(0), default=0, metavar="N", help="random seed (default: 0)"
+    )
+    group.add_argument(
+        "--param",
+        type=parameter,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="any other parameter of Ranker or of the engine; may be repeated",
+    )
+
+
+def _add_recording(group: Any) -> None:
     group.add_argument(
         "--record",
         action="append",
         metavar="NAME",
-        help="what to record of each round: effective_pairs, coherency or seconds; may be repeated",
+        help="record this for each round: effective_pairs, coherency or seconds; may be repeated",
     )
     group.add_argument(
         "--record-file",
         metavar="FILE",
-        help="where the record goes as CSV, one line per round (default: into the model); without --record "
-        "everything that the objective has is recorded",
+        help="CSV file to write the record to, one line per round; the model contains the record in any case. Without "
+        "--record, everything that the objective supports is recorded",
     )
 
 
 def parameter(text: str) -> tuple[str, Any]:
-    """Read NAME=VALUE; the value may be a number, true, false, none, a list or text."""
+    """Parse NAME=VALUE; the value may be a number, true, false, none, a list or text."""
     name, equals, value = text.partition("=")
     name = name.strip().replace("-", "_")
     if not equals or not name.isidentifier():
         raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {text!r}")
-    if name in _ELSEWHERE:
-        raise argparse.ArgumentTypeError(f"{name} has an option of its own: {_ELSEWHERE[name]}")
+    if name in _OTHER_OPTIONS:
+        raise argparse.ArgumentTypeError(f"{name} has an option of its own: {_OTHER_OPTIONS[name]}")
     words = {"true": True, "false": False, "none": "none" if name in base.NONE_IS_A_WORD else None}
     if value.lower() in words:
         return name, words[value.lower()]
@@ -146,25 +156,16 @@ def parameter(text: str) -> tuple[str, Any]:
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """Train, save, and say how it went."""
+    """Train and save a model, and return a summary."""
     start = perf_counter()
     metrics = args.eval_metric or ["ndcg@10"]
-    # Everything that can be wrong with the request comes before the long part.
-    parts = [objective(args.objective)]
-    base.check(args.engine, parts[0])
-    measures = [metric(name) for name in metrics]
-    named_records(args.record)
-    inputs = [args.train] if args.valid is None else [args.train, args.valid]
-    _files.check_output(args.model, inputs)
-    if args.record_file is not None:
-        _files.check_output(args.record_file, [*inputs, args.model])
-        if os.path.abspath(args.record_file) == os.path.abspath(args.model):
-            raise InputError(f"{args.model} is to be the model and the record: give two names.")
-    began = perf_counter()
+    parts = _checked_parts(args, metrics)
+    _check_outputs(args)
+    began_reading = perf_counter()
     train, valid = _read(args)
-    _check_labels(args.train, train, parts)
-    _check_labels(args.valid, valid, measures)
-    reading = perf_counter() - began
+    _check_labels(args.train, train, parts[:1])
+    _check_labels(args.valid, valid, parts[1:])
+    reading = perf_counter() - began_reading
     ranker = _ranker(args, metrics)
     try:
         ranker.fit(train, valid=valid)
@@ -179,17 +180,39 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         "objective": args.objective,
         "engine": args.engine,
         "composition": repr(ranker.objective_),
-        "train": _files.described(args.train, train),
-        "valid": None if valid is None else _files.described(args.valid, valid),
+        "train": _files.sizes(args.train, train),
+        "valid": None if valid is None else _files.sizes(args.valid, valid),
         "n_estimators": args.n_estimators,
         "record": ranker.record_,
         "record_file": args.record_file,
         "seconds": {**seconds, "other": total - sum(seconds.values()), "total": total},
-        "next": _next(args, metrics),
+        "next": next_commands(args.model, metrics),
     }
 
 
+def _checked_parts(args: argparse.Namespace, metrics: list[str]) -> list[Any]:
+    """Return the objective, followed by the metrics; raise if a name is wrong, before anything is read."""
+    trained = objective(args.objective)
+    base.check(args.engine, trained)
+    measures = [metric(name) for name in metrics]
+    named_records(args.record)
+    return [trained, *measures]
+
+
+def _check_outputs(args: argparse.Namespace) -> None:
+    """Raise if the model or the record can't be written, before anything is read."""
+    inputs = [args.train] if args.valid is None else [args.train, args.valid]
+    _files.check_output(args.model, inputs)
+    if args.record_file is not None:
+        _files.check_output(args.record_file, [*inputs, args.model])
+        if os.path.abspath(args.record_file) == os.path.abspath(args.model):
+            raise InputError(
+                f"{args.model} is given for both the model and the record: give two names."
+            )
+
+
 def _outcome(ranker: Any) -> dict[str, Any]:
+    """Return the number of rounds, the best one, and its metrics."""
     curves = ranker.history_
     return {
         "rounds": max(map(len, curves.values()), default=ranker.best_iteration_),
@@ -200,16 +223,12 @@ def _outcome(ranker: Any) -> dict[str, Any]:
     }
 
 
-def _recorded(args: argparse.Namespace) -> list[str] | None:
-    """Return what to record: what is asked for, or all that the objective has if there is only a file for it."""
-    if args.record is None and args.record_file is not None:
-        return records_of(objective(args.objective))
-    return args.record
-
-
 def _ranker(args: argparse.Namespace, metrics: list[str]) -> Any:
-    from rankwood.training.ranker import Ranker  # takes a second that --help need not wait for
+    from rankwood.training.ranker import Ranker  # slow to import: --help need not wait for it
 
+    record = args.record
+    if record is None and args.record_file is not None:
+        record = records_of(objective(args.objective))
     return Ranker(
         args.objective,
         args.engine,
@@ -218,8 +237,8 @@ def _ranker(args: argparse.Namespace, metrics: list[str]) -> Any:
         early_stopping_rounds=args.early_stopping_rounds,
         random_state=args.seed,
         n_jobs=args.threads,
-        record=_recorded(args),
-        verbose=_args.volume(args),
+        record=record,
+        verbose=_args.verbosity(args),
         **dict(args.param),
     )
 
@@ -228,7 +247,7 @@ def _read(args: argparse.Namespace) -> tuple[RankingData, RankingData | None]:
     """Read both files with the number of features of the wider one."""
 
     def load(path: str, n_features: int | None) -> RankingData:
-        with _show.busy(f"Reading {path}", _args.volume(args)):
+        with _show.status(f"Reading {path}", _args.verbosity(args)):
             return _files.read_data(path, args, n_features)
 
     train = load(args.train, args.features)
@@ -243,79 +262,30 @@ def _read(args: argparse.Namespace) -> tuple[RankingData, RankingData | None]:
 
 
 def _check_labels(path: str, data: RankingData | None, parts: list[Any]) -> None:
-    """Raise, with the name of the file, unless an objective or metrics can use its labels."""
+    """Raise, naming the file, if an objective or a metric can't use its labels."""
     if data is None:
         return
     for part in parts:
-        with _files.named(path):
+        with _files.errors_naming(path):
             check_labels(part, data.y)
 
 
 def _save(ranker: Any, args: argparse.Namespace) -> None:
     """Write the model, and the record if it has a file of its own."""
     # Other files for this model are read in the same way as the training data.
-    model_file.write(ranker, args.model, letor=_files.reading(args))
+    model_file.write(ranker, args.model, letor=_files.reading_options(args))
     if args.record_file is None:
         return
-    columns = {"round": range(1, 1 + max(map(len, ranker.record_.values()), default=0))}
-    columns |= ranker.record_
-    lines = [columns, *zip(*columns.values(), strict=True)]
+    rounds = range(1, 1 + max(map(len, ranker.record_.values()), default=0))
+    columns = {"round": rounds, **ranker.record_}
     with replacing(args.record_file) as file:
-        file.write("".join(",".join(map(str, line)) + "\n" for line in lines).encode())
+        file.write(csv_text(list(columns), zip(*columns.values(), strict=True)).encode())
 
 
 def _rescue(ranker: Any, args: argparse.Namespace) -> str:
-    """Save what an interrupted run has, and say what that is."""
+    """Save the trees of an interrupted run, and return a message about it."""
     if not hasattr(ranker, "model_"):
         return "interrupted before the first tree; nothing was saved."
     _save(ranker, args)
     trees = _show.counted(ranker.best_iteration_, "tree")
     return f"interrupted; the model so far, {trees}, is saved in {args.model}."
-
-
-def _next(args: argparse.Namespace, metrics: list[str]) -> list[str]:
-    measures = [word for name in metrics for word in ("--metric", name)]
-    return [
-        shlex.join(["rankwood", "predict", args.model, "TEST", "--output", "scores.txt"]),
-        shlex.join(["rankwood", "evaluate", "TEST", args.model, *measures]),
-    ]
-
-
-def show(result: dict[str, Any], out: Console) -> None:
-    """Write the summary."""
-    best, rounds = result["best_iteration"], result["rounds"]
-    seconds = dict(result["seconds"])
-    total = seconds.pop("total")
-    rows = [("Training", _size(result["train"]))]
-    if result["valid"]:
-        rows.append(("Validation", _size(result["valid"])))
-    rows += [("Objective", result["objective"]), ("Engine", result["engine"])]
-    rounds_text = f"{rounds} of {result['n_estimators']}"
-    rows.append(("Rounds", rounds_text + (f", best {best}" if result["valid"] else "")))
-    rows += [(name, f"{mean:.4f} on validation") for name, mean in result["valid_metrics"].items()]
-    parts = ", ".join(f"{name} {spent:.2f}" for name, spent in seconds.items())
-    rows.append(("Seconds", f"{total:.2f} ({parts})"))
-    rows += _curves(result)
-    rows.append(("Model", f"{result['model']}, {_show.counted(best, 'tree')}"))
-    out.print(_show.facts(rows))
-    _show.next_lines(out, result["next"])
-
-
-def _curves(result: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the shares that were recorded, at both ends, and where all rounds are."""
-    names = {
-        "effective_pairs": "Effective pairs",
-        "incoherent": "Incoherent queries",
-        "false_over_missed": "False over missed",
-    }
-    record = result["record"]
-    ends = {title: (record[n][0], record[n][-1]) for n, title in names.items() if record.get(n)}
-    rows = [(title, f"{a:.2%} at first, {b:.2%} at last") for title, (a, b) in ends.items()]
-    if result["record_file"]:
-        rows.append(("Record", result["record_file"]))
-    return rows
-
-
-def _size(data: dict[str, Any]) -> str:
-    sizes = (_show.counted(data[n], n[:-1]) for n in ("documents", "features"))
-    return ", ".join([f"{data['file']}: {_show.counted(data['queries'], 'query')}", *sizes])

@@ -1,6 +1,6 @@
-"""Evaluations of several models brought together: the same metrics of the same queries."""
+"""Evaluations of several models, aligned: the same metrics of the same queries, in the same order."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from rankwood.metrics.evaluation import Evaluation
 
 @dataclass(frozen=True)
 class Aligned:
-    """Values by model, metric and query."""
+    """Values by model, metric and query; the queries are those of the first model."""
 
     models: list[str]
     metrics: list[str]
@@ -22,13 +22,16 @@ class Aligned:
     conventions: dict[str, Any]
 
 
-def align(evaluations: Any, metrics: Any = None) -> Aligned:
+def align(
+    evaluations: Mapping[str, Evaluation] | Sequence[Evaluation],
+    metrics: str | Sequence[str] | None = None,
+) -> Aligned:
     """Match models query by query, in the order of the first; raise if they can't be compared."""
     named = _named(evaluations)
     first, *others = named
     names = _metrics(named, metrics)
     for other in others:
-        _same_rules(first, named[first], other, named[other], names)
+        _check_same_rules(first, named[first], other, named[other], names)
     ids = named[first].per_query["qid"]
     values = [_values(first, ids.tolist(), name, named[name], names) for name in named]
     conventions = {}
@@ -38,15 +41,34 @@ def align(evaluations: Any, metrics: Any = None) -> Aligned:
 
 
 def align_one(table: Aligned, name: str, evaluation: Evaluation) -> np.ndarray:
-    """Return the values of one more model, whatever its rules, in the order of the table's queries."""
+    """Return the values of one more model, by metric and query; its rules may differ from the table's."""
     if name in table.models:
         raise checks.InputError(f"{name!r} is the name of a model already; give it another.")
-    _check_kind(name, evaluation)
+    _check_evaluation(name, evaluation)
     _check_metrics(name, evaluation, table.metrics)
     return _values(table.models[0], table.ids.tolist(), name, evaluation, table.metrics)
 
 
+def direction(metric: str) -> int:
+    """Return 1 if higher values of a metric are better, -1 if lower ones are; unknown metrics count as the former."""
+    try:
+        part = metric_part(metric)
+    except checks.InputError:
+        return 1
+    return 1 if getattr(part, "higher_is_better", True) else -1
+
+
+def check_name(kind: str, name: Any, known: list[str]) -> str:
+    """Return a name; raise if it is not one of the known ones."""
+    if str(name) not in known:
+        raise checks.InputError(
+            f"there is no {kind} {str(name)!r}{checks.nearest(str(name), known)}"
+        )
+    return str(name)
+
+
 def _named(evaluations: Any) -> dict[str, Evaluation]:
+    """Return evaluations by the name of their model; raise unless there are at least two."""
     if isinstance(evaluations, (list, tuple)):
         evaluations = {f"model {i}": ev for i, ev in enumerate(evaluations, 1)}
     if not isinstance(evaluations, Mapping):
@@ -55,7 +77,7 @@ def _named(evaluations: Any) -> dict[str, Evaluation]:
             f"got {type(evaluations).__name__}."
         )
     for name, evaluation in evaluations.items():
-        _check_kind(str(name), evaluation)
+        _check_evaluation(str(name), evaluation)
     named = {str(name): evaluation for name, evaluation in evaluations.items()}
     if len(named) < len(evaluations):
         raise checks.InputError("two models have the same name as text; give each its own.")
@@ -64,8 +86,8 @@ def _named(evaluations: Any) -> dict[str, Evaluation]:
     return named
 
 
-def _metrics(named: dict[str, Evaluation], metrics: Any) -> list[str]:
-    """Return the metrics to compare by: those asked for, or all of the first model."""
+def _metrics(named: dict[str, Evaluation], metrics: str | Sequence[str] | None) -> list[str]:
+    """Return the metrics to compare by: the given ones, or all metrics of the first model."""
     first = next(iter(named))
     names = [metrics] if isinstance(metrics, str) else list(metrics or named[first].metrics)
     names = list(dict.fromkeys(str(name) for name in names))
@@ -76,7 +98,7 @@ def _metrics(named: dict[str, Evaluation], metrics: Any) -> list[str]:
     return names
 
 
-def _check_kind(model: str, evaluation: Any) -> None:
+def _check_evaluation(model: str, evaluation: Any) -> None:
     if not isinstance(evaluation, Evaluation):
         raise checks.InputError(
             f"model {model!r} must be an Evaluation, as rankwood.evaluate returns it, "
@@ -90,14 +112,14 @@ def _check_metrics(model: str, evaluation: Evaluation, names: list[str]) -> None
             near = checks.nearest(name, evaluation.metrics).rstrip(".?").replace("known", "there")
             raise checks.InputError(
                 f"model {model!r} has no metric {name!r}{near}; evaluate every model by the same "
-                "metrics, or say which with metrics=."
+                "metrics, or choose those that all models have with metrics=."
             )
 
 
-def _same_rules(
+def _check_same_rules(
     first: str, one: Evaluation, second: str, other: Evaluation, metrics: list[str]
 ) -> None:
-    """Raise if two models were evaluated by different rules; a table read from a file states none."""
+    """Raise if two models were evaluated by different rules; a table read from a file has none to compare."""
     for rule in one.conventions.keys() & other.conventions.keys():
         a, b = one.conventions[rule], other.conventions[rule]
         if a != b:
@@ -115,39 +137,33 @@ def _same_rules(
 
 
 def _values(
-    first: str, want: list[Any], name: str, other: Evaluation, metrics: list[str]
+    first: str, wanted: list[Any], model: str, evaluation: Evaluation, metrics: list[str]
 ) -> np.ndarray:
     """Return the values of one model, by metric, in the order of the first model's queries."""
-    have = other.per_query["qid"].tolist()
-    if want == have and len(set(have)) == len(have):
-        return np.array([other.per_query[metric] for metric in metrics])
-    place = _places(name, have)
-    if set(want) != place.keys() and {*map(str, want)} == {*map(str, have)}:
-        # The same queries, numbers here and text there.
-        want, place = list(map(str, want)), _places(name, list(map(str, have)))
-    lacking, more = [q for q in want if q not in place], len(place.keys() - set(want))
-    if lacking or more:
-        example = lacking[0] if lacking else next(q for q in have if q not in set(want))
+    ids = evaluation.per_query["qid"].tolist()
+    if wanted == ids and len(set(ids)) == len(ids):
+        return np.array([evaluation.per_query[metric] for metric in metrics])
+    row_of = _rows_by_id(model, ids)
+    if set(wanted) != row_of.keys() and {*map(str, wanted)} == {*map(str, ids)}:
+        # These are the same queries, with numbers as ids here and text there.
+        wanted, row_of = list(map(str, wanted)), _rows_by_id(model, list(map(str, ids)))
+    missing, extra = [q for q in wanted if q not in row_of], len(row_of.keys() - set(wanted))
+    if missing or extra:
+        example = missing[0] if missing else next(q for q in ids if q not in set(wanted))
         raise checks.InputError(
-            f"{name!r} lacks {len(lacking):,} of the {len(want):,} queries of {first!r} and has "
-            f"{more:,} others (such as {example!r}); evaluate both on the same queries."
+            f"{model!r} lacks {len(missing):,} of the {len(wanted):,} queries of {first!r} and has "
+            f"{extra:,} others (such as {example!r}); evaluate both on the same queries."
         )
-    order = [place[q] for q in want]
-    return np.array([other.per_query[metric][order] for metric in metrics])
+    order = [row_of[q] for q in wanted]
+    return np.array([evaluation.per_query[metric][order] for metric in metrics])
 
 
-def _places(name: str, ids: list[Any]) -> dict[Any, int]:
-    place = {q: i for i, q in enumerate(ids)}
-    if len(place) < len(ids):
-        twice = next(q for i, q in enumerate(ids) if place[q] != i)
-        raise checks.InputError(f"{name!r} has query {twice!r} twice; expected one row per query.")
-    return place
-
-
-def direction(name: str) -> int:
-    """Return 1 where more is better, -1 where less is; a metric that we don't know counts as the former."""
-    try:
-        part = metric_part(name)
-    except checks.InputError:
-        return 1
-    return 1 if getattr(part, "higher_is_better", True) else -1
+def _rows_by_id(model: str, ids: list[Any]) -> dict[Any, int]:
+    """Return the row of each query; raise if a query has two."""
+    row_of = {q: row for row, q in enumerate(ids)}
+    if len(row_of) < len(ids):
+        repeated = next(q for row, q in enumerate(ids) if row_of[q] != row)
+        raise checks.InputError(
+            f"{model!r} has query {repeated!r} twice; expected one row per query."
+        )
+    return row_of

@@ -1,20 +1,22 @@
-"""Compare models: means, differences, tests."""
+"""Compare models query by query: means, differences, tests of significance."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwood import stats
 from rankwood._core import checks
+from rankwood.metrics.evaluation import Evaluation
 from rankwood.report.align import Aligned, align, align_one, direction
-from rankwood.report.comparison import MEAN, TEST, Comparison
-from rankwood.report.presets import INTERVALS, rules
+from rankwood.report.columns import MEAN, TEST, structured
+from rankwood.report.comparison import Comparison
+from rankwood.report.presets import INTERVALS, resolve
 from rankwood.report.reference_models import perfect, random
 from rankwood.report.view import LETTERS
 
-_CORRECT: dict[str | None, Callable[[np.ndarray], np.ndarray]] = {
+_CORRECTIONS: dict[str | None, Callable[[np.ndarray], np.ndarray]] = {
     "holm": stats.holm,
     "bonferroni": stats.bonferroni,
     None: lambda p: p,
@@ -22,7 +24,7 @@ _CORRECT: dict[str | None, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def compare(
-    evaluations: Any,
+    evaluations: Mapping[str, Evaluation] | Sequence[Evaluation],
     baseline: str | None = None,
     *,
     test: str | None = None,
@@ -31,62 +33,69 @@ def compare(
     draws: int | None = None,
     seed: int = 0,
     preset: str | None = None,
-    metrics: Any = None,
+    metrics: str | Sequence[str] | None = None,
     marks: str | None = None,
-    levels: Any = None,
+    levels: float | Sequence[float] | None = None,
     count: str | None = None,
     interval: str | None = None,
     level: float = 0.95,
     bounds: Any = None,
     n_jobs: int | None = None,
 ) -> Comparison:
-    """Compare models query by query, and say which differences chance would hardly make.
+    """Compare models query by query, and test which differences are significant.
 
     Parameters
     ----------
     evaluations : dict of Evaluation
-        Models by name, two or more, evaluated by the same metrics and rules on the same queries (in any
-        order: they are matched by id). A list gets the names "model 1", "model 2", …
+        Two or more models by name, evaluated with the same metrics and rules on the same queries. Queries are
+        matched by id, so their order does not matter. Models of a list are called "model 1", "model 2", …
     baseline : str, optional
         The model that the others are compared with; the first by default.
     test : {"permutation", "fisher", "t", "wilcoxon", "bootstrap"}
-        Default "permutation": exchange the two values of queries at random; "fisher" is its other name.
+        The paired test. The default, "permutation", exchanges the two values of queries at random; "fisher" is
+        another name for it.
     alternative : {"two-sided", "greater", "less"}
-        Whether a model is different, better or worse than the other; for a metric such as ARP, where less
-        is better, "greater" means better too. Default "two-sided".
+        Whether to test for a model that is different from the other, better, or worse. "greater" means better even
+        for a metric such as ARP whose lower values are better. Default "two-sided".
     correct : {"holm", "bonferroni", None}
-        Correction of p-values for the number of tests of the table: models times metrics. By default
-        what the preset says, "holm" without one.
+        Correction of p-values for the number of tests in the table (models times metrics). By default that of the
+        preset, or "holm" without a preset.
     draws : int
-        Random draws of permutation, Fisher and bootstrap; 10,000 by default.
+        Number of random draws of the permutation test and the bootstrap; 10,000 by default.
     seed : int
-        Same seed, same numbers.
+        The same seed gives the same numbers.
     preset : str, optional
-        Rules of a paper: "lambdagap-2025", "lambda-ex-2023", "lambdaloss-2018", "which-tricks-2023" or
-        "bivariate-2024"; what is stated beside it wins.
+        The rules of a paper: "lambdagap-2025", "lambda-ex-2023", "lambdaloss-2018", "which-tricks-2023" or
+        "bivariate-2024". Arguments given beside it take precedence.
     metrics : str or list of str, optional
-        Metrics to compare by, all by default.
+        Metrics to compare by; all by default.
     marks : {"stars", "letters"}
-        Stars compare with the baseline; letters name every model that one is significantly better than, which needs
-        tests of all pairs. Default "stars".
+        Stars compare each model with the baseline. Letters list the models that one is significantly better than,
+        which takes a test for every pair of models. Default "stars".
     levels : list of float
-        Levels of significance, one star each: (0.05, 0.01, 0.001) by default. Letters use the weakest.
+        Significance levels, one star each; (0.05, 0.01, 0.001) by default. Letters use the largest.
     count : {"corrected", "share", "strict"}
-        How draws become a p-value, see `rankwood.stats.permutation`.
+        How random draws become a p-value, see `rankwood.stats.permutation`.
     interval : {"t", "bca", "percentile"}
-        Interval of the mean difference: Student's (default), or the bootstrap's (default of that test: "bca").
+        Confidence interval of the mean difference: Student's or a bootstrap interval. Default "t", or "bca" if the
+        test is the bootstrap.
     level : float
-        Confidence of intervals.
+        Confidence level of intervals.
     bounds : RankingData, Qrels, (y, qid) or dict of Evaluation, optional
-        The labels behind the evaluations: adds a perfect and a random model as rows, without tests. A dictionary gives
-        such rows by name, as `report.perfect` and `report.random` make them.
+        The labels behind the evaluations: adds a perfect and a random model as rows without tests. A dictionary
+        adds its evaluations as such rows instead, see `report.perfect` and `report.random`.
     n_jobs : int, optional
-        Threads; None means every core. The result is the same for any number.
+        Number of threads; None means every core. The result is the same for any number.
 
     Returns
     -------
     Comparison
-        Numbers, and ways to write them.
+        The numbers, with methods that write them as tables.
+
+    Raises
+    ------
+    InputError
+        If models were evaluated on different queries, with different metrics or by different rules.
 
     Examples
     --------
@@ -99,29 +108,31 @@ def compare(
     >>> found.tests[["difference", "p", "wins"]].tolist()
     [(1.0, 0.125, 4)]
     """
-    given = {"test": test, "alternative": alternative, "draws": draws, "count": count}
-    given |= {"marks": marks, "levels": levels}
-    stated: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    optional: dict[str, Any] = {"test": test, "alternative": alternative, "draws": draws}
+    optional |= {"count": count, "marks": marks, "levels": levels}
+    given = {name: value for name, value in optional.items() if value is not None}
     if correct != "preset":
-        stated["correct"] = correct
-    how = rules(preset, stated)
-    usual = "bca" if how["test"] == "bootstrap" else "t"
-    how["interval"] = checks.one_of(interval or usual, INTERVALS, "interval")
-    how["level"] = stats.confidence(level)
-    how["seed"] = checks.at_least(seed, 0, "seed")
+        given["correct"] = correct
+    rules = resolve(preset, given)
+    usual = "bca" if rules["test"] == "bootstrap" else "t"
+    rules["interval"] = checks.one_of(interval or usual, INTERVALS, "interval")
+    rules["level"] = stats.confidence(level)
+    rules["seed"] = checks.at_least(seed, 0, "seed")
     table = align(evaluations, metrics)
-    if how["marks"] == "letters" and len(table.models) > len(LETTERS):
+    if rules["marks"] == "letters" and len(table.models) > len(LETTERS):
         raise checks.InputError(
             f"there are letters for {len(LETTERS)} models, got {len(table.models)}; use marks='stars'."
         )
-    how["baseline"] = _baseline(baseline, table.models)
+    rules["baseline"] = _baseline(baseline, table.models)
     better = {name: direction(name) for name in table.metrics}
-    tests = _tests(table, how, better, n_jobs)
-    edges = {} if bounds is None else _bounds(table, bounds, n_jobs)
-    return Comparison(table, _means(table, edges), tests, how, better, list(edges))
+    tests = _tests(table, rules, better, n_jobs)
+    bound_values = {} if bounds is None else _bounds(table, bounds, n_jobs)
+    means = _means(table, bound_values)
+    return Comparison(table, means, tests, rules, better, list(bound_values))
 
 
 def _baseline(baseline: Any, models: list[str]) -> str:
+    """Return the name of the baseline; raise if there is no such model."""
     if baseline is None:
         return models[0]
     if str(baseline) not in models:
@@ -130,71 +141,78 @@ def _baseline(baseline: Any, models: list[str]) -> str:
     return str(baseline)
 
 
-def _means(table: Aligned, edges: dict[str, np.ndarray]) -> np.ndarray:
-    """Return the mean of each model by each metric, over the queries that it didn't skip."""
+def _means(table: Aligned, bounds: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the mean of each model by each metric, over the queries that were not skipped."""
     rows = []
-    for model, values in [*zip(table.models, table.values, strict=True), *edges.items()]:
+    for model, values in [*zip(table.models, table.values, strict=True), *bounds.items()]:
         for metric, column in zip(table.metrics, values, strict=True):
             kept = column[~np.isnan(column)]
             mean = kept.mean() if kept.size else np.nan
             error = kept.std(ddof=1) / kept.size**0.5 if kept.size > 1 else np.nan
-            rows.append((model, metric, mean, error, kept.size, model in edges))
-    return _array(rows, MEAN)
+            rows.append((model, metric, mean, error, kept.size, model in bounds))
+    return structured(rows, MEAN)
+
+
+class _Pair(NamedTuple):
+    """A model, the model it is compared with, and a metric, all by index."""
+
+    model: int
+    against: int
+    metric: int
 
 
 def _tests(
-    table: Aligned, how: dict[str, Any], better: dict[str, int], n_jobs: int | None
+    table: Aligned, rules: dict[str, Any], better: dict[str, int], n_jobs: int | None
 ) -> np.ndarray:
-    """Return a row for each pair of models and metric, p-values corrected over all tests made."""
-    models, base = table.models, table.models.index(how["baseline"])
-    mirrored = how["marks"] == "letters" and how["alternative"] == "two-sided"
-    if how["marks"] == "stars":
-        pairs = [(i, base) for i in range(len(models)) if i != base]
-    else:  # both ways are one test, unless it asks for one side
-        pairs = [(i, j) for i in range(len(models)) for j in range(len(models)) if i != j]
-        pairs = [(i, j) for i, j in pairs if i > j or not mirrored]
+    """Return a row for each pair of models and metric, with p-values corrected over all tests."""
+    n, baseline = len(table.models), table.models.index(rules["baseline"])
+    mirrored = rules["marks"] == "letters" and rules["alternative"] == "two-sided"
+    if rules["marks"] == "stars":
+        models = [(i, baseline) for i in range(n) if i != baseline]
+    else:  # a two-sided test of (i, j) is that of (j, i), so it is made once
+        models = [(i, j) for i in range(n) for j in range(n) if i > j or (i < j and not mirrored)]
     rows = [
-        _row(table, how, i, j, m, better[metric], n_jobs)
-        for i, j in pairs
+        _row(table, rules, _Pair(i, j, m), better[metric], n_jobs)
+        for i, j in models
         for m, metric in enumerate(table.metrics)
     ]
-    corrected = _CORRECT[how["correct"]](np.array([row["p"] for row in rows]))
-    how["family"] = int((~np.isnan(corrected)).sum())
+    corrected = _CORRECTIONS[rules["correct"]](np.array([row["p"] for row in rows]))
+    rules["family"] = int((~np.isnan(corrected)).sum())
     for row, p in zip(rows, corrected, strict=True):
         row["p_corrected"] = float(p)
-        row["stars"] = _stars(row, how)
+        row["stars"] = _stars(row, rules)
     if mirrored:
-        rows += [_mirrored(row, how) for row in rows]
-    return _array([tuple(row[name] for name, _ in TEST) for row in rows], TEST)
+        rows += [_mirrored(row, rules) for row in rows]
+    return structured([tuple(row[name] for name, _ in TEST) for row in rows], TEST)
 
 
 def _row(
-    table: Aligned, how: dict[str, Any], i: int, j: int, m: int, better: int, n_jobs: int | None
+    table: Aligned, rules: dict[str, Any], pair: _Pair, better: int, n_jobs: int | None
 ) -> dict[str, Any]:
-    """Return everything about one model against another by one metric, but the correction."""
-    mine, theirs = table.values[i, m], table.values[j, m]
-    both = ~(np.isnan(mine) | np.isnan(theirs))
-    row: dict[str, Any] = {
-        "model": table.models[i],
-        "against": table.models[j],
-        "metric": table.metrics[m],
-        "queries": int(both.sum()),
-        "skipped": int((~both).sum()),
-    }
+    """Return all columns of a test but the corrected p-value, and the direction of the difference."""
+    values = table.values[pair.model, pair.metric]
+    others = table.values[pair.against, pair.metric]
+    both = ~(np.isnan(values) | np.isnan(others))
+    model, against = table.models[pair.model], table.models[pair.against]
+    metric = table.metrics[pair.metric]
     if not both.any():
         raise checks.InputError(
-            f"{row['model']!r} and {row['against']!r} have no query in common with a value of "
-            f"{row['metric']!r}: all {both.size:,} were skipped."
+            f"{model!r} and {against!r} have no query in common with a value of {metric!r}: "
+            f"all {both.size:,} were skipped."
         )
-    d = stats.snap(mine[both], theirs[both])
-    ranked = stats.rank_biserial(d)
-    outcome = _test(d * better, how, n_jobs)
-    low, high = _interval(d, how, n_jobs)
+    d = stats.snap(values[both], others[both])
+    outcome = _test(d * better, rules, n_jobs)
+    low, high = _interval(d, rules, n_jobs)
     wins, ties, losses = stats.wins_ties_losses(d * better)
+    rank_biserial = stats.rank_biserial(d)
     return {
-        **row,
-        "mean": mine[both].mean(),
-        "against_mean": theirs[both].mean(),
+        "model": model,
+        "against": against,
+        "metric": metric,
+        "queries": int(both.sum()),
+        "skipped": int((~both).sum()),
+        "mean": values[both].mean(),
+        "against_mean": others[both].mean(),
         "difference": d.mean(),
         "low": low,
         "high": high,
@@ -202,52 +220,52 @@ def _row(
         "p": outcome.p,
         "exact": outcome.exact,
         "cohen_d": stats.cohen_d(d),
-        "rank_biserial": ranked,
+        "rank_biserial": rank_biserial,
         "wins": wins,
         "ties": ties,
         "losses": losses,
-        "direction": _direction(d, ranked, how) * better,
+        "direction": _direction(d, rank_biserial, rules) * better,
     }
 
 
-def _direction(d: np.ndarray, ranked: float, how: dict[str, Any]) -> int:
-    """Return the sign of what the test is about: of ranks, or of the mean if it is no rounding error."""
-    if how["test"] == "wilcoxon":
-        return int(np.sign(ranked))
+def _direction(d: np.ndarray, rank_biserial: float, rules: dict[str, Any]) -> int:
+    """Return the sign of what is tested: of the ranks for Wilcoxon's test, else of the mean; 0 if it is rounding."""
+    if rules["test"] == "wilcoxon":
+        return int(np.sign(rank_biserial))
     mean = float(d.mean())
     return int(np.sign(mean)) if abs(mean) > 1e-12 * np.abs(d).mean() else 0
 
 
-def _test(d: np.ndarray, how: dict[str, Any], n_jobs: int | None) -> stats.Outcome:
-    name, alternative = how["test"], how["alternative"]
+def _test(d: np.ndarray, rules: dict[str, Any], n_jobs: int | None) -> stats.Outcome:
+    name, alternative = rules["test"], rules["alternative"]
     if name == "t":
         return stats.t_test(d, alternative)
     if name == "wilcoxon":
         return stats.wilcoxon(d, alternative)
     sampled = stats.bootstrap if name == "bootstrap" else stats.permutation
-    return sampled(d, alternative, how["draws"], how["seed"], how["count"], n_jobs)
+    return sampled(d, alternative, rules["draws"], rules["seed"], rules["count"], n_jobs)
 
 
-def _interval(d: np.ndarray, how: dict[str, Any], n_jobs: int | None) -> tuple[float, float]:
-    if how["interval"] == "t":
-        return stats.t_interval(d, how["level"])
-    return stats.bootstrap_interval(
-        d, how["level"], how["draws"], how["seed"], how["interval"], n_jobs
-    )
+def _interval(d: np.ndarray, rules: dict[str, Any], n_jobs: int | None) -> tuple[float, float]:
+    level, kind = rules["level"], rules["interval"]
+    if kind == "t":
+        return stats.t_interval(d, level)
+    return stats.bootstrap_interval(d, level, rules["draws"], rules["seed"], kind, n_jobs)
 
 
-def _stars(row: dict[str, Any], how: dict[str, Any]) -> int:
-    """Return how many levels a difference passes: above 0 if it is for the better, below if for the worse."""
+def _stars(row: dict[str, Any], rules: dict[str, Any]) -> int:
+    """Return how many significance levels a difference passes; negative if the model is worse."""
     if row["direction"] == 0:
         return 0
-    passed = sum(row["p_corrected"] < level for level in how["levels"])
-    return passed * {"greater": 1, "less": -1}.get(how["alternative"], row["direction"])
+    passed = sum(row["p_corrected"] < level for level in rules["levels"])
+    return passed * {"greater": 1, "less": -1}.get(rules["alternative"], row["direction"])
 
 
-def _mirrored(row: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
+def _mirrored(row: dict[str, Any], rules: dict[str, Any]) -> dict[str, Any]:
     """Return the same test with the models exchanged."""
-    moved = row["wins"] + row["losses"]
-    total = moved * (moved + 1) / 2 if how["test"] == "wilcoxon" else 0.0  # of ranks, won and lost
+    untied = row["wins"] + row["losses"]
+    # Wilcoxon's statistic is a sum of ranks: those of gains and of losses add up to a constant.
+    total = untied * (untied + 1) / 2 if rules["test"] == "wilcoxon" else 0.0
     other = {name: -row[name] for name in ("difference", "cohen_d", "rank_biserial", "stars")}
     other |= {"low": -row["high"], "high": -row["low"], "statistic": total - row["statistic"]}
     for a, b in (("model", "against"), ("mean", "against_mean"), ("wins", "losses")):
@@ -255,31 +273,17 @@ def _mirrored(row: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
     return {**row, **other}
 
 
-def _bounds(table: Aligned, data: Any, n_jobs: int | None) -> dict[str, np.ndarray]:
-    """Return the values of a perfect and a random model, by metric and query."""
-    if isinstance(data, Mapping):
-        return {str(name): align_one(table, str(name), edge) for name, edge in data.items()}
-    y, qid = data if type(data) is tuple and len(data) == 2 else (data, None)
+def _bounds(table: Aligned, bounds: Any, n_jobs: int | None) -> dict[str, np.ndarray]:
+    """Return the values of the perfect and the random model, or of the given ones, by metric and query."""
+    if isinstance(bounds, Mapping):
+        return {str(name): align_one(table, str(name), ev) for name, ev in bounds.items()}
+    y, qid = bounds if type(bounds) is tuple and len(bounds) == 2 else (bounds, None)
     rules = {"qid": qid, "n_jobs": n_jobs, "convention": table.conventions.get("convention")}
     empty = table.conventions.get("empty")
-    edges: dict[str, list[np.ndarray]] = {"perfect model": [], "random model": []}
-    for metric in table.metrics:  # a program may have a rule for empty queries for each metric
+    values: dict[str, list[np.ndarray]] = {"perfect model": [], "random model": []}
+    for metric in table.metrics:  # a convention may have a rule for empty queries per metric
         rules["empty"] = empty.get(metric) if isinstance(empty, dict) else empty
-        one = replace(table, metrics=[metric])
-        for values, model in zip(edges.values(), (perfect, random), strict=True):
-            name = model.__name__ + " model"
-            values.append(align_one(one, name, model(metric, y, **rules))[0])
-    return {name: np.array(values) for name, values in edges.items()}
-
-
-def _array(rows: list[tuple[Any, ...]], kinds: list[tuple[str, Any]]) -> np.ndarray:
-    """Return a structured array with room for the longest text."""
-    wide = [
-        max((len(row[i]) for row in rows if isinstance(row[i], str)), default=1)
-        for i in range(len(kinds))
-    ]
-    dtype = [
-        (name, f"U{w}" if kind is str else kind)
-        for (name, kind), w in zip(kinds, wide, strict=True)
-    ]
-    return np.array(rows, dtype=dtype)
+        one_metric = replace(table, metrics=[metric])
+        for (name, columns), evaluate in zip(values.items(), (perfect, random), strict=True):
+            columns.append(align_one(one_metric, name, evaluate(metric, y, **rules))[0])
+    return {name: np.array(columns) for name, columns in values.items()}

@@ -1,7 +1,6 @@
-"""The result of a comparison: numbers, and the doors to their renderings."""
+"""The result of a comparison: numbers, and methods that write them."""
 
 import json
-import math
 import os
 from typing import Any
 
@@ -11,55 +10,55 @@ from rankwood._core import checks
 from rankwood._core.atomic import replacing
 from rankwood.metrics.evaluation import Evaluation
 from rankwood.report import html, render, view
-from rankwood.report.align import Aligned
-from rankwood.report.movers import Queries, movers, worst
+from rankwood.report.align import Aligned, check_name
+from rankwood.report.columns import records
+from rankwood.report.movers import QueryTable, movers, worst
 
 Path = str | os.PathLike[str]
 
-#: Columns of `Comparison.means`.
-MEAN: list[tuple[str, Any]] = [
-    ("model", str),
-    ("metric", str),
-    ("mean", float),
-    ("error", float),
-    ("queries", int),
-    ("bound", bool),
-]
-#: Columns of `Comparison.tests`.
-TEST: list[tuple[str, Any]] = [
-    *((name, str) for name in ("model", "against", "metric")),
-    *((name, float) for name in ("mean", "against_mean", "difference", "low", "high")),
-    *((name, float) for name in ("statistic", "p", "p_corrected")),
-    ("stars", int),
-    ("exact", bool),
-    *((name, float) for name in ("cohen_d", "rank_biserial")),
-    *((name, int) for name in ("wins", "ties", "losses", "queries", "skipped")),
-]
-
 
 class Comparison:
-    """Models compared query by query: what `compare` returns.
+    """Models compared query by query: the result of `compare`.
 
     Attributes
     ----------
     models, metrics : list of str
         Names, in the order given.
+    bounds : list of str
+        Names of the rows without tests, such as "perfect model".
     means : structured array
-        A row per model and metric: `mean`, its standard `error`, `queries`, and whether it is a `bound` (a
-        perfect or random model).
+        A row per model and metric: the `mean`, its standard `error`, the number of `queries`, and whether the model is
+        one of `bounds`.
     tests : structured array
-        A row per model, model it is compared with (`against`) and metric. `difference` is model minus
-        other, with its interval `low` to `high`, `cohen_d` and `rank_biserial` of the same sign; `wins`,
-        `ties` and `losses` count queries by what is better; `statistic` is that of the test, larger if the
-        model is better (also where less is); `p`, and `p_corrected` for the number of tests;
-        `stars` is the number of levels passed, below 0 if for the worse; `exact` if the p-value has no
-        chance in it; `queries` with values of both, `skipped` those without.
+        A row per model, model that it is compared with (`against`), and metric. `difference` is model minus other,
+        with its confidence interval from `low` to `high`; `cohen_d` and `rank_biserial` have the same sign.
+        `wins`, `ties` and `losses` count queries by which value is better. `statistic` is that of the test, larger
+        if the model is better (even where lower values are better). `p` is the p-value, and `p_corrected` the one
+        corrected for the number of tests. `stars` is the number of significance levels passed, negative if the
+        model is worse. `exact` says whether the p-value is free of random draws. `queries` have a value for both
+        models, `skipped` ones have not.
     rules : dict
         Test, alternative, correction, draws, seed and all other choices behind the numbers.
     better : dict
-        For each metric 1 where more is better, -1 where less is.
+        For each metric 1 if higher values are better, -1 if lower ones are.
+    conventions : dict
+        The rules of the evaluations, such as those for ties.
 
+    Notes
+    -----
     `pandas.DataFrame(comparison.tests)` and `polars.DataFrame(comparison.tests)` take the arrays as they are.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> y, qid = [1, 0, 0, 1, 0, 1, 1, 0], [1, 1, 2, 2, 3, 3, 4, 4]
+    >>> good = rw.evaluate("dcg@1", y, [9, 1, 1, 9, 1, 9, 9, 1], qid=qid)
+    >>> poor = rw.evaluate("dcg@1", y, [1, 9, 9, 1, 9, 1, 1, 9], qid=qid)
+    >>> comparison = rw.compare({"poor": poor, "good": good})
+    >>> comparison.mean("good"), int(comparison.test("good")["wins"])
+    (1.0, 4)
+    >>> print(comparison.to_markdown().splitlines()[3])
+    | good | **1.0000** |
     """
 
     def __init__(
@@ -78,23 +77,52 @@ class Comparison:
         self._table = table
 
     def mean(self, model: str, metric: str | None = None) -> float:
-        """Return the mean of a model by a metric (the first by default)."""
+        """Return the mean of a model.
+
+        Parameters
+        ----------
+        model : str
+            A model, or one of `bounds`.
+        metric : str, optional
+            The first metric by default.
+
+        Returns
+        -------
+        float
+            The mean over the queries that were not skipped; NaN if all were.
+        """
         metric = self._metric(metric)
-        known = [*self.models, *self.bounds]
-        model = known[self._place(model, known)]
+        model = check_name("model", model, [*self.models, *self.bounds])
         row = self.means[(self.means["model"] == model) & (self.means["metric"] == metric)]
         return float(row["mean"][0])
 
     def test(self, model: str, metric: str | None = None, against: str | None = None) -> np.void:
-        """Return the row of `tests` for a model against another (the baseline by default)."""
+        """Return the row of `tests` for a model against another.
+
+        Parameters
+        ----------
+        model : str
+            The model.
+        metric : str, optional
+            The first metric by default.
+        against : str, optional
+            The other model; the baseline by default.
+
+        Returns
+        -------
+        numpy.void
+            A row whose columns are read by name, such as ``row["p"]``.
+
+        Raises
+        ------
+        InputError
+            If a name is unknown, or the two models were not compared.
+        """
         against = self.rules["baseline"] if against is None else against
-        i, j = (self._place(name, self.models) for name in (model, against))
+        model, against = (check_name("model", name, self.models) for name in (model, against))
         rows, metric = self.tests, self._metric(metric)
-        found = rows[
-            (rows["model"] == self.models[i])
-            & (rows["against"] == self.models[j])
-            & (rows["metric"] == metric)
-        ]
+        rows = rows[(rows["model"] == model) & (rows["against"] == against)]
+        found = rows[rows["metric"] == metric]
         if not found.size:
             raise checks.InputError(
                 f"{model!r} was not compared with {against!r}; give compare that baseline, or "
@@ -103,39 +131,137 @@ class Comparison:
         row: np.void = found[0]
         return row
 
-    def movers(self, model: str, other: str, metric: str | None = None, top: int = 10) -> Queries:
-        """Return the queries whose value differs most between two models, see `movers`."""
-        metric = self._metric(metric)
-        return movers(self._one(model), self._one(other), metric, top, names=(model, other))
+    def movers(
+        self, model: str, other: str, metric: str | None = None, top: int = 10
+    ) -> QueryTable:
+        """Return the queries whose value differs most between two models.
 
-    def worst(self, model: str, metric: str | None = None, top: int = 10) -> Queries:
-        """Return the queries that a model does worst, see `worst`."""
-        return worst(self._one(model), self._metric(metric), top, name=model)
+        Parameters
+        ----------
+        model, other : str
+            The two models.
+        metric : str, optional
+            The first metric by default.
+        top : int
+            The largest number of queries to return.
+
+        Returns
+        -------
+        QueryTable
+            As `rankwood.report.movers` returns it.
+        """
+        metric = self._metric(metric)
+        one, two = self._evaluation(model), self._evaluation(other)
+        return movers(one, two, metric, top, names=(model, other))
+
+    def worst(self, model: str, metric: str | None = None, top: int = 10) -> QueryTable:
+        """Return the queries with a model's worst values.
+
+        Parameters
+        ----------
+        model : str
+            The model.
+        metric : str, optional
+            The first metric by default.
+        top : int
+            The largest number of queries to return.
+
+        Returns
+        -------
+        QueryTable
+            As `rankwood.report.worst` returns it.
+        """
+        return worst(self._evaluation(model), self._metric(metric), top, name=model)
 
     def to_markdown(
         self, path: Path | None = None, *, digits: int = 4, details: bool = False
     ) -> str:
-        """Return the table of means as Markdown; `details` adds a table of tests. `path` writes it too."""
-        return _written(render.markdown(view.tables(self, digits, details)), path)
+        """Return the table of means as Markdown.
+
+        Parameters
+        ----------
+        path : path, optional
+            A file to write the text to as well.
+        digits : int
+            Number of decimals.
+        details : bool
+            Whether to add the table of tests.
+
+        Returns
+        -------
+        str
+            The table, with notes on the test below it.
+        """
+        return _write(render.markdown(view.tables(self, digits, details)), path)
 
     def to_latex(self, path: Path | None = None, *, digits: int = 4, details: bool = False) -> str:
-        r"""Return the table of means for LaTeX (``\usepackage{booktabs}``); `details` adds a table of tests."""
-        return _written(render.latex(view.tables(self, digits, details)), path)
+        r"""Return the table of means for LaTeX, which needs ``\usepackage{booktabs}``.
+
+        Parameters
+        ----------
+        path, digits, details
+            As in `to_markdown`.
+
+        Returns
+        -------
+        str
+            A ``table`` environment, with notes on the test in its caption.
+        """
+        return _write(render.latex(view.tables(self, digits, details)), path)
 
     def to_html(self, path: Path | None = None, *, digits: int = 4) -> str:
-        """Return a page with both tables; it needs no other file."""
-        return _written(html.page("Comparison of models", view.tables(self, digits, True)), path)
+        """Return an HTML page with the tables of means and tests, which needs no other file.
+
+        Parameters
+        ----------
+        path, digits
+            As in `to_markdown`.
+
+        Returns
+        -------
+        str
+            The page.
+        """
+        return _write(html.page("Comparison of models", view.tables(self, digits, True)), path)
 
     def to_csv(self, path: Path | None = None) -> str:
-        """Return all numbers, with all digits: a row per mean, with its tests behind it."""
-        return _written(render.csv_text(*view.long(self)), path)
+        """Return all numbers with all digits as CSV: a row per mean, followed by its tests.
+
+        Parameters
+        ----------
+        path : path, optional
+            A file to write the text to as well.
+
+        Returns
+        -------
+        str
+            The table; cells without a value are empty.
+        """
+        return _write(render.csv_text(*view.long_table(self)), path)
 
     def to_json(self, path: Path | None = None) -> str:
-        """Return everything as one JSON object; numbers that JSON doesn't have are null."""
-        return _written(json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n", path)
+        """Return everything as one JSON object.
+
+        Parameters
+        ----------
+        path : path, optional
+            A file to write the text to as well.
+
+        Returns
+        -------
+        str
+            The object of `to_dict`; numbers that are not finite are null.
+        """
+        return _write(json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n", path)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything in plain dictionaries and lists; None for what is no finite number."""
+        """Return everything as dictionaries and lists.
+
+        Returns
+        -------
+        dict
+            Attributes by name; numbers that are not finite are None.
+        """
         return {
             "models": self.models,
             "bounds": self.bounds,
@@ -143,8 +269,8 @@ class Comparison:
             "higher_is_better": {name: sign > 0 for name, sign in self.better.items()},
             "rules": {**self.rules, "levels": list(self.rules["levels"])},
             "conventions": self.conventions,
-            "means": _records(self.means),
-            "tests": _records(self.tests),
+            "means": records(self.means),
+            "tests": records(self.tests),
         }
 
     def __repr__(self) -> str:
@@ -154,36 +280,17 @@ class Comparison:
         return html.fragment(view.tables(self, 4, True))
 
     def _metric(self, metric: str | None) -> str:
-        metric = self.metrics[0] if metric is None else str(metric)
-        if metric not in self.metrics:
-            raise checks.InputError(
-                f"there is no metric {metric!r}{checks.nearest(metric, self.metrics)}"
-            )
-        return metric
+        """Return the name of a metric, the first if None; raise if it is unknown."""
+        return self.metrics[0] if metric is None else check_name("metric", metric, self.metrics)
 
-    def _place(self, model: str, known: list[str]) -> int:
-        if model not in known:
-            raise checks.InputError(
-                f"there is no model {model!r}{checks.nearest(str(model), known)}"
-            )
-        return known.index(model)
-
-    def _one(self, model: str) -> Evaluation:
-        values = self._table.values[self._place(model, self.models)]
+    def _evaluation(self, model: str) -> Evaluation:
+        values = self._table.values[self.models.index(check_name("model", model, self.models))]
         columns = dict(zip(self.metrics, values, strict=True))
         return Evaluation(self._table.ids, columns, self.conventions)
 
 
-def _records(rows: np.ndarray) -> list[dict[str, Any]]:
-    names = rows.dtype.names or ()
-    return [{n: _plain(v) for n, v in zip(names, row, strict=True)} for row in rows.tolist()]
-
-
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _written(text: str, path: Path | None) -> str:
+def _write(text: str, path: Path | None) -> str:
+    """Return a text, and write it to a file if there is a path."""
     if path is not None:
         with replacing(path) as file:
             file.write(text.encode())

@@ -1,4 +1,4 @@
-"""Tables of queries as CSV, read back."""
+"""Per-query tables in CSV files, read as evaluations."""
 
 import csv
 import math
@@ -14,7 +14,7 @@ _HEAD = 'expected a first line such as "qid,ndcg@10"'
 
 
 def looks_like_evaluation(path: str | os.PathLike[str]) -> bool:
-    """Whether a file starts as `Evaluation.to_csv` writes it."""
+    """Return whether a file starts like one that `Evaluation.to_csv` wrote."""
     try:
         with open(path, "rb") as file:
             start = file.read(8).removeprefix(b"\xef\xbb\xbf").lstrip(b'"')
@@ -24,18 +24,33 @@ def looks_like_evaluation(path: str | os.PathLike[str]) -> bool:
 
 
 def read_evaluation(path: str | os.PathLike[str]) -> Evaluation:
-    """Read the table that `Evaluation.to_csv` or ``rankwood evaluate --per-query`` wrote.
+    """Read a table that `Evaluation.to_csv` or ``rankwood evaluate --per-query`` wrote.
 
     Parameters
     ----------
     path : path
-        A CSV file: a column `qid`, then one per metric. An empty cell or "nan" is a skipped query.
+        A CSV file with a column `qid`, followed by one column per metric. An empty cell or "nan" is a skipped query.
 
     Returns
     -------
     Evaluation
-        Query ids are integers if all of them are. A table does not say by which rules it was made, so the
-        conventions are empty.
+        Query ids are integers if all of them are written as such, else text. A table does not contain the rules that
+        it was evaluated by, so the conventions are empty.
+
+    Raises
+    ------
+    InputError
+        If the file is not such a table; the message names the row.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import rankwood as rw
+    >>> from rankwood.report import read_evaluation
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rw.evaluate("dcg@1", [1, 0], [2, 1]).to_csv(f"{folder}/queries.csv")
+    ...     read_evaluation(f"{folder}/queries.csv").mean()
+    {'dcg@1': 1.0}
     """
     name = os.fspath(path)
     try:
@@ -44,30 +59,31 @@ def read_evaluation(path: str | os.PathLike[str]) -> Evaluation:
     except UnicodeDecodeError:
         raise InputError(f"{name} is a binary file; {_HEAD}.") from None
     except csv.Error as error:
-        raise InputError(f"{name} is no CSV table ({error}); {_HEAD}.") from None
+        raise InputError(f"{name} is not a CSV table ({error}); {_HEAD}.") from None
     if not rows or rows[0][0] != "qid" or len(rows[0]) < 2:
-        raise InputError(f"{name} is no table of queries; {_HEAD}.")
+        raise InputError(f"{name} is not a table of queries; {_HEAD}.")
     metrics, body = rows[0][1:], rows[1:]
     if len(set(metrics)) < len(metrics):
         raise InputError(f"{name} has two columns of the same name; expected each metric once.")
     if not body:
-        raise InputError(f"{name} has no queries; expected one line for each.")
-    for place, row in enumerate(body, 2):
+        raise InputError(f"{name} has no queries; expected one row for each.")
+    for number, row in enumerate(body, 2):
         if len(row) != len(rows[0]):
             raise InputError(
-                f"{name}, row {place}: expected {len(rows[0])} cells as in the first row, got {len(row)}."
+                f"{name}, row {number}: expected {len(rows[0])} cells as in the first row, got {len(row)}."
             )
     columns = list(zip(*body, strict=True))
     values = {
         metric: np.array(
-            [_value(text, metric, name, place) for place, text in enumerate(column, 2)]
+            [_value(text, f"{name}, row {number}", metric) for number, text in enumerate(column, 2)]
         )
         for metric, column in zip(metrics, columns[1:], strict=True)
     }
     return Evaluation(_ids(columns[0]), values, {})
 
 
-def _value(text: str, metric: str, name: str, place: int) -> float:
+def _value(text: str, place: str, metric: str) -> float:
+    """Return the number of a cell, NaN if it is empty; raise if it is neither a number nor NaN."""
     if not text.strip():
         return math.nan
     try:
@@ -75,12 +91,12 @@ def _value(text: str, metric: str, name: str, place: int) -> float:
     except ValueError:
         value = math.inf
     if math.isinf(value):
-        raise InputError(f"{name}, row {place}: expected a number as {metric!r}, got {text!r}.")
+        raise InputError(f"{place}: expected a number as {metric!r}, got {text!r}.")
     return value
 
 
 def _ids(texts: tuple[str, ...]) -> np.ndarray:
-    """Return ids as integers if they are written as such, else as text; 007 is not 7."""
+    """Return ids as integers if all are written as such, else as text; "007" stays text."""
     numbers: list[Any] = []
     for text in texts:
         digits = text.removeprefix("-")

@@ -1,4 +1,4 @@
-"""Tables as HTML that needs no other file."""
+"""Tables as HTML without external files."""
 
 from collections.abc import Iterable
 from html import escape
@@ -27,7 +27,7 @@ _WIDTH, _HEIGHT = 120, 14
 
 
 def page(title: str, tables: Iterable[Table]) -> str:
-    """Return a whole page."""
+    """Return a complete page."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -37,7 +37,7 @@ def page(title: str, tables: Iterable[Table]) -> str:
 
 
 def fragment(tables: Iterable[Table]) -> str:
-    """Return a part of a page, as notebooks show it."""
+    """Return an element to show in a notebook."""
     return f'<div class="rankwood">\n<style>{_STYLE}</style>\n{_body(tables)}</div>\n'
 
 
@@ -46,19 +46,19 @@ def _body(tables: Iterable[Table]) -> str:
 
 
 def _table(table: Table) -> str:
-    left = len(table.headings) - table.numbers
+    numeric = ["" if i < table.text_columns else ' class="n"' for i in range(len(table.headings))]
     heads = "".join(
-        f'<th scope="col"{_side(i, left)}>{escape(h)}</th>' for i, h in enumerate(table.headings)
+        f'<th scope="col"{style}>{escape(heading)}</th>'
+        for heading, style in zip(table.headings, numeric, strict=True)
     )
     lines = [f'<div class="wide">\n<table>\n<caption>{escape(table.title)}</caption>']
     lines.append(f"<thead><tr>{heads}</tr></thead>\n<tbody>")
-    widths = [max(len(cell.marks) for cell in column) for column in zip(*table.rows, strict=True)]
-    for place, row in enumerate(table.rows):
+    for i, row in enumerate(table.rows):
         cells = "".join(
-            f"<td{_side(i, left)}>{_cell(c, w)}</td>"
-            for i, (c, w) in enumerate(zip(row, widths, strict=True))
+            f"<td{style}>{_cell(cell, width)}</td>"
+            for cell, width, style in zip(row, table.mark_widths, numeric, strict=True)
         )
-        start = '<tr class="break">' if place in table.breaks else "<tr>"
+        start = '<tr class="break">' if i in table.breaks else "<tr>"
         lines.append(f"{start}{cells}</tr>")
     lines.append("</tbody>\n</table>\n</div>")
     if table.notes:
@@ -66,22 +66,18 @@ def _table(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _side(place: int, left: int) -> str:
-    return "" if place < left else ' class="n"'
-
-
 def _cell(cell: Cell, width: int) -> str:
-    """Return the text of a cell; marks take the same room in all cells of a column, so numbers line up."""
+    """Return a cell; marks are equally wide in all cells of a column, so that numbers line up."""
     text = f"<b>{escape(cell.text)}</b>" if cell.bold else escape(cell.text)
-    room = f' style="width: {0.6 * width:.1f}em"'
-    marks = f"<sup{room}>{escape(cell.marks)}</sup>" if width else ""
-    return text + marks + ("" if cell.span is None else _drawn(cell.span))
+    fixed = f' style="width: {0.6 * width:.1f}em"'
+    marks = f"<sup{fixed}>{escape(cell.marks)}</sup>" if width else ""
+    return text + marks + ("" if cell.span is None else _interval(cell.span))
 
 
-def _drawn(span: Span) -> str:
-    """Return a small picture of an interval: a line at 0, the interval, its point."""
+def _interval(span: Span) -> str:
+    """Return a small SVG picture of an interval: a line at 0, the interval, its point estimate."""
     if not all(abs(x) <= span.reach for x in (span.low, span.point, span.high)):
-        return ""  # NaN among them: there is no interval
+        return ""  # an end is NaN, so there is no interval to draw
 
     def at(x: float) -> str:
         return f"{(_WIDTH / 2) + x / span.reach * (_WIDTH / 2 - 4):.1f}"

@@ -1,4 +1,4 @@
-"""Queries worth a look: those that a model does worst, and those where two models differ most."""
+"""Queries to look at: those with a model's worst values, and those where two models differ most."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from rankwood import stats
 from rankwood._core import checks
 from rankwood.metrics.evaluation import Evaluation
 from rankwood.report import html, render
-from rankwood.report.align import align, direction
+from rankwood.report.align import align, check_name, direction
 from rankwood.report.table import Cell, Table
 
 
-class Queries:
-    """A short table of queries.
+class QueryTable:
+    """A short table of queries: the result of `movers` and `worst`.
 
     Attributes
     ----------
@@ -22,36 +22,86 @@ class Queries:
     title : str
         What the queries have in common.
     headings : list of str
-        What the columns are.
+        The heading of each column.
     """
 
     def __init__(self, rows: np.ndarray, title: str, headings: list[str]) -> None:
         self.rows, self.title, self.headings = rows, title, headings
 
     def table(self, digits: int = 4) -> Table:
-        """Return the table for a renderer."""
+        """Return the table as text cells.
+
+        Parameters
+        ----------
+        digits : int
+            Number of decimals.
+
+        Returns
+        -------
+        Table
+            What the renderers of `rankwood.report.render` take.
+        """
         signed = "difference" in (self.rows.dtype.names or ())
         rows = []
         for qid, *values in self.rows.tolist():
-            texts = [f"{v:.{digits}f}" for v in values]
+            texts = [f"{value:.{digits}f}" for value in values]
             texts[-1] = f"{values[-1]:+.{digits}f}" if signed else texts[-1]
             rows.append([Cell(str(qid)), *map(Cell, texts)])
         return Table(self.title, self.headings, rows, len(self.headings) - 1)
 
     def to_markdown(self, digits: int = 4) -> str:
-        """Return the table as Markdown."""
+        """Return the table as Markdown.
+
+        Parameters
+        ----------
+        digits : int
+            Number of decimals.
+
+        Returns
+        -------
+        str
+            The table, without its title.
+        """
         return render.markdown([self.table(digits)])
 
     def to_latex(self, digits: int = 4) -> str:
-        """Return the table for LaTeX (booktabs)."""
+        r"""Return the table for LaTeX, which needs ``\usepackage{booktabs}``.
+
+        Parameters
+        ----------
+        digits : int
+            Number of decimals.
+
+        Returns
+        -------
+        str
+            A ``table`` environment with the title as its caption.
+        """
         return render.latex([self.table(digits)])
 
     def to_html(self, digits: int = 4) -> str:
-        """Return a page with the table."""
+        """Return an HTML page with the table, which needs no other file.
+
+        Parameters
+        ----------
+        digits : int
+            Number of decimals.
+
+        Returns
+        -------
+        str
+            The page.
+        """
         return html.page(self.title, [self.table(digits)])
 
     def to_csv(self) -> str:
-        """Return the table with all digits."""
+        """Return the table as CSV.
+
+        Returns
+        -------
+        str
+            The names of the columns and the rows, values with all digits.
+        """
         return render.csv_text(list(self.rows.dtype.names or ()), self.rows.tolist())
 
     def __repr__(self) -> str:
@@ -67,24 +117,29 @@ def movers(
     metric: str | None = None,
     top: int = 10,
     names: tuple[str, str] = ("a", "b"),
-) -> Queries:
+) -> QueryTable:
     """Return the queries whose value changes most from one model to another.
 
     Parameters
     ----------
     a, b : Evaluation
-        Two models on the same queries.
+        Two models, evaluated on the same queries.
     metric : str, optional
-        The first that `a` has by default.
+        The first metric of `a` by default.
     top : int
-        How many queries, at most; those without a difference are left out.
+        The largest number of queries to return. Queries without a difference are left out.
     names : tuple of str
-        What to call the models.
+        The names of the models in the table.
 
     Returns
     -------
-    Queries
+    QueryTable
         `qid`, the values `before` (of `a`) and `after` (of `b`), and their `difference`, largest first.
+
+    Raises
+    ------
+    InputError
+        If the models were evaluated on different queries, or have no such metric.
 
     Examples
     --------
@@ -99,54 +154,63 @@ def movers(
     if names[0] == names[1]:
         raise checks.InputError(f"two models are needed, got {names[0]!r} twice.")
     both = align({names[0]: a, names[1]: b}, metric)
-    name = both.metrics[0]
     before, after = both.values[:, 0]
     kept = np.flatnonzero(~(np.isnan(before) | np.isnan(after)))
     d = stats.snap(after[kept], before[kept])
     order = np.argsort(-np.abs(d), kind="stable")[:top]
     order = order[d[order] != 0]
     found = kept[order]
-    kinds: list[Any] = [
+    fields: list[Any] = [
         ("qid", both.ids.dtype),
-        *((n, float) for n in ("before", "after", "difference")),
+        *((name, float) for name in ("before", "after", "difference")),
     ]
-    rows = np.empty(found.size, kinds)
+    rows = np.empty(found.size, fields)
     rows["qid"], rows["before"], rows["after"] = both.ids[found], before[found], after[found]
     rows["difference"] = d[order]
-    title = f"Largest changes of {name} from {names[0]} to {names[1]}"
-    return Queries(rows, title, ["query", *names, "difference"])
+    title = f"Largest changes of {both.metrics[0]} from {names[0]} to {names[1]}"
+    return QueryTable(rows, title, ["query", *names, "difference"])
 
 
 def worst(
     evaluation: Evaluation, metric: str | None = None, top: int = 10, name: str = "model"
-) -> Queries:
+) -> QueryTable:
     """Return the queries with the worst values of a metric.
 
     Parameters
     ----------
     evaluation : Evaluation
-        A model's values.
+        The values of a model.
     metric : str, optional
-        The first it has by default.
+        The first metric of the evaluation by default.
     top : int
-        How many queries, at most.
+        The largest number of queries to return.
     name : str
-        What to call the model.
+        The name of the model in the title.
 
     Returns
     -------
-    Queries
-        `qid` and `value`, worst first: highest where less is better.
+    QueryTable
+        `qid` and `value`, worst first: the highest if lower values of the metric are better.
+
+    Raises
+    ------
+    InputError
+        If the evaluation has no such metric.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.report import worst
+    >>> worst(rw.evaluate("dcg@1", [1, 0, 1, 0], [2, 1, 1, 2], qid=[7, 7, 8, 8]), top=1).rows.tolist()
+    [(8, 0.0)]
     """
     top = checks.at_least(top, 1, "top")
-    metric = evaluation.metrics[0] if metric is None else str(metric)
-    if metric not in evaluation.metrics:
-        near = checks.nearest(metric, evaluation.metrics)
-        raise checks.InputError(f"there is no metric {metric!r}{near}")
+    names = evaluation.metrics
+    metric = names[0] if metric is None else check_name("metric", metric, names)
     values = evaluation.per_query[metric]
     kept = np.flatnonzero(~np.isnan(values))
     order = kept[np.argsort(direction(metric) * values[kept], kind="stable")[:top]]
     ids = evaluation.per_query["qid"]
     rows = np.empty(order.size, [("qid", ids.dtype), ("value", float)])
     rows["qid"], rows["value"] = ids[order], values[order]
-    return Queries(rows, f"Worst queries of {name} by {metric}", ["query", metric])
+    return QueryTable(rows, f"Worst queries of {name} by {metric}", ["query", metric])

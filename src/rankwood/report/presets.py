@@ -1,4 +1,4 @@
-"""What compares how: the rules of a comparison, and those of papers by name."""
+"""The rules of a comparison: which test, which marks; and those of papers by name."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ TESTS = ("permutation", "fisher", "t", "wilcoxon", "bootstrap")
 CORRECTIONS = ("holm", "bonferroni", None)
 MARKS = ("stars", "letters")
 INTERVALS = ("t", "bca", "percentile")
-#: What holds where neither the caller nor a preset says anything.
+#: Rules for which neither the caller nor the preset gives a value.
 DEFAULTS: dict[str, Any] = {
     "test": "permutation",
     "alternative": "two-sided",
@@ -19,9 +19,9 @@ DEFAULTS: dict[str, Any] = {
     "levels": (0.05, 0.01, 0.001),
     "marks": "stars",
 }
-#: How papers test, by name; none of them corrects for the number of tests.
+#: The rules of papers, by name; none of them corrects for the number of tests.
 PRESETS: dict[str, dict[str, Any]] = {
-    # The share of 10,000 exchanges whose mean difference is strictly above the one seen.
+    # P-value: the share of 10,000 exchanges whose mean difference is strictly above the observed one.
     "lambdagap-2025": {
         "test": "permutation",
         "alternative": "greater",
@@ -30,7 +30,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "levels": (0.05, 0.01, 0.001),
         "correct": None,
     },
-    # Through RankEval, which draws 100,000 times and counts ties as extreme.
+    # The paper uses RankEval, which draws 100,000 times and counts ties as extreme.
     "lambda-ex-2023": {
         "test": "fisher",
         "alternative": "two-sided",
@@ -39,7 +39,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "levels": (0.05, 0.01),
         "correct": None,
     },
-    # The paper says "t-test" and no more; paired and two-sided is the usual reading.
+    # The paper only says "t-test"; paired and two-sided is the usual reading.
     "lambdaloss-2018": {
         "test": "t",
         "alternative": "two-sided",
@@ -52,7 +52,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "levels": (0.05,),
         "correct": None,
     },
-    # Its tables have letters for the rows that a model improves on.
+    # The letters in its tables name the models that one improves on.
     "bivariate-2024": {
         "test": "t",
         "alternative": "two-sided",
@@ -63,29 +63,29 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 
-def rules(preset: str | None, stated: dict[str, Any]) -> dict[str, Any]:
-    """Return the rules of a comparison: what is stated wins over the preset, the preset over defaults."""
-    made = dict(DEFAULTS)
+def resolve(preset: str | None, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the rules of a comparison: given ones take precedence over the preset, the preset over defaults."""
+    rules = dict(DEFAULTS)
     if preset is not None:
-        made.update(PRESETS[checks.one_of(preset, PRESETS, "preset")])
-    made.update(stated)
-    checks.one_of(made["test"], TESTS, "test")
-    checks.one_of(made["alternative"], stats.ALTERNATIVES, "alternative")
-    checks.one_of(made["correct"], CORRECTIONS, "correct")
-    checks.one_of(made["count"], stats.COUNTS, "count")
-    checks.one_of(made["marks"], MARKS, "marks")
-    if made["marks"] == "letters" and made["alternative"] == "less":
+        rules.update(PRESETS[checks.one_of(preset, PRESETS, "preset")])
+    rules.update(given)
+    checks.one_of(rules["test"], TESTS, "test")
+    checks.one_of(rules["alternative"], stats.ALTERNATIVES, "alternative")
+    checks.one_of(rules["correct"], CORRECTIONS, "correct")
+    checks.one_of(rules["count"], stats.COUNTS, "count")
+    checks.one_of(rules["marks"], MARKS, "marks")
+    if rules["marks"] == "letters" and rules["alternative"] == "less":
         raise checks.InputError(
-            "letters show which models one is better than, but alternative='less' asks for worse; "
+            "letters show which models one is better than, but alternative='less' tests for worse; "
             "use 'two-sided' or 'greater'."
         )
-    made["draws"] = checks.at_least(made["draws"], 1, "draws")
-    made["levels"] = _levels(made["levels"])
-    return {"preset": preset, **made}
+    rules["draws"] = checks.at_least(rules["draws"], 1, "draws")
+    rules["levels"] = _levels(rules["levels"])
+    return {"preset": preset, **rules}
 
 
 def _levels(levels: Any) -> tuple[float, ...]:
-    """Return levels of significance from the weakest to the strongest: one mark each."""
+    """Return significance levels from the largest to the smallest, without duplicates."""
     try:
         found = tuple(float(x) for x in (levels if hasattr(levels, "__iter__") else [levels]))
     except (TypeError, ValueError):

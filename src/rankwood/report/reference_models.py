@@ -1,5 +1,6 @@
-"""Models that need no training: the best there can be, and pure chance."""
+"""Reference models that need no training: the ideal order, and a random order."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from rankwood.data.ranking_data import grouped
@@ -9,9 +10,9 @@ from rankwood.metrics.evaluation import Evaluation
 
 
 def perfect(
-    metrics: Any, y: Any, *, qid: Any = None, group: Any = None, **rules: Any
+    metrics: str | Sequence[str], y: Any, *, qid: Any = None, group: Any = None, **rules: Any
 ) -> Evaluation:
-    """Evaluate the order by label: what no model can exceed.
+    """Evaluate documents in the order of their labels, which no model can exceed.
 
     Parameters
     ----------
@@ -23,35 +24,35 @@ def perfect(
     Returns
     -------
     Evaluation
-        Of P@k, for one, min(R, k) / min(n, k), with R relevant documents of n.
+        For example, P@k is min(R, k) / min(n, k) if R of n documents are relevant.
 
     Examples
     --------
-    >>> from rankwood.report.reference_models import perfect
+    >>> from rankwood.report import perfect
     >>> perfect("dcg@1", [0, 2, 1]).mean()
     {'dcg@1': 3.0}
     """
     return evaluate(metrics, y, _scores(y, qid, group, 1.0), qid=qid, group=group, **rules)
 
 
-def random(metrics: Any, y: Any, *, qid: Any = None, group: Any = None, **rules: Any) -> Evaluation:
-    """Evaluate a random order: the mean over all orders of the documents, computed and not drawn.
+def random(
+    metrics: str | Sequence[str], y: Any, *, qid: Any = None, group: Any = None, **rules: Any
+) -> Evaluation:
+    """Evaluate a random order: the exact mean over all orders of the documents, without sampling.
 
     Parameters
     ----------
-    metrics, y, qid, group
-        As in `rankwood.evaluate`; `y` may be a RankingData or Qrels.
-    **rules
-        `empty`, `convention` and `n_jobs` of `rankwood.evaluate`.
+    metrics, y, qid, group, **rules
+        As in `perfect`.
 
     Returns
     -------
     Evaluation
-        Of P@k, for one, R / n whatever k is, with R relevant documents of n.
+        For example, P@k is R / n for any k if R of n documents are relevant.
 
     Examples
     --------
-    >>> from rankwood.report.reference_models import random
+    >>> from rankwood.report import random
     >>> random("ndcg@1", [0, 1, 0, 0]).mean()
     {'ndcg@1': 0.25}
     """
@@ -59,9 +60,9 @@ def random(metrics: Any, y: Any, *, qid: Any = None, group: Any = None, **rules:
     return evaluate(metrics, y, _scores(y, qid, group, 0.0), qid=qid, group=group, **rules)
 
 
-def _scores(y: Any, qid: Any, group: Any, times: float) -> Any:
-    """Return labels times a number as scores; of judgments, as a run of all judged documents."""
+def _scores(y: Any, qid: Any, group: Any, factor: float) -> Any:
+    """Return labels times a factor as scores; for judgments, as a run of all judged documents."""
     if isinstance(y, Qrels):
-        return Run(y.qid, y.doc, y.label * times)
+        return Run(y.qid, y.doc, y.label * factor)
     labels, _ = grouped(y, qid, group)
-    return labels * times
+    return labels * factor

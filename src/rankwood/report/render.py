@@ -29,14 +29,14 @@ _LATEX = {
 
 
 def markdown(tables: Iterable[Table]) -> str:
-    """Return tables in GitHub's Markdown; a title only where there are several."""
+    """Return tables as GitHub Markdown; tables have titles only if there are several."""
     tables = list(tables)
     parts = []
     for table in tables:
         lines = [f"**{_md(table.title)}**", ""] if len(tables) > 1 else []
         lines.append(_piped(map(_md, table.headings)))
-        left = len(table.headings) - table.numbers
-        lines.append("|" + "|".join(["---"] * left + ["---:"] * table.numbers) + "|")
+        rules = ["---"] * table.text_columns + ["---:"] * table.numeric_columns
+        lines.append("|" + "|".join(rules) + "|")
         lines += [_piped(map(_md_cell, row)) for row in table.rows]
         if table.notes:
             lines += ["", " ".join(map(_md, table.notes))]
@@ -60,15 +60,15 @@ def _md_cell(cell: Cell) -> str:
 
 
 def latex(tables: Iterable[Table]) -> str:
-    r"""Return tables for LaTeX; they need ``\usepackage{booktabs}``."""
+    r"""Return tables for LaTeX, which need ``\usepackage{booktabs}``."""
     parts = []
     for table in tables:
-        left = len(table.headings) - table.numbers
         lines = [r"\begin{table}", r"\centering", rf"\caption{{{_tex_caption(table)}}}"]
-        lines += [rf"\begin{{tabular}}{{{'l' * left}{'r' * table.numbers}}}", r"\toprule"]
+        alignment = "l" * table.text_columns + "r" * table.numeric_columns
+        lines += [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule"]
         lines += [_tex_row(map(_tex, table.headings)), r"\midrule"]
-        for place, row in enumerate(table.rows):
-            if place in table.breaks:
+        for i, row in enumerate(table.rows):
+            if i in table.breaks:
                 lines.append(r"\midrule")
             lines.append(_tex_row(map(_tex_cell, row)))
         lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
@@ -82,7 +82,7 @@ def _tex_caption(table: Table) -> str:
 
 def _tex_row(cells: Iterable[str]) -> str:
     row = " & ".join(cells)
-    # Behind the end of a row or a rule these would be an argument of it.
+    # After the end of a row or a rule, LaTeX would read these as its argument.
     return ("{}" if row.startswith(("[", "*")) else "") + row + r" \\"
 
 
@@ -96,11 +96,11 @@ def _tex_cell(cell: Cell) -> str:
 
 
 def csv_text(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return rows as CSV, numbers with all their digits, empty where there is none."""
+    """Return rows as CSV: numbers with all digits, an empty cell for NaN."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(headings)
-    writer.writerows([_csv_value(x) for x in row] for row in rows)
+    writer.writerows([_csv_value(value) for value in row] for row in rows)
     return out.getvalue()
 
 
@@ -109,28 +109,26 @@ def _csv_value(value: Any) -> Any:
 
 
 def plain(tables: Iterable[Table]) -> str:
-    """Return tables in columns of characters."""
+    """Return tables as plain text for a fixed-width font."""
     parts = []
     for table in tables:
-        rows = [list(table.headings), *lined_up(table)]
+        rows = [list(table.headings), *padded_marks(table)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        left = len(widths) - table.numbers
-        lines = ["  ".join(_padded(row, widths, left)).rstrip() for row in rows]
+        lines = ["  ".join(_padded(row, widths, table.text_columns)).rstrip() for row in rows]
         parts.append("\n".join([*lines, *table.notes]))
     return "\n\n".join(parts)
 
 
-def lined_up(table: Table) -> list[list[str]]:
-    """Return the texts of a table, marks filled up with spaces so that numbers stand under each other."""
-    widths = [max(len(cell.marks) for cell in column) for column in zip(*table.rows, strict=True)]
+def padded_marks(table: Table) -> list[list[str]]:
+    """Return the texts of all cells, with marks padded to the width of their column so that numbers line up."""
     return [
-        [cell.text + cell.marks.ljust(w) for cell, w in zip(row, widths, strict=True)]
+        [cell.text + cell.marks.ljust(n) for cell, n in zip(row, table.mark_widths, strict=True)]
         for row in table.rows
     ]
 
 
-def _padded(row: list[str], widths: list[int], left: int) -> list[str]:
+def _padded(row: list[str], widths: list[int], text_columns: int) -> list[str]:
     return [
-        text.ljust(width) if place < left else text.rjust(width)
-        for place, (text, width) in enumerate(zip(row, widths, strict=True))
+        text.ljust(width) if i < text_columns else text.rjust(width)
+        for i, (text, width) in enumerate(zip(row, widths, strict=True))
     ]

@@ -1,4 +1,4 @@
-"""A small table as renderers take it: text in cells, nothing of what it is about."""
+"""A small table of text cells: what renderers take, without knowledge of what it is about."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Cell:
-    """A text, the marks behind it, and whether it stands out; `span` is an interval to draw."""
+    """A text, the significance marks after it, whether it is bold, and an interval to draw beside it."""
 
     text: str
     marks: str = ""
@@ -16,7 +16,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Span:
-    """An interval with the point inside it, on an axis from -`reach` to `reach`; `better` is 1 or -1."""
+    """An interval and its point estimate on an axis from -`reach` to `reach`.
+
+    `better` is 1 if positive values are better, -1 if negative ones are.
+    """
 
     low: float
     point: float
@@ -27,11 +30,21 @@ class Span:
 
 @dataclass(frozen=True)
 class Table:
-    """Headings, rows of cells, and remarks; the last `numbers` columns are aligned to the right."""
+    """A title, headings, rows of cells, and notes; the last `numeric_columns` columns are aligned to the right."""
 
     title: str
     headings: Sequence[str]
     rows: Sequence[Sequence[Cell]]
-    numbers: int
+    numeric_columns: int
     notes: Sequence[str] = field(default_factory=tuple)
     breaks: Sequence[int] = field(default_factory=tuple)  # rows with a line above them
+
+    @property
+    def text_columns(self) -> int:
+        """The number of columns, from the left, that are aligned to the left."""
+        return len(self.headings) - self.numeric_columns
+
+    @property
+    def mark_widths(self) -> list[int]:
+        """The longest marks of each column: cells leave so much space for theirs, so that numbers line up."""
+        return [max(len(cell.marks) for cell in column) for column in zip(*self.rows, strict=True)]

@@ -1,4 +1,4 @@
-"""What a comparison shows: its numbers as cells of tables, and the words under them."""
+"""The tables of a comparison: its numbers as text cells, and the notes below them."""
 
 import math
 from string import ascii_letters
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from rankwood.report.comparison import Comparison
 
 LETTERS = ascii_letters
-#: Columns of `differences` that a narrow place can do without, the first to go first.
-SPARE = ("rank r", "Cohen's d", "raw p", "W/T/L")
+#: Columns of `differences` that a narrow terminal can do without, the first to be dropped first.
+DISPENSABLE = ("rank r", "Cohen's d", "raw p", "W/T/L")
 _TESTS = {
     "permutation": "Paired permutation test",
     "fisher": "Fisher's randomisation test",
@@ -32,27 +32,27 @@ _CORRECTIONS = {"holm": "Holm", "bonferroni": "Bonferroni"}
 
 
 def tables(comparison: "Comparison", digits: int, details: bool) -> list[Table]:
-    """Return the table of means, and the table of tests if asked for."""
+    """Return the table of means, followed by the table of tests if there should be details."""
     digits = checks.at_least(digits, 0, "digits")
     return [summary(comparison, digits), *([differences(comparison, digits)] if details else [])]
 
 
 def summary(comparison: "Comparison", digits: int) -> Table:
-    """Return the table of means: a row per model, a column per metric, the best in bold."""
+    """Return the table of means: a row per model, a column per metric, the best mean in bold."""
     letters = comparison.rules["marks"] == "letters"
     models = [*comparison.models, *comparison.bounds]
     best = {m: _best(comparison, m) for m in comparison.metrics}
     rows = []
-    for place, model in enumerate(models):
+    for i, model in enumerate(models):
         row = [Cell(model)]
         if letters:
-            row.insert(0, Cell(LETTERS[place] if place < len(comparison.models) else ""))
+            row.insert(0, Cell(LETTERS[i] if i < len(comparison.models) else ""))
         for metric in comparison.metrics:
             value = comparison.mean(model, metric)
             bound = model in comparison.bounds
             row.append(
                 Cell(
-                    number(value, digits),
+                    format_number(value, digits),
                     "" if bound else _marks(comparison, model, metric),
                     not bound and _equal(value, best[metric]),
                 )
@@ -74,6 +74,7 @@ def _heading(comparison: "Comparison", metric: str) -> str:
 
 
 def _best(comparison: "Comparison", metric: str) -> float:
+    """Return the best mean of a metric; NaN if no model has one."""
     means = [comparison.mean(model, metric) for model in comparison.models]
     known = [x for x in means if not math.isnan(x)]
     pick = max if comparison.better[metric] > 0 else min
@@ -81,11 +82,12 @@ def _best(comparison: "Comparison", metric: str) -> float:
 
 
 def _equal(a: float, b: float) -> bool:
+    """Return whether two means are equal but for rounding."""
     return math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-300)
 
 
 def _marks(comparison: "Comparison", model: str, metric: str) -> str:
-    """Return stars for better than the baseline and daggers for worse, or letters of those it beats."""
+    """Return stars if better than the baseline, daggers if worse; or the letters of the models that one beats."""
     rows = comparison.tests
     rows = rows[(rows["model"] == model) & (rows["metric"] == metric)]
     if comparison.rules["marks"] == "letters":
@@ -96,6 +98,7 @@ def _marks(comparison: "Comparison", model: str, metric: str) -> str:
 
 
 def _legend(comparison: "Comparison") -> str:
+    """Return what the marks mean."""
     rules = comparison.rules
     if rules["marks"] == "letters":
         return f"Letters: significantly better than the models of these letters (p < {rules['levels'][0]:g})."
@@ -107,6 +110,7 @@ def _legend(comparison: "Comparison") -> str:
 
 
 def _method(comparison: "Comparison") -> str:
+    """Return which test was made, and how p-values were corrected."""
     rules = comparison.rules
     text = f"{_TESTS[rules['test']]}, {_SIDES[rules['alternative']]}"
     if rules["test"] in ("permutation", "fisher", "bootstrap"):
@@ -122,6 +126,7 @@ def _method(comparison: "Comparison") -> str:
 
 
 def _queries(comparison: "Comparison") -> str:
+    """Return how many queries were compared, and how many were left out."""
     rows = comparison.tests
     low, high = int(rows["queries"].min()), int(rows["queries"].max())
     text = (
@@ -137,7 +142,7 @@ def _queries(comparison: "Comparison") -> str:
 
 
 def differences(comparison: "Comparison", digits: int) -> Table:
-    """Return the table of tests."""
+    """Return the table of tests: a row per model and metric, with difference, interval, p-values and effect sizes."""
     rules, rows = comparison.rules, shown_tests(comparison)
     pairs = rules["marks"] == "letters"
     reach = {m: _reach(rows[rows["metric"] == m]) for m in comparison.metrics}
@@ -152,18 +157,18 @@ def differences(comparison: "Comparison", digits: int) -> Table:
         names = [str(row["model"]), *([str(row["against"])] if pairs else []), metric]
         axis = reach[metric], comparison.better[metric]
         span = Span(row["low"], row["difference"], row["high"], *axis)
-        ends = [number(row[end], digits, sign=True) for end in ("low", "high")]
+        ends = [format_number(row[end], digits, sign=True) for end in ("low", "high")]
         ps = [row["p"], *([row["p_corrected"]] if corrected else [])]
         body.append(
             [
                 *map(Cell, names),
-                Cell(number(row["difference"], digits, sign=True)),
+                Cell(format_number(row["difference"], digits, sign=True)),
                 Cell(f"{ends[0]} to {ends[1]}", span=span),
                 *(
-                    Cell(chance(p), bold=i == len(ps) - 1 and row["stars"] != 0)
+                    Cell(format_p(p), bold=i == len(ps) - 1 and row["stars"] != 0)
                     for i, p in enumerate(ps)
                 ),
-                *(Cell(number(row[n], 2, sign=True)) for n in ("cohen_d", "rank_biserial")),
+                *(Cell(format_number(row[n], 2, sign=True)) for n in ("cohen_d", "rank_biserial")),
                 Cell("/".join(str(row[n]) for n in ("wins", "ties", "losses"))),
             ]
         )
@@ -173,7 +178,7 @@ def differences(comparison: "Comparison", digits: int) -> Table:
 
 
 def shown_tests(comparison: "Comparison") -> np.ndarray:
-    """Return the tests without those that say the same with the models exchanged."""
+    """Return the tests without those that repeat another one with the models exchanged."""
     rows, rules = comparison.tests, comparison.rules
     if rules["marks"] != "letters" or rules["alternative"] != "two-sided":
         return rows
@@ -182,28 +187,26 @@ def shown_tests(comparison: "Comparison") -> np.ndarray:
 
 
 def _reach(rows: np.ndarray) -> float:
-    """Return how far an axis must go to hold all intervals of a metric."""
+    """Return the half-width of an axis around 0 that holds all intervals of a metric."""
     ends = np.abs(np.concatenate([rows["low"], rows["high"], rows["difference"]]))
     return float(np.nanmax(ends, initial=0.0)) or 1.0
 
 
-def long(comparison: "Comparison") -> tuple[list[str], list[list[Any]]]:
-    """Return everything as one table: a row per mean and test of it, empty cells where there is none."""
+def long_table(comparison: "Comparison") -> tuple[list[str], list[list[Any]]]:
+    """Return headings and rows of one table of all numbers: each mean, with each of its tests or empty cells."""
     means, tests = comparison.means, comparison.tests
     names = list(means.dtype.names or ())
     more = [n for n in tests.dtype.names or () if n not in names and n != "against_mean"]
     rows = []
     for mean in means:
-        of = tests[(tests["model"] == mean["model"]) & (tests["metric"] == mean["metric"])]
-        start = list(mean.tolist())
-        rows += [[*start, *(row[n].item() for n in more)] for row in of] or [
-            [*start, *[""] * len(more)]
-        ]
+        own = tests[(tests["model"] == mean["model"]) & (tests["metric"] == mean["metric"])]
+        tails = [[row[n].item() for n in more] for row in own] or [[""] * len(more)]
+        rows += [[*mean.tolist(), *tail] for tail in tails]
     return [*names, *more], rows
 
 
-def number(value: float, digits: int, sign: bool = False) -> str:
-    """Return a number for people; a dash where there is none."""
+def format_number(value: float, digits: int, sign: bool = False) -> str:
+    """Return a number with fixed decimals, a dash if it is NaN; `sign` writes a plus as well, but not for 0."""
     if math.isnan(value):
         return "-"
     if math.isinf(value):
@@ -212,8 +215,8 @@ def number(value: float, digits: int, sign: bool = False) -> str:
     return text.replace("+", "") if sign and float(text) == 0 and value == 0 else text
 
 
-def chance(p: float) -> str:
-    """Return a p-value for people."""
+def format_p(p: float) -> str:
+    """Return a p-value with four decimals, a dash if it is NaN."""
     if math.isnan(p):
         return "-"
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"

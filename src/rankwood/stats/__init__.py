@@ -1,7 +1,13 @@
-"""Statistics of paired differences: arrays in, numbers out.
+"""Tests, intervals and effect sizes for paired differences: arrays in, numbers out.
 
-Everything here takes one difference per query (a model's value minus another's) and knows nothing of
-models, metrics or tables: `rankwood.report` does.
+Every function takes one difference per query (the value of one model minus that of another) and knows nothing
+about models, metrics or tables; `rankwood.report` does.
+
+SciPy has `permutation_test`, `bootstrap`, `ttest_1samp` and `wilcoxon`, and statsmodels has `multipletests`. The t-test
+and Wilcoxon's test use SciPy's distributions. Permutations and resamples are our own for three reasons. Sums are
+made of integers, so they are exact and ties between discrete metrics (P@k) are not lost to rounding. Random numbers are
+a function of seed, draw and position, so the p-value has the same bits for any number of threads and any order of
+queries. And draws are compiled and threaded: 10,000 draws of 6,000 queries take some milliseconds.
 """
 
 from rankwood.stats.paired import (

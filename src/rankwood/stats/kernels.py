@@ -1,8 +1,8 @@
 """Compiled sampling: random words from a counter, sums of signed and of resampled differences.
 
-Vocabulary: a *grid* is a list of differences as integers (see `on_grid`), so sums are exact and the same in
-any order; a *draw* is one random assignment of signs, or one resample; a *word* is 64 random bits,
-a function of seed, draw and place alone, so how draws are split among threads changes nothing.
+Vocabulary: a *grid* is an array of differences as integers (see `sampling.on_grid`), whose sums are exact in any order.
+A *draw* is one random assignment of signs, or one resample. A *word* is 64 random bits: a function of seed, draw
+and position alone, so the way draws are split among threads has no influence.
 """
 
 from typing import Any
@@ -28,26 +28,29 @@ def mixed(x: Any) -> Any:
 
 @inner
 def start(seed: Any, draw: Any) -> Any:
-    """Return where the words of a draw begin."""
+    """Return the state from which the words of a draw are made."""
     return mixed(mixed(seed + _ODD) + np.uint64(draw) * _ODD)
 
 
 @inner
-def word(begin: Any, place: Any) -> Any:
-    """Return the random word at this place of a draw."""
-    return mixed(begin + (np.uint64(place) + _ONE) * _ODD)
+def word(state: Any, position: Any) -> Any:
+    """Return the random word at a position of a draw."""
+    return mixed(state + (np.uint64(position) + _ONE) * _ODD)
 
 
 @jit
-def signed_sums(table: Any, seed: Any, every: bool, out: Any, first: int, last: int) -> None:
-    """Add up differences with random signs for draws `first` to `last`; with `every`, draw r has the signs of r's bits.
+def signed_sums(
+    table: Any, seed: Any, enumerate_all: bool, out: Any, first: int, last: int
+) -> None:
+    """Sum differences with random signs for draws `first` to `last`.
 
-    `table[w, j, b]` is the sum of the eight differences from 64 w + 8 j on, with the signs of byte b: one
-    look-up in place of eight additions. The 16 KiB of a word stay in the nearest cache for all draws.
+    With `enumerate_all`, draw r takes its signs from the bits of r. `table[w, j, b]` is the sum of the eight
+    differences from 64 w + 8 j on with the signs of byte b: one look-up instead of eight additions. The 16 KiB of a
+    word stay in the L1 cache for all draws.
     """
     for w in range(table.shape[0]):
         for draw in range(first, last):
-            bits = np.uint64(draw) if every else word(start(seed, draw), w)
+            bits = np.uint64(draw) if enumerate_all else word(start(seed, draw), w)
             total = 0
             for j in range(8):
                 total += table[w, j, np.int64(bits & _BYTE)]
@@ -57,19 +60,19 @@ def signed_sums(table: Any, seed: Any, every: bool, out: Any, first: int, last: 
 
 @jit
 def resampled_sums(grid: Any, seed: Any, out: Any, first: int, last: int) -> None:
-    """Add up as many differences as there are, drawn with replacement, for draws `first` to `last`.
+    """Sum a resample with replacement, as long as the grid, for each draw from `first` to `last`.
 
-    A word gives two places. The share of a place is off by less than one in 2^32 / (number of
-    differences), far below what any number of draws can show.
+    A word gives two indices. The probability of an index is off by less than one in 2^32 / (number of differences),
+    far below what any number of draws can show.
     """
     size = np.uint64(grid.size)
     for draw in range(first, last):
-        begin, total = start(seed, draw), 0
+        state, total = start(seed, draw), 0
         for w in range(grid.size // 2):
-            bits = word(begin, w)
+            bits = word(state, w)
             total += grid[np.int64(((bits & _LOW) * size) >> _32)]
             total += grid[np.int64(((bits >> _32) * size) >> _32)]
         if grid.size % 2:
-            bits = word(begin, grid.size // 2)
+            bits = word(state, grid.size // 2)
             total += grid[np.int64(((bits & _LOW) * size) >> _32)]
         out[draw] = total

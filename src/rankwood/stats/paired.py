@@ -1,29 +1,50 @@
-"""Tests of whether paired differences have a mean of 0."""
+"""Tests of whether paired differences have a mean of 0.
 
-from typing import Any, NamedTuple
+SciPy's counterparts are `permutation_test` (with ``permutation_type="samples"``), `ttest_1samp` and `wilcoxon`; it
+has no bootstrap test. `t_test` and `wilcoxon` use SciPy and add rules for differences that are all zero or all equal.
+`permutation` and `bootstrap` are our own: their sums are exact integers, and their p-values have the same bits
+for any number of threads and any order of queries.
+"""
+
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rankwood._core import checks
-from rankwood.stats.sampling import margin, on_grid, resampled, sign_sums
-from rankwood.stats.sizes import ranks, rounded
+from rankwood.stats.sampling import on_grid, resample, sign_sums, tie_margin
+from rankwood.stats.sizes import mean_over_deviation, signed_ranks
 
 ALTERNATIVES = ("two-sided", "greater", "less")
-#: How draws become a p-value: (1 + at least as extreme) / (1 + draws), the share of those at least as
-#: extreme, or the share of those strictly more extreme.
+#: How draws become a p-value: (1 + number at least as extreme) / (1 + draws), the share at least as extreme, or the
+#: share strictly more extreme.
 COUNTS = ("corrected", "share", "strict")
 
 
 class Outcome(NamedTuple):
-    """What a test says: its statistic, the p-value, and whether nothing was left to chance."""
+    """The result of a test.
+
+    Attributes
+    ----------
+    statistic : float
+        The test statistic; the mean difference for `permutation` and `bootstrap`.
+    p : float
+        The p-value.
+    exact : bool
+        Whether the p-value was computed without random draws or normal approximation.
+    """
 
     statistic: float
     p: float
     exact: bool
 
 
+# Models that never differ are not significantly different, even where "strict" would give 0.
+_NO_DIFFERENCE = Outcome(0.0, 1.0, True)
+
+
 def permutation(
-    differences: Any,
+    differences: ArrayLike,
     alternative: str = "two-sided",
     draws: int = 10_000,
     seed: int = 0,
@@ -37,23 +58,28 @@ def permutation(
     differences : array
         One number per query.
     alternative : {"two-sided", "greater", "less"}
-        What the mean is, if not 0; "two-sided" compares sizes of means.
+        The alternative to a mean of 0; "two-sided" compares absolute means.
     draws : int
-        Random exchanges. With at most 16 differences that are not 0 all of them are gone through instead, and the
-        p-value is exact.
+        Number of random exchanges. With at most 16 non-zero differences, all exchanges are enumerated instead, and
+        the p-value is exact.
     seed : int
-        Same seed, same p-value, on any number of threads and for any order of queries.
+        The same seed gives the same p-value, for any number of threads and any order of queries.
     count : {"corrected", "share", "strict"}
-        ``(1 + #{at least as extreme}) / (1 + draws)``, the share of draws at least as extreme, or the share
-        strictly more extreme. An exact p-value has no 1 to add: the observed signs are among all signs.
-        Beware of "strict" with few differences: a single one gives 0.
+        How draws are counted: ``(1 + number at least as extreme) / (1 + draws)``, the share of draws at least as
+        extreme, or the share strictly more extreme. An exact p-value needs no correction, because the observed
+        signs are among those enumerated. Beware of "strict" with few differences: a single one gives 0.
     n_jobs : int, optional
-        Threads; None means every core.
+        Number of threads; None means every core.
 
     Returns
     -------
     Outcome
-        The mean, the p-value, and whether it is exact.
+        The mean difference, the p-value, and whether it is exact.
+
+    Raises
+    ------
+    InputError
+        If there are no differences, or one is not finite.
 
     Examples
     --------
@@ -64,44 +90,46 @@ def permutation(
     d = _differences(differences, alternative)
     checks.one_of(count, COUNTS, "count")
     draws = checks.at_least(draws, 1, "draws")
-    # Under random signs only sizes matter. In order of size they give the same sums for any order of
-    # queries, and for the two models exchanged.
-    sizes = np.sort(np.abs(d[d != 0]))
-    if not sizes.size:
-        return Outcome(0.0, 1.0, True)  # also if strict: models that never differ are not different
-    grid = on_grid(sizes, float(sizes.sum()))
-    seen = int(on_grid(d, float(sizes.sum())).sum())
-    sums, every = sign_sums(grid, draws, seed, n_jobs)
-    return Outcome(
-        float(d.mean()), _share(sums, seen, margin(grid), alternative, count, every), every
-    )
-
-
-def _share(
-    sums: np.ndarray, seen: int, near: int, alternative: str, count: str, every: bool
-) -> float:
-    """Return the share of sums as extreme as the one seen."""
-    if alternative == "two-sided":
-        sums, seen = np.abs(sums), abs(seen)
-    elif alternative == "less":
-        seen = -seen  # signs are symmetric: the model that loses is tested as the one that wins
-    hits = int((sums > seen + near).sum() if count == "strict" else (sums >= seen - near).sum())
-    if count == "corrected" and not every:
-        return (1 + hits) / (1 + sums.size)
-    return hits / sums.size
+    # Under random signs only absolute values matter. Sorted, they give the same sums for any order of queries and
+    # for exchanged models.
+    absolute = np.sort(np.abs(d[d != 0]))
+    if not absolute.size:
+        return _NO_DIFFERENCE
+    grid = on_grid(absolute, float(absolute.sum()))
+    observed = int(on_grid(d, float(absolute.sum())).sum())
+    if alternative == "less":  # signs are symmetric, so the sums stay as they are
+        observed = -observed
+    sums, exact = sign_sums(grid, draws, seed, n_jobs)
+    extremes = _more_extreme(sums, observed, tie_margin(grid), alternative, count)
+    return Outcome(float(d.mean()), _p_value(extremes, sums.size, count, exact), exact)
 
 
 def bootstrap(
-    differences: Any,
+    differences: ArrayLike,
     alternative: str = "two-sided",
     draws: int = 10_000,
     seed: int = 0,
     count: str = "corrected",
     n_jobs: int | None = None,
 ) -> Outcome:
-    """Test by resampling queries with replacement, the mean shifted to 0.
+    """Test by resampling queries with replacement, after shifting the mean to 0.
 
-    Parameters are those of `permutation`; nothing is ever exact.
+    Parameters
+    ----------
+    differences, alternative, seed, count, n_jobs
+        As in `permutation`.
+    draws : int
+        Number of resamples.
+
+    Returns
+    -------
+    Outcome
+        The mean difference and the p-value, which is exact only if all differences are 0.
+
+    Raises
+    ------
+    InputError
+        If there are no differences, or one is not finite.
 
     Examples
     --------
@@ -113,27 +141,50 @@ def bootstrap(
     checks.one_of(count, COUNTS, "count")
     draws = checks.at_least(draws, 1, "draws")
     if not d.any():
-        return Outcome(0.0, 1.0, True)  # also if strict: models that never differ are not different
-    grid, sums, turn = resampled(d, draws, seed, n_jobs)
-    seen = int(grid.sum())
-    shifted = (sums - seen) * turn
-    return Outcome(
-        float(d.mean()), _tail(shifted, seen * turn, margin(grid), alternative, count), False
-    )
+        return _NO_DIFFERENCE
+    grid, sums, sign = resample(d, draws, seed, n_jobs)
+    observed = int(grid.sum())
+    side = -sign if alternative == "less" else sign
+    shifted = (sums - observed) * side
+    extremes = _more_extreme(shifted, observed * side, tie_margin(grid), alternative, count)
+    return Outcome(float(d.mean()), _p_value(extremes, draws, count, False), False)
 
 
-def _tail(sums: np.ndarray, seen: int, near: int, alternative: str, count: str) -> float:
-    if alternative == "less":  # unlike signs, resamples are not symmetric
-        sums, seen = -sums, -seen
-    return _share(
-        sums, seen, near, "two-sided" if alternative == "two-sided" else "greater", count, False
-    )
+def _more_extreme(
+    sums: np.ndarray, observed: int, margin: int, alternative: str, count: str
+) -> int:
+    """Return how many sums are as extreme as the observed one, large sums being extreme if one-sided."""
+    if alternative == "two-sided":
+        sums, observed = np.abs(sums), abs(observed)
+    extreme = sums > observed + margin if count == "strict" else sums >= observed - margin
+    return int(extreme.sum())
 
 
-def t_test(differences: Any, alternative: str = "two-sided") -> Outcome:
-    """Student's paired t-test: normal differences, or many.
+def _p_value(extremes: int, draws: int, count: str, exact: bool) -> float:
+    if count == "corrected" and not exact:
+        return (1 + extremes) / (1 + draws)
+    return extremes / draws
 
-    Without a difference the p-value is 1; with less than two queries it is NaN.
+
+def t_test(differences: ArrayLike, alternative: str = "two-sided") -> Outcome:
+    """Student's paired t-test, for differences that are normal or many.
+
+    Parameters
+    ----------
+    differences : array
+        One number per query.
+    alternative : {"two-sided", "greater", "less"}
+        The alternative to a mean of 0.
+
+    Returns
+    -------
+    Outcome
+        The t statistic and its p-value: 1 if all differences are 0, NaN with fewer than two queries.
+
+    Raises
+    ------
+    InputError
+        If there are no differences, or one is not finite.
 
     Examples
     --------
@@ -141,21 +192,15 @@ def t_test(differences: Any, alternative: str = "two-sided") -> Outcome:
     >>> round(t_test([0.2, 0.0, -0.1, 0.3, 0.1, 0.0, 0.25, -0.05]).statistic, 5)
     1.66992
     """
-    # SciPy takes time to import: whoever starts the command line need not wait for it.
+    # SciPy is slow to import, so we import it only where it is needed.
     from scipy.special import stdtr
 
     d = _differences(differences, alternative)
     if d.size < 2:
         return Outcome(float("nan"), float("nan"), True)
-    mean, spread = float(d.mean()), float(d.std(ddof=1))
     if not d.any():
-        return Outcome(0.0, 1.0, True)
-    # Equal differences have a spread of rounding errors only.
-    t = (
-        mean / (spread / d.size**0.5)
-        if spread > 1e-14 * abs(mean)
-        else float(np.copysign(np.inf, mean))
-    )
+        return _NO_DIFFERENCE
+    t = mean_over_deviation(d, d.size**0.5)
     if alternative == "two-sided":
         p = 2 * stdtr(d.size - 1, -abs(t))
     else:
@@ -163,11 +208,28 @@ def t_test(differences: Any, alternative: str = "two-sided") -> Outcome:
     return Outcome(t, float(p), True)
 
 
-def wilcoxon(differences: Any, alternative: str = "two-sided") -> Outcome:
-    """Wilcoxon's signed-rank test, of whether gains are larger than losses by rank.
+def wilcoxon(differences: ArrayLike, alternative: str = "two-sided") -> Outcome:
+    """Wilcoxon's signed-rank test: whether gains have higher ranks than losses.
 
-    Differences of 0 are left out (Wilcoxon's own rule); without any others the p-value is 1. SciPy decides
-    whether the p-value is exact or normal. The statistic is the sum of ranks of the positive differences.
+    Differences of 0 are left out, which is Wilcoxon's own rule. SciPy decides whether the p-value is exact or a normal
+    approximation.
+
+    Parameters
+    ----------
+    differences : array
+        One number per query.
+    alternative : {"two-sided", "greater", "less"}
+        The alternative to a distribution that is symmetric around 0.
+
+    Returns
+    -------
+    Outcome
+        The sum of the ranks of positive differences, and its p-value: 1 if all differences are 0.
+
+    Raises
+    ------
+    InputError
+        If there are no differences, or one is not finite.
 
     Examples
     --------
@@ -175,20 +237,18 @@ def wilcoxon(differences: Any, alternative: str = "two-sided") -> Outcome:
     >>> wilcoxon([0.3, 0.1, 0.2, -0.05, 0.4])
     Outcome(statistic=14.0, p=0.125, exact=True)
     """
-    from scipy.stats import wilcoxon as signed_rank
+    from scipy.stats import wilcoxon as scipy_wilcoxon
 
-    d = _differences(differences, alternative)
-    d = rounded(d)
-    d = d[d != 0]
+    d, ranks = signed_ranks(_differences(differences, alternative))
     if not d.size:
-        return Outcome(0.0, 1.0, True)
-    up = float(ranks(np.abs(d))[d > 0].sum())
-    tie_free = np.unique(np.abs(d)).size == d.size
-    p = float(signed_rank(d, alternative=alternative).pvalue)
-    return Outcome(up, p, tie_free and d.size <= 50)
+        return _NO_DIFFERENCE
+    without_ties = np.unique(np.abs(d)).size == d.size
+    p = float(scipy_wilcoxon(d, alternative=alternative).pvalue)
+    return Outcome(float(ranks[d > 0].sum()), p, without_ties and d.size <= 50)
 
 
-def _differences(differences: Any, alternative: str) -> np.ndarray:
+def _differences(differences: ArrayLike, alternative: str) -> np.ndarray:
+    """Return differences as a vector; raise if there are none or the alternative is unknown."""
     checks.one_of(alternative, ALTERNATIVES, "alternative")
     d = checks.vector(differences, "differences")
     if not d.size:

@@ -1,18 +1,33 @@
-"""How large a difference is: intervals, effect sizes, wins."""
+"""The size of a difference: confidence intervals, effect sizes, wins and losses.
+
+SciPy has `ttest_1samp(...).confidence_interval` and `bootstrap(method="BCa")`; ours treat constant differences and
+a single query without warnings, and the bootstrap has the same bits for any number of threads and any order of queries.
+"""
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rankwood._core import checks
-from rankwood.stats.sampling import resampled
+from rankwood.stats.sampling import resample
 
 _EQUAL = 1e-12  # values closer than this share of the largest are equal: 0.3 and 0.1 + 0.2
 _DIGITS = 33
 
 
 def snap(values: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return values minus others, with 0 where they differ by rounding errors only.
+    """Return values minus others, with exact zeros where they differ only by rounding errors.
+
+    Parameters
+    ----------
+    values, others : array
+        The values of two models, query by query.
+
+    Returns
+    -------
+    array
+        Differences; 0 where they are below 1e-12 of the largest value.
 
     Examples
     --------
@@ -26,24 +41,55 @@ def snap(values: np.ndarray, others: np.ndarray) -> np.ndarray:
     return np.where(np.abs(d) <= _EQUAL * largest, 0.0, d)
 
 
-def rounded(d: np.ndarray) -> np.ndarray:
-    """Return differences such that those equal but for rounding errors are equal, to rank them.
+def signed_ranks(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the non-zero differences and the ranks of their absolute values; ties share their mean rank.
 
-    Each keeps 33 binary digits, about 10 decimal ones, whatever the size of others: none becomes 0.
+    Differences are rounded to 33 binary digits (about 10 decimal digits) before ranking, so values that differ only by
+    rounding errors are tied. The rounding is relative to each value, so none becomes 0.
     """
-    share, exponent = np.frexp(d)
-    result: np.ndarray = np.ldexp(np.rint(np.ldexp(share, _DIGITS)), exponent - _DIGITS)
-    return result
+    from scipy.stats import rankdata  # slow to import, as in `paired`
+
+    fraction, exponent = np.frexp(differences)
+    rounded = np.ldexp(np.rint(np.ldexp(fraction, _DIGITS)), exponent - _DIGITS)
+    d = rounded[rounded != 0]
+    return d, rankdata(np.abs(d))
 
 
-def wins_ties_losses(differences: Any) -> tuple[int, int, int]:
-    """Return how many differences are above, equal to and below 0."""
+def wins_ties_losses(differences: ArrayLike) -> tuple[int, int, int]:
+    """Return how many differences are above, equal to and below 0.
+
+    Parameters
+    ----------
+    differences : array
+        One number per query.
+
+    Returns
+    -------
+    tuple of int
+        Wins, ties and losses.
+
+    Examples
+    --------
+    >>> from rankwood.stats import wins_ties_losses
+    >>> wins_ties_losses([0.3, 0.1, 0.0, -0.05])
+    (2, 1, 1)
+    """
     d = checks.vector(differences, "differences")
     return int((d > 0).sum()), int((d == 0).sum()), int((d < 0).sum())
 
 
-def cohen_d(differences: Any) -> float:
-    """Return the mean difference in units of the differences' standard deviation.
+def cohen_d(differences: ArrayLike) -> float:
+    """Return Cohen's d: the mean difference in standard deviations of the differences.
+
+    Parameters
+    ----------
+    differences : array
+        One number per query.
+
+    Returns
+    -------
+    float
+        0 if all differences are 0, infinite if they are equal but not 0, NaN for a single one that is not 0.
 
     Examples
     --------
@@ -56,12 +102,32 @@ def cohen_d(differences: Any) -> float:
         return 0.0
     if d.size < 2:
         return float("nan")
-    mean, spread = float(d.mean()), float(d.std(ddof=1))
-    return mean / spread if spread > 1e-14 * abs(mean) else float(np.copysign(np.inf, mean))
+    return mean_over_deviation(d)
 
 
-def rank_biserial(differences: Any) -> float:
-    """Return (ranks of gains - ranks of losses) / all ranks, between -1 and 1; differences of 0 are left out.
+def mean_over_deviation(d: np.ndarray, divisor: float = 1.0) -> float:
+    """Return the mean over the standard deviation, which is divided by `divisor` first; infinite if all are equal."""
+    mean, deviation = float(d.mean()), float(d.std(ddof=1))
+    # The deviation of equal numbers consists of rounding errors.
+    if deviation <= 1e-14 * abs(mean):
+        return float(np.copysign(np.inf, mean))
+    return mean / (deviation / divisor)
+
+
+def rank_biserial(differences: ArrayLike) -> float:
+    """Return the matched-pairs rank-biserial correlation, the effect size of Wilcoxon's test.
+
+    It is (rank sum of gains - rank sum of losses) / (sum of all ranks). Differences of 0 are left out.
+
+    Parameters
+    ----------
+    differences : array
+        One number per query.
+
+    Returns
+    -------
+    float
+        A number from -1 to 1; 0 if all differences are 0.
 
     Examples
     --------
@@ -69,26 +135,40 @@ def rank_biserial(differences: Any) -> float:
     >>> rank_biserial([0.3, 0.1, 0.2, -0.05])
     0.8
     """
-    d = checks.vector(differences, "differences")
-    d = rounded(d)
-    d = d[d != 0]
+    d, ranks = signed_ranks(checks.vector(differences, "differences"))
     if not d.size:
         return 0.0
-    rank = ranks(np.abs(d))
-    return float((rank * np.sign(d)).sum() / rank.sum())
+    return float((ranks * np.sign(d)).sum() / ranks.sum())
 
 
-def ranks(x: np.ndarray) -> np.ndarray:
-    """Return ranks from 1 on; equal numbers share the mean of theirs."""
-    _, which, counts = np.unique(x, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    result: np.ndarray = (last - (counts - 1) / 2)[which]
-    return result
+def t_interval(differences: ArrayLike, level: float = 0.95) -> tuple[float, float]:
+    """Return Student's confidence interval of the mean difference.
 
+    Parameters
+    ----------
+    differences : array
+        One number per query.
+    level : float
+        Confidence level, between 0 and 1.
 
-def t_interval(differences: Any, level: float = 0.95) -> tuple[float, float]:
-    """Return Student's interval of the mean difference; NaN with less than two queries."""
-    from scipy.special import stdtrit  # see `paired`: imported when needed
+    Returns
+    -------
+    tuple of float
+        The lower and the upper end; NaN with fewer than two queries.
+
+    Raises
+    ------
+    InputError
+        If `level` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> from rankwood.stats import t_interval
+    >>> low, high = t_interval([0.1, 0.2, 0.3])
+    >>> round(low, 3), round(high, 3)
+    (-0.048, 0.448)
+    """
+    from scipy.special import stdtrit  # slow to import, as in `paired`
 
     d = checks.vector(differences, "differences")
     level = confidence(level)
@@ -99,30 +179,42 @@ def t_interval(differences: Any, level: float = 0.95) -> tuple[float, float]:
 
 
 def bootstrap_interval(
-    differences: Any,
+    differences: ArrayLike,
     level: float = 0.95,
     draws: int = 10_000,
     seed: int = 0,
     kind: str = "bca",
     n_jobs: int | None = None,
 ) -> tuple[float, float]:
-    """Return the bootstrap's interval of the mean difference.
+    """Return a bootstrap confidence interval of the mean difference.
 
     Parameters
     ----------
     differences : array
         One number per query.
     level : float
-        Confidence.
+        Confidence level, between 0 and 1.
     draws, seed, n_jobs
-        As in `permutation`.
+        As in `bootstrap`.
     kind : {"bca", "percentile"}
         Bias-corrected and accelerated, or plain percentiles of the resampled means.
 
     Returns
     -------
     tuple of float
-        Low and high; NaN with less than two queries.
+        The lower and the upper end; NaN with fewer than two queries.
+
+    Raises
+    ------
+    InputError
+        If `level` is not between 0 and 1, or `kind` is unknown.
+
+    Examples
+    --------
+    >>> from rankwood.stats import bootstrap_interval
+    >>> low, high = bootstrap_interval([0.1, 0.2, 0.3, 0.2, 0.1], draws=2000)
+    >>> 0.1 <= low < 0.18 < high <= 0.3
+    True
     """
     d = checks.vector(differences, "differences")
     checks.one_of(kind, ("bca", "percentile"), "kind")
@@ -131,32 +223,48 @@ def bootstrap_interval(
         return float("nan"), float("nan")
     if np.ptp(d) == 0:
         return float(d[0]), float(d[0])
-    grid, sums, turn = resampled(d, draws, seed, n_jobs)
-    shares = np.array([(1 - level) / 2, (1 + level) / 2])
+    grid, sums, sign = resample(d, draws, seed, n_jobs)
+    quantiles = np.array([(1 - level) / 2, (1 + level) / 2])
     if kind == "bca":
-        shares = _accelerated(shares, grid.astype(np.float64), sums)
+        quantiles = _bca_quantiles(quantiles, grid.astype(np.float64), sums)
     unit = np.abs(d).max() / np.abs(grid).max()
-    low, high = np.quantile(sums.astype(np.float64), shares) * unit / d.size
-    return (float(low), float(high)) if turn > 0 else (float(-high), float(-low))
+    low, high = np.quantile(sums.astype(np.float64), quantiles) * unit / d.size
+    return (float(low), float(high)) if sign > 0 else (float(-high), float(-low))
 
 
-def _accelerated(shares: np.ndarray, x: np.ndarray, sums: np.ndarray) -> np.ndarray:
-    """Return the percentiles to take in place of `shares`: corrected for bias and for skewness."""
+def _bca_quantiles(quantiles: np.ndarray, x: np.ndarray, sums: np.ndarray) -> np.ndarray:
+    """Return the quantiles to take instead of the given ones: corrected for bias and for skewness."""
     from scipy.special import ndtr, ndtri
 
-    seen = int(x.sum())
-    below = ((sums < seen).mean() + (sums <= seen).mean()) / 2
-    edge = 0.5 / sums.size  # a quantile of 0 or 1 would be infinite
+    observed = int(x.sum())
+    below = ((sums < observed).mean() + (sums <= observed).mean()) / 2
+    edge = 0.5 / sums.size  # the normal quantile of 0 or 1 would be infinite
     bias = ndtri(np.clip(below, edge, 1 - edge))
     centred = x - x.mean()
-    skew = (centred**3).sum() / (6 * (centred**2).sum() ** 1.5)
-    z = bias + ndtri(shares)
-    result: np.ndarray = ndtr(bias + z / (1 - skew * z))
+    acceleration = (centred**3).sum() / (6 * (centred**2).sum() ** 1.5)
+    z = bias + ndtri(quantiles)
+    result: np.ndarray = ndtr(bias + z / (1 - acceleration * z))
     return result
 
 
 def confidence(level: Any) -> float:
-    """Return a level of confidence: a number between 0 and 1."""
+    """Return a confidence level as a float.
+
+    Parameters
+    ----------
+    level : float
+        A number between 0 and 1, both excluded.
+
+    Returns
+    -------
+    float
+        The same number.
+
+    Raises
+    ------
+    InputError
+        If it is not a number between 0 and 1.
+    """
     if not 0 < checks.finite(level, "level") < 1:
         raise checks.InputError(f"level must be between 0 and 1, such as 0.95, got {level}.")
     return float(level)

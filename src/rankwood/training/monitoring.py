@@ -7,13 +7,12 @@ import numpy as np
 from rankwood._core import checks
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
-from rankwood.diagnostics import cutoff
 from rankwood.engines import base
 from rankwood.metrics.evaluate import Evaluator, named_metrics
 from rankwood.objectives.gradients import GradientComputer
-from rankwood.objectives.inspection import Coherency, Used
-from rankwood.objectives.parts.labels import read
-from rankwood.objectives.units import has_pair_set, unit_of
+from rankwood.objectives.inspection import IncoherenceCheck, PairCounter
+from rankwood.objectives.position_weights import cutoff
+from rankwood.objectives.units import has_pair_set, read_labels, unit_of
 
 #: Values of `Ranker(record=...)`, and the curves that each one adds to `record_`.
 RECORDS = {
@@ -104,36 +103,36 @@ class Recorder:
     """
 
     def __init__(
-        self, record: Any, objective: Any, computer: GradientComputer, y: np.ndarray, groups: Groups
+        self, record: Any, computer: GradientComputer, y: np.ndarray, groups: Groups
     ) -> None:
-        names = named_records(record)
+        names, objective, n_jobs = named_records(record), computer.objective, computer.n_jobs
         self.curves: dict[str, list[float]] = {c: [] for name in names for c in RECORDS[name]}
-        self._used: Used | None = None
-        self._coherency: Coherency | None = None
+        self._computer = computer
+        self._pairs: PairCounter | None = None
+        self._incoherence: IncoherenceCheck | None = None
         if "coherency" in names and unit_of(objective) == "pairs":
             raise checks.InputError(
                 "record: 'coherency' is of documents, and this objective has gradients of pairs."
             )
         if "effective_pairs" in names:
-            options = {"real": computer.real, "n_jobs": computer.n_jobs, "seed": computer.seed}
-            self._used = Used(computer.objective, y, groups, beyond=computer.beyond, **options)
-            self._used.follow(computer)
+            options = {"real": computer.real, "n_jobs": n_jobs, "seed": computer.seed}
+            self._pairs = PairCounter(objective, y, groups, unlisted=computer.unlisted, **options)
         if "coherency" in names:
-            k, n_jobs = cutoff(objective), computer.n_jobs
-            self._coherency = Coherency(
-                read(objective, y), groups, k, tolerance=_ROUNDING, n_jobs=n_jobs
+            k, label = cutoff(objective), read_labels(objective, y)
+            self._incoherence = IncoherenceCheck(
+                label, groups, k, tolerance=_ROUNDING, n_jobs=n_jobs
             )
-            self._coherency.follow(computer)
             if k is None:  # without a cutoff no document is false or missed
                 del self.curves["false_over_missed"]
 
     def gradients(self, scores: np.ndarray, grad: np.ndarray, round_index: int) -> None:
-        """Record the pairs and the coherency of a round's gradients."""
-        if self._used is not None:
-            self.curves["effective_pairs"].append(self._used.share(scores, round_index))
-        if self._coherency is not None:
-            shares = self._coherency(scores, grad).mean(axis=0).tolist()
-            for name, share in zip(RECORDS["coherency"], shares, strict=True):
+        """Record the pairs and the coherency of the gradients that the computer has just returned."""
+        if self._pairs is not None:
+            share = self._pairs.share(scores, round_index, at=self._computer)
+            self.curves["effective_pairs"].append(share)
+        if self._incoherence is not None:
+            found = self._incoherence(scores, grad, self._computer.ranking)
+            for name, share in zip(RECORDS["coherency"], found.mean(axis=0).tolist(), strict=True):
                 if name in self.curves:
                     self.curves[name].append(share)
 

@@ -10,8 +10,8 @@ from rankwood._core import checks
 from rankwood.data.groups import group_rows
 from rankwood.data.ranking_data import RankingData, training_data, validation_data
 from rankwood.engines import base
-from rankwood.objectives.bivariate import computer_for
 from rankwood.objectives.families.registry import objective as to_objective
+from rankwood.objectives.gradients import GradientComputer
 from rankwood.training import model_file
 from rankwood.training.estimator import (
     Labels,
@@ -212,17 +212,17 @@ class Ranker(RankingEstimator):
         objective = to_objective(self.objective)
         base.check(self.engine, objective, train.beyond is not None)
         groups = train.groups.shuffled(self.random_state) if self.shuffle else train.groups
-        computer = computer_for(objective)(
+        computer = GradientComputer(
             objective,
             train.y,
             groups,
-            weight=train.weight,
+            train.weight,
             real=np.float32,
             n_jobs=self.n_jobs,
             seed=self.random_state,
-            beyond=train.beyond,
+            unlisted=train.beyond,
         )
-        recorder = Recorder(self.record, objective, computer, train.y, groups)
+        recorder = Recorder(self.record, computer, train.y, groups)
         stopping = EarlyStopping(self.eval_metric, self.early_stopping_rounds, valid, self.n_jobs)
         task = base.Task(train, groups, valid, objective, rounds, bool(recorder.curves))
         engine = base.start(self.engine, engine_params(self), task)

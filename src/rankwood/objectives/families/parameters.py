@@ -122,7 +122,9 @@ ESTIMATOR = Parameter(
     choice(ESTIMATORS),
     'gradient without the noise that all documents share ("projected"), or with it ("plain")',
 )
-SFA = Parameter("sfa", 1.0, checks.non_negative, "share of the gradient along the scores that is removed")
+SFA = Parameter(
+    "sfa", 1.0, checks.non_negative, "share of the gradient along the scores that is removed"
+)
 NU = Parameter("nu", 0.01, checks.positive, "keeps that correction small if scores are near 0")
 TEMPERATURE = Parameter(
     "temperature",

@@ -1,0 +1,62 @@
+"""The summary that ``rankwood train`` writes for people."""
+
+import shlex
+from typing import Any
+
+from rich.console import Console
+
+from rankwood.cli import _show
+
+_CURVES = {
+    "effective_pairs": "Effective pairs",
+    "incoherent": "Incoherent queries",
+    "false_over_missed": "False over missed",
+}
+
+
+def next_commands(model: str, metrics: list[str]) -> list[str]:
+    """Return the commands that predict with a model and evaluate it."""
+    options = [word for name in metrics for word in ("--metric", name)]
+    return [
+        shlex.join(["rankwood", "predict", model, "TEST", "--output", "scores.txt"]),
+        shlex.join(["rankwood", "evaluate", "TEST", model, *options]),
+    ]
+
+
+def show(result: dict[str, Any], out: Console) -> None:
+    """Write the summary of a training run."""
+    best, rounds = result["best_iteration"], result["rounds"]
+    seconds = dict(result["seconds"])
+    total = seconds.pop("total")
+    rows = [("Training", _size(result["train"]))]
+    if result["valid"]:
+        rows.append(("Validation", _size(result["valid"])))
+    rows += [("Objective", result["objective"]), ("Engine", result["engine"])]
+    rounds_text = f"{rounds} of {result['n_estimators']}"
+    rows.append(("Rounds", rounds_text + (f", best {best}" if result["valid"] else "")))
+    rows += [(name, f"{mean:.4f} on validation") for name, mean in result["valid_metrics"].items()]
+    parts = ", ".join(f"{name} {spent:.2f}" for name, spent in seconds.items())
+    rows.append(("Seconds", f"{total:.2f} ({parts})"))
+    rows += _recorded(result)
+    rows.append(("Model", f"{result['model']}, {_show.counted(best, 'tree')}"))
+    out.print(_show.fact_table(rows))
+    _show.next_lines(out, result["next"])
+
+
+def _recorded(result: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the recorded shares in the first and the last round, and the file with all rounds."""
+    record = result["record"]
+    rows = [
+        (title, f"{record[name][0]:.2%} in the first round, {record[name][-1]:.2%} in the last")
+        for name, title in _CURVES.items()
+        if record.get(name)
+    ]
+    if result["record_file"]:
+        rows.append(("Record", result["record_file"]))
+    return rows
+
+
+def _size(data: dict[str, Any]) -> str:
+    """Return a file name and the numbers of queries, documents and features in it."""
+    counts = (_show.counted(data[n], n[:-1]) for n in ("documents", "features"))
+    return ", ".join([f"{data['file']}: {_show.counted(data['queries'], 'query')}", *counts])
