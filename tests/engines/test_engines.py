@@ -16,7 +16,8 @@ from rankwood.cli import main
 from rankwood.engines import base
 from rankwood.training.monitoring import Recorder
 
-ENGINES = [name for name in base.ENGINES if name != "pairtree"]  # test_bi.py has that
+# test_bi.py has the engine that trains pairs only.
+ENGINES = [name for name, abilities in base.ENGINES.items() if "documents" in abilities.units]
 
 
 def small(engine, objective="queryrmse", **params):
@@ -221,6 +222,20 @@ def test_an_engine_that_is_not_installed(data, name, monkeypatch, tmp_path):
         small(name).fit(data)
     with pytest.raises(rw.InputError, match=message):
         rw.Ranker.load(tmp_path / "m.json")
+
+
+@pytest.mark.parametrize("name", base.ENGINES)
+def test_the_table_of_abilities_is_true(name, data):
+    abilities, module = base.ENGINES[name], base.find(name)
+    assert all(callable(getattr(module, f)) for f in ("start", "check_params", "load"))
+    assert hasattr(module, "native") != abilities.takes_gradients
+    for unit, objective in (("documents", "queryrmse"), ("pairs", "bi-queryrmse")):
+        ranker = rw.Ranker(objective, name, n_estimators=1, num_leaves=4, n_jobs=1)
+        if unit in abilities.units:
+            assert base.needs_groups(ranker.fit(data).model_) == (unit == "pairs")
+        else:
+            with pytest.raises(rw.InputError, match="objectives of pairs"):
+                ranker.fit(data)
 
 
 def test_unknown_engines_suggest_near_names(data):
