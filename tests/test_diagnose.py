@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankwood as rw
-from rankwood._core.jit import VERBS, lower
 from rankwood.cli import main
 from rankwood.data.groups import group_rows
 from rankwood.diagnostics import cutoff, diagnose, heat, pair_counts
@@ -28,10 +27,18 @@ from rankwood.objectives import (
     Uniform,
     WinnerLabel,
 )
-from rankwood.objectives.lifted import Bivariate
 from rankwood.objectives.families.registry import OBJECTIVES
 from rankwood.objectives.gradients import GradientComputer
-from rankwood.objectives.inspection import Coherency, Counted, Quick, Unit, Used, counting, drive
+from rankwood.objectives.inspection import (
+    HalfSquared,
+    IncoherenceCheck,
+    NonZero,
+    PairCounter,
+    counts_only,
+    single_use_computer,
+)
+from rankwood.objectives.lifted import Bivariate
+from rankwood.testing import check_part
 from rankwood.training.monitoring import records_of
 
 GOLDEN = {
@@ -178,8 +185,8 @@ def test_heat_of_a_composition_without_norm_and_of_one_document():
 
 
 def test_long_lists_are_compiled():
-    short, long = (drive(Lambda(), np.zeros(n), group_rows(n)) for n in (100, 1000))
-    assert type(short) is Quick and type(long) is GradientComputer
+    short, long = (single_use_computer(Lambda(), np.zeros(n), group_rows(n)) for n in (100, 1000))
+    assert hasattr(long._kernel, "py_func") and not hasattr(short._kernel, "py_func")
 
 
 # ---- pairs used
@@ -241,9 +248,11 @@ def test_what_is_certain_is_counted_the_same(name, rng):
     objective = rw.objective(name)
     y, scores = rng.integers(0, 4, 60).astype(float), rng.normal(size=60)
     groups = group_rows(60, group=[20, 1, 39])
-    asked = Lambda(Counted(objective.weight.base), objective.pairs, Unit(), labels=objective.labels)
-    ends = Quick(asked, y, groups)(scores)[1]
-    used = Used(objective, y, groups, drive)
+    asked = Lambda(
+        NonZero(objective.weight.base), objective.pairs, HalfSquared(), labels=objective.labels
+    )
+    ends = GradientComputer(asked, y, groups, compiled=False)(scores)[1]
+    used = PairCounter(objective, y, groups, single_use_computer)
     assert used(scores).tolist() == [ends[a:b].sum() / 2 for a, b in ((0, 20), (20, 21), (21, 60))]
     shares = diagnose(objective, y, scores, group=[20, 1, 39]).per_query["effective"]
     assert used.share(scores) == pytest.approx(shares.mean())
@@ -251,30 +260,23 @@ def test_what_is_certain_is_counted_the_same(name, rng):
 
 
 def test_counting_needs_no_ranking_where_pairs_need_none():
-    assert counting(rw.objective("ranknet")).ranks() == 0
-    assert counting(rw.objective("lambdarank-ndcg")).ranks() == 0
-    assert counting(rw.objective("lambdaloss-ndcg++@5")).ranks() == 5
-    assert isinstance(counting(rw.objective("lambdarank-map@5")).weight, Counted)
-    assert isinstance(counting(rw.objective("lambdaloss-ndcg1")).weight, Counted)
+    assert counts_only(rw.objective("ranknet")).ranks() == 0
+    assert counts_only(rw.objective("lambdarank-ndcg")).ranks() == 0
+    assert counts_only(rw.objective("lambdaloss-ndcg++@5")).ranks() == 5
+    assert isinstance(counts_only(rw.objective("lambdarank-map@5")).weight, NonZero)
+    assert isinstance(counts_only(rw.objective("lambdaloss-ndcg1")).weight, NonZero)
 
 
-def test_the_unit_loss_is_a_loss():
-    raw, loss = lower(Unit()), Unit()
-    for d in (-3.0, 0.0, 0.5):
-        x, y = ((type("Doc", (), {"u": VERBS["embed"](raw, s)})) for s in (d / 2, -d / 2))
-        x.u, y.u = np.float64(x.u), np.float64(y.u)
-        above, below, bend = VERBS["slope"](raw, x, y)
-        slope = (loss.loss(d + 1e-5) - loss.loss(d - 1e-5)) / 2e-5
-        assert -above == pytest.approx(slope, abs=1e-8) and below == pytest.approx(slope, abs=1e-8)
-        assert bend == 1
+def test_the_half_squared_loss_is_a_loss():
+    check_part(HalfSquared(), compiled=False)
 
 
-def test_quick_and_compiled_drives_agree(rng):
+def test_plain_and_compiled_kernels_agree(rng):
     objective = rw.objective("lambdarank-ndcg@5")
     y, scores = rng.integers(0, 3, 50).astype(float), rng.normal(size=50)
     groups = group_rows(50, group=[30, 20])
     for one, two in zip(
-        Quick(objective, y, groups)(scores),
+        GradientComputer(objective, y, groups, compiled=False)(scores),
         GradientComputer(objective, y, groups)(scores),
         strict=True,
     ):
@@ -331,8 +333,8 @@ def test_coherency_in_float32_is_nearly_the_same(rng):
     y, scores, sizes = made_lists(rng, 20)
     groups = group_rows(y.size, group=sizes)
     grad = rw.gradients("lambdarank-ndcg@5", y, scores, group=sizes)[0]
-    exact = Coherency(y, groups, 5)(scores, grad)
-    rough = Coherency(y, groups, 5, tolerance=1e-5)(scores, grad.astype(np.float32))
+    exact = IncoherenceCheck(y, groups, 5)(scores, grad)
+    rough = IncoherenceCheck(y, groups, 5, tolerance=1e-5)(scores, grad.astype(np.float32))
     assert (exact != rough).mean() < 0.06
     assert exact[:, 0].any() and not exact[:, 0].all()
 
@@ -340,10 +342,12 @@ def test_coherency_in_float32_is_nearly_the_same(rng):
 def test_coherency_follows_the_scores(rng):
     y, scores, sizes = made_lists(rng, 8)
     groups = group_rows(y.size, group=sizes)
-    kept = Coherency(y, groups, 5)
+    kept = IncoherenceCheck(y, groups, 5)
     for _ in range(3):  # the order of the last call is only where the next one starts
         grad = rng.normal(size=y.size)
-        np.testing.assert_array_equal(kept(scores, grad), Coherency(y, groups, 5)(scores, grad))
+        np.testing.assert_array_equal(
+            kept(scores, grad), IncoherenceCheck(y, groups, 5)(scores, grad)
+        )
         scores = scores + rng.normal(size=y.size)
 
 

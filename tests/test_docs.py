@@ -12,7 +12,8 @@ import pytest
 
 import rankwood
 import rankwood.training.ranker  # parts that are imported late must be there before the first page begins
-from rankwood._core.jit import PARTS, VERBS
+from rankwood._core.parts import PARTS
+from rankwood._core.verbs import VERBS
 from rankwood.metrics.evaluate import METRICS
 from rankwood.objectives.families.registry import OBJECTIVES
 
@@ -40,7 +41,7 @@ def citations(text):
 @pytest.fixture
 def session(monkeypatch, tmp_path):
     """An empty directory, a module for the page's names, and tables as they were when it is over."""
-    tables = [PARTS, OBJECTIVES, METRICS, *(verb.table for verb in VERBS.values())]
+    tables = [PARTS, OBJECTIVES, METRICS, VERBS]
     before = [dict(table) for table in tables]
     monkeypatch.chdir(tmp_path)
     module = ModuleType("a_page_of_the_documentation")

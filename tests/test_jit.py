@@ -10,26 +10,26 @@ import numpy as np
 import pytest
 
 import rankwood as rw
-from rankwood._core.jit import JIT
+from rankwood._core.compile import JIT
 
 TESTS = Path(__file__).parent
 
 USER_PART = """
 import sys
 import numpy as np
-from rankwood._core.jit import part
+from rankwood.extend import part
 import rankwood as rw
 from rankwood.objectives import Lambda
-from rankwood.objectives._kernels.pairwise import fill
+from rankwood.objectives._kernels.pairwise import pairwise
 
 @part
 class Constant:
-    def weight(self, x, y, a, b):
+    def weight(self, a, b):
         return {weight}
 
 if __name__ == "__main__":
     g, _ = rw.gradients(Lambda(weight=Constant()), [1, 0], [0.0, 0.0], n_jobs=1)
-    print(g[1], sum(fill.stats.cache_hits.values()))
+    print(g[1], sum(pairwise.stats.cache_hits.values()))
 """
 
 
@@ -45,7 +45,7 @@ def run(code, cache, **env):
 
 
 SETS = """
-from rankwood._core.jit import part
+from rankwood.extend import part
 from rankwood.metrics import NDCG
 
 @part
@@ -53,7 +53,7 @@ class Own:
     def told(self):
         assert "a" in {"b", "c", "a", ("d", "e")}, {1: lambda x: x in {"f", "g", "h"}}
 
-print(NDCG.Raw.__name__, Own.Raw.__name__)
+print(NDCG.Lowered.__name__, Own.Lowered.__name__)
 """
 
 
@@ -116,11 +116,11 @@ import numpy as np
 import rankwood as rw
 from rankwood.data.groups import group_rows
 from rankwood.objectives.gradients import GradientComputer
-from rankwood.objectives._kernels.pairwise import fill
+from rankwood.objectives._kernels.pairwise import pairwise
 
 y = np.arange(20.0) % 4
 GradientComputer(rw.objective("lambdarank-ndcg@10", norm=False), y, group_rows(20), real=getattr(np, sys.argv[1]))(y)
-(code,) = fill.inspect_asm().values()
+(code,) = pairwise.inspect_asm().values()
 print(len(re.findall(sys.argv[2], code)))
 """
 

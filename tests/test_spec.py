@@ -69,7 +69,7 @@ def test_keywords_and_strings_agree():
         ("Lambda(pair=Top(3))", "Lambda has no parameter 'pair'; did you mean 'pairs'"),
         (
             "Lambda(pairs=NDCG())",
-            r"Lambda.pairs must be a part that can 'select' \(.*All.*Top.*\), got NDCG\(\)",
+            r"Lambda.pairs must be a part that can 'count_anchors' or 'list_anchors' \(.*All.*Top.*\), got NDCG\(\)",
         ),
         ("Top(1, 2, 3)", "Top"),
         ("__import__('os').system('true')", "can't be read|unknown"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import naive_stats
 from rankwood import stats
 from rankwood._core.checks import InputError
-from rankwood._core.jit import JIT
+from rankwood._core.compile import JIT
 
 DRAWS = 10_000 if JIT else 400
 SAMPLED = {"permutation": stats.permutation, "bootstrap": stats.bootstrap}

@@ -19,7 +19,7 @@ A weight, in an objective that trains like any other:
 [-1.5, 1.5]
 """
 
-from rankwood._core.compile import inner, jit, uncounted, without_fastmath
+from rankwood._core.compile import inner, jit, without_fastmath
 from rankwood._core.numeric import as_type_of, exp, log
 from rankwood._core.parts import ALL, Can, Fraction, NonNegative, Positive, part
 from rankwood._core.records import document, documents
@@ -96,7 +96,6 @@ __all__ = [
     "sort_down",
     "swap_delta",
     "swap_record",
-    "uncounted",
     "uniform",
     "value",
     "verb",

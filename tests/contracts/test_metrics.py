@@ -6,17 +6,29 @@ import numpy as np
 import pytest
 
 import naive
-from rankwood._core.jit import PARTS, at, jit, lower
-from rankwood._core.sorting import Query, discounts
+from rankwood._core.compile import jit
+from rankwood._core.parts import PARTS, lower
+from rankwood._core.records import document, lend
 from rankwood.data.groups import group_rows
 from rankwood.metrics import AtLeast, Cutoff, LinearChance, Relevant
 from rankwood.metrics.evaluate import METRICS, Evaluator, metric
-from rankwood.metrics.verbs import columns, delta, gain, per, tied, value, worth
+from rankwood.metrics.ranked import Ranked, discounts
+from rankwood.metrics.verbs import (
+    divisor,
+    gain,
+    higher_is_better,
+    is_normalised,
+    label_values,
+    mean_over_ties,
+    swap_delta,
+    swap_record,
+    value,
+)
+from rankwood.objectives._kernels.records import Doc
+from rankwood.objectives._kernels.scratch import Memory
 
 METRIC_PARTS = [
-    cls
-    for cls in PARTS.values()
-    if cls.Raw in value.table and cls.__module__.startswith("rankwood.")
+    cls for cls in PARTS.values() if value.verb.able(cls) and cls.__module__.startswith("rankwood.")
 ]
 # Each field once in a form that is not its default.
 OTHERS = {
@@ -52,10 +64,10 @@ def ranked(part, y, real=np.float64, spare=0):
     """A ranking given by its labels, best placed first, filled up with copies of the last document."""
     n = y.size
     out, table = np.empty(n), discounts(n + spare)
-    worth(lower(part), y, table, out)
+    label_values(lower(part), y, table, out)
     slot = np.minimum(np.arange(n + spare), n - 1)
     label = np.where(np.arange(n + spare) < n, y[slot], np.nan).astype(real)
-    query = Query(label, -np.arange(n + spare).astype(real), slot, table.astype(real))
+    query = Ranked(n, label, -np.arange(n + spare).astype(real), slot, table.astype(real))
     return query, out.astype(real)
 
 
@@ -63,12 +75,20 @@ def values(part, labels):
     return value(lower(part), *ranked(part, np.array(labels, float)))
 
 
+def room(part, size, real):
+    return Memory(size, real).room(part)
+
+
+def doc(own):
+    return Doc(0.0, 0.0, 0.0, 0.0, own, 0.0, 0.0, 0.0)
+
+
 def all_swaps(part, y, real=np.float64, spare=0):
     """Change by each swap, in both orders of the two."""
     raw = lower(part, real)
-    own = columns(raw, *ranked(part, y, real, spare))
-    docs = [at(own, i) for i in range(y.size)]
-    return np.array([[delta(raw, None, None, a, b) for b in docs] for a in docs])
+    own = swap_record(raw, *ranked(part, y, real, spare), room(part, y.size + spare, real))
+    docs = [doc(document(own, i)) for i in range(y.size)]
+    return np.array([[swap_delta(raw, a, b) for b in docs] for a in docs])
 
 
 def changes(part, y):
@@ -102,11 +122,11 @@ def test_delta_is_the_change_by_a_swap(part, rng):
 @EACH
 def test_no_order_beats_the_ideal(part):
     y = [0, 2, 1, 3]
-    sign = 1 if part.higher_is_better else -1
+    sign = 1 if higher_is_better(part) else -1
     best = sign * values(part, sorted(y, reverse=True))
     got = [sign * values(part, order) for order in itertools.permutations(y)]
     assert max(got) <= best + 1e-12
-    if part.normalised:
+    if is_normalised(part):
         assert best <= 1 + 1e-12
     if type(part).__name__ in ("NDCG", "AP", "RR") and part == type(part)(k=part.k):
         assert best == pytest.approx(1.0)
@@ -114,7 +134,7 @@ def test_no_order_beats_the_ideal(part):
 
 @EACH
 def test_a_higher_place_for_a_better_document_never_harms(part):
-    sign = 1 if part.higher_is_better else -1
+    sign = 1 if higher_is_better(part) else -1
     y = np.array([1.0, 0, 4, 0, 2, 3])
     gap = np.subtract.outer(y, y)  # of the upper to the lower
     lower_is_better = np.triu(gap < 0, 1)
@@ -142,17 +162,19 @@ def test_the_mean_over_ties_is_that_of_all_orders(part, rng):
         y = rng.integers(0, 5, 6).astype(float)
         s = np.sort(rng.integers(0, 3, 6))[::-1].astype(float)
         query, own = ranked(part, y)
-        got = tied(lower(part), query._replace(score=s), own)
+        got = mean_over_ties(lower(part), query._replace(score=s), own)
         expected = [values(part, order) for order in naive.tied_orders(y, s)]
         assert got == pytest.approx(np.mean(expected), abs=1e-12)
 
 
 @jit
-def compiled_swaps(metric, q, worth, out):
-    own = columns(metric, q, worth)
+def compiled_swaps(metric, ranked, values, room, out):
+    own = swap_record(metric, ranked, values, lend(room))
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
-            out[i, j] = delta(metric, None, None, at(own, i), at(own, j))
+            a = Doc(0.0, 0.0, 0.0, 0.0, document(own, i), 0.0, 0.0, 0.0)
+            b = Doc(0.0, 0.0, 0.0, 0.0, document(own, j), 0.0, 0.0, 0.0)
+            out[i, j] = swap_delta(metric, a, b)
 
 
 @pytest.mark.parametrize("cls", METRIC_PARTS, ids=lambda c: c.__name__)
@@ -165,7 +187,7 @@ def test_compiled_metrics_do_the_same(cls, rng):
     query, own = ranked(part, y)
     for ties, expected in (
         ("input", values(part, y)),
-        ("average", tied(lower(part), query._replace(score=s), own)),
+        ("average", mean_over_ties(lower(part), query._replace(score=s), own)),
     ):
         got = Evaluator({"m": part}, y, group_rows(40), ties, n_jobs=1)(s).mean()["m"]
         assert got == pytest.approx(expected, abs=1e-12)
@@ -176,7 +198,8 @@ def test_long_lists_have_finite_deltas(cls, rng):
     y = rng.choice(5, 3000).astype(float)
     query, own = ranked(cls(), y, np.float32)
     got = np.empty((3000, 60), np.float32)
-    compiled_swaps(lower(cls(), np.float32), query, own, got)
+    memory = room(cls(), 3000, np.float32)
+    compiled_swaps(lower(cls(), np.float32), query, own, memory, got)
     assert np.isfinite(got).all()
     swapped = y.copy()
     swapped[[3, 50]] = y[[50, 3]]
@@ -186,8 +209,8 @@ def test_long_lists_have_finite_deltas(cls, rng):
 
 def test_gains_and_shares():
     assert [gain(lower(AtLeast(2.0)), y) for y in (0.0, 1.9, 2.0, 5.0)] == [0, 0, 1, 1]
-    assert per(lower(Cutoff()), 10, 4, 2.0) == 10
-    assert per(lower(Cutoff()), lower(None), 4, 2.0) == 4
+    assert divisor(lower(Cutoff()), 10, 4, 2.0) == 10
+    assert divisor(lower(Cutoff()), lower(None), 4, 2.0) == 4
 
 
 def test_discounts():

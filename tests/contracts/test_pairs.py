@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 import rankwood as rw
 from objectives.oracle import interpreted
-from rankwood._core.jit import PARTS, VERBS, part
+from rankwood._core.parts import PARTS
+from rankwood._core.verbs import VERBS
+from rankwood.extend import Slopes, part
 from rankwood.objectives import BothDirections, Graded, Lambda, NoScale, Top, TopMissed
 from rankwood.objectives.parts.labels import Binary
 
@@ -18,10 +20,10 @@ from rankwood.objectives.parts.labels import Binary
 class Visited:
     """A weight of 1 for each wish: every pair that is visited counts twice, whatever its labels."""
 
-    def weight(self, x, y, a, b):
+    def weight(self, a, b):
         return 1.0
 
-    def toward(self, x, y, a, b):
+    def weight_above(self, a, b):
         return 1.0
 
 
@@ -32,13 +34,13 @@ class Tally:
     def embed(self, score):
         return score
 
-    def reach(self):
+    def largest_score(self):
         return 1e9
 
-    def slope(self, x, y):
-        return 0.0, 0.0, 1.0
+    def pair_derivatives(self, a, b):
+        return Slopes(0.0, 0.0, 1.0)
 
-    def units(self):
+    def factors(self):
         return 1.0, 1.0
 
 
@@ -80,16 +82,16 @@ def test_pairs_visited_equal_golden_counts(golden):
 
 
 class Calls:
-    """How often a weight is asked for."""
+    """How often a weight is evaluated."""
 
     count = 0
 
 
 @part
-class Asked:
-    """A weight that counts how often it is asked for, pairs that only fill up a vector included."""
+class Evaluated:
+    """A weight that counts how often it is evaluated, for padding too."""
 
-    def weight(self, x, y, a, b):
+    def weight(self, a, b):
         Calls.count += 1
         return 1.0
 
@@ -105,7 +107,9 @@ def test_the_loop_itself_does_no_more_than_that(golden, name, k, n):
     Calls.count = 0
     with interpreted():
         rw.gradients(
-            Lambda(Asked(), objective.pairs, labels=objective.labels), y, -np.arange(n, dtype=float)
+            Lambda(Evaluated(), objective.pairs, labels=objective.labels),
+            y,
+            -np.arange(n, dtype=float),
         )
     # Anchors go by fours over the hull of their ranges, in eights: for each four at most 3 more places
     # to each side (in ranks: twice as many if every other is of the other class), and up to 7 to fill up.
@@ -197,21 +201,26 @@ class Around:
     at: float = 0.0
 
     def embed(self, score):
-        return 1.0 if abs(score - self.at) < 0.5 else 0.0
+        return score
 
-    def reach(self):
+    def largest_score(self):
         return 1e9
 
-    def slope(self, x, y):
-        return 0.0, 0.0, x.u + y.u
+    def pair_derivatives(self, a, b):
+        at_a, at_b = abs(a.score - self.at) < 0.5, abs(b.score - self.at) < 0.5
+        return Slopes(0.0, 0.0, float(at_a) + float(at_b))
 
-    def units(self):
+    def factors(self):
         return 1.0, 1.0
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_every_pair_set_can_count(n):
-    sets = [cls for cls in PARTS.values() if cls.Raw in VERBS["select"].table]
+    sets = [
+        cls
+        for cls in PARTS.values()
+        if VERBS["count_anchors"].able(cls()) or VERBS["list_anchors"].able(cls())
+    ]
     assert len(sets) >= 8
     for cls in sets:
         assert 0 <= visits(cls(), n) <= n * (n - 1) / 2

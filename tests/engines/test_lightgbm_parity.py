@@ -8,7 +8,7 @@ import pytest
 
 import rankwood as rw
 from conftest import random_lists
-from rankwood._core.jit import part
+from rankwood.extend import Slopes, part
 
 PARAMS = {"learning_rate": 0.1, "num_leaves": 15, "min_child_samples": 20}
 
@@ -20,18 +20,18 @@ class TabledLogistic:
     def embed(self, score):
         return score
 
-    def reach(self):
+    def largest_score(self):
         return 1e9
 
-    def slope(self, x, y):
+    def pair_derivatives(self, a, b):
         step = 50.0 / 1048576.0
-        d = x.score - y.score
+        d = a.score - b.score
         above = 1.0 / (1.0 + np.exp(np.floor((d + 25.0) / step) * step - 25.0))
         below = 1.0 / (1.0 + np.exp(np.floor((25.0 - d) / step) * step - 25.0))
-        p = above if x.label > y.label else below
-        return above, below, p * (1.0 - p)
+        p = above if a.label > b.label else below
+        return Slopes(above, below, p * (1.0 - p))
 
-    def units(self):
+    def factors(self):
         return 1.0, 1.0
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import naive
 import rankwood as rw
 from objectives.oracle import interpreted
-from rankwood.objectives.position_weights import has_cutoff
 from rankwood.objectives.families.registry import OBJECTIVES
+from rankwood.objectives.position_weights import has_cutoff
 
 # Two queries whose rows are mixed; of "b" the only relevant document was cut away.
 X = np.arange(5.0)[:, None]

@@ -1,23 +1,10 @@
 """Every name with the oracle's pairs, and the kernel in plain Python, so that all of them are cheap to check."""
 
-from contextlib import contextmanager
-
 import naive_metrics
 import naive_objectives as naive
-from rankwood.objectives import gradients as computing
-from rankwood.objectives._kernels import plan
+from rankwood.testing import interpreted
 
-
-@contextmanager
-def interpreted():
-    """Run the kernels as plain Python: the same functions, and nothing to wait for."""
-    kept = computing.GradientComputer.interpreted, plan._fill
-    computing.GradientComputer.interpreted = True
-    plan._fill = getattr(plan._fill, "py_func", plan._fill)
-    try:
-        yield
-    finally:
-        computing.GradientComputer.interpreted, plan._fill = kept
+__all__ = ["ORACLE", "interpreted"]
 
 
 def loss2(mu, rho=0.0, binary=False, shifted=False):

@@ -13,14 +13,10 @@ import rankwood as rw
 from objectives.oracle import ORACLE, interpreted
 from rankwood import InputError
 from rankwood.data.groups import group_rows
-from rankwood.objectives import Lambda, Softmax, Swap, bivariate
+from rankwood.objectives import Lambda, Softmax, Swap
+from rankwood.objectives.bivariate import bivariate_gradients, item_scores
+from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.lifted import Bivariate
-from rankwood.objectives.bivariate import PairGradientComputer, bivariate_gradients, item_scores
-
-
-@pytest.fixture(autouse=True)
-def plain(monkeypatch):
-    monkeypatch.setattr(bivariate, "lift", getattr(bivariate.lift, "py_func", bivariate.lift))
 
 
 @pytest.mark.parametrize(
@@ -169,13 +165,11 @@ def test_drive_passes_labels_beyond_the_lists_on(rng, name):
     s = rng.normal(size=5)
     with interpreted():
         g = rw.gradients(name, data, s)[0]
-        drive = PairGradientComputer(
-            Bivariate(rw.objective(name)), data.y, data.groups, n_jobs=1, beyond=data.beyond
+        computer = GradientComputer(
+            Bivariate(rw.objective(name)), data.y, data.groups, n_jobs=1, unlisted=data.beyond
         )
-        grads = drive(s)[0]
-        alone = PairGradientComputer(Bivariate(rw.objective(name)), data.y, data.groups, n_jobs=1)(
-            s
-        )[0]
+        grads = computer(s)[0]
+        alone = GradientComputer(Bivariate(rw.objective(name)), data.y, data.groups, n_jobs=1)(s)[0]
     upper = [
         (0, 1, 1),
         (2, 3, 2),
@@ -194,11 +188,11 @@ def test_drive_over_queries_in_any_order(rng):
     groups = group_rows(6, qid=qid)
     weight = np.array([2.0, 0.5, 1.0])
     with interpreted():
-        drive = PairGradientComputer(
+        computer = GradientComputer(
             Bivariate(rw.objective("lambdarank-ndcg")), y, groups, weight, n_jobs=1
         )
-        grads, hesses = drive(s)
-    assert drive.pairs[-1] == grads.size == 3 * 2 + 2 * 1
+        grads, hesses = computer(s)
+    assert computer.start[-1] == grads.size == 3 * 2 + 2 * 1
     for q in range(3):
         rows = groups.rows[groups.ptr[q] : groups.ptr[q + 1]]
         # Pair scores that give these scores of documents: s_ij = s_i (n - 1) / n ... minus their mean.
@@ -208,7 +202,7 @@ def test_drive_over_queries_in_any_order(rng):
         with interpreted():
             g, h = bivariate_gradients("lambdarank-ndcg", y[rows], S)
         pairs = [p for i in range(n) for j in range(i + 1, n) for p in ((i, j), (j, i))]
-        at, here = tuple(np.array(pairs, int).reshape(-1, 2).T), slice(*drive.pairs[q : q + 2])
+        at, here = tuple(np.array(pairs, int).reshape(-1, 2).T), slice(*computer.start[q : q + 2])
         np.testing.assert_allclose(grads[here], weight[q] * g[at], atol=1e-12)
         np.testing.assert_allclose(hesses[here], weight[q] * h[at], atol=1e-12)
 
@@ -218,11 +212,11 @@ def test_compiled_equals_interpreted_on_threads(rng):
     y, s = rng.integers(0, 4, sizes.sum()).astype(float), rng.normal(size=sizes.sum())
     groups = group_rows(y.size, group=sizes)
     objective = Bivariate(rw.objective("lambdamart-ex-static-bin@4"))
-    one = PairGradientComputer(objective, y, groups, real=np.float32, n_jobs=1)(s)
-    two = PairGradientComputer(objective, y, groups, real=np.float32, n_jobs=2)(s)
+    one = GradientComputer(objective, y, groups, real=np.float32, n_jobs=1)(s)
+    two = GradientComputer(objective, y, groups, real=np.float32, n_jobs=2)(s)
     np.testing.assert_array_equal(one, two)
     with interpreted():
-        plain = PairGradientComputer(objective, y, groups, n_jobs=1)(s)
+        plain = GradientComputer(objective, y, groups, n_jobs=1)(s)
     for got, expected in zip(one, plain, strict=True):
         np.testing.assert_allclose(got, expected, rtol=1e-3, atol=2e-5 * np.abs(expected).max())
 

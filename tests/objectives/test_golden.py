@@ -8,11 +8,12 @@ import pytest
 
 import rankwood as rw
 from objectives.oracle import interpreted
-from rankwood._core.jit import lower
-from rankwood._core.sorting import Query
-from rankwood.metrics.verbs import worth
+from rankwood._core.parts import lower
+from rankwood.metrics import Ranked
+from rankwood.metrics.verbs import label_values
 from rankwood.objectives import TopMissed
-from rankwood.objectives._kernels.verbs import select
+from rankwood.objectives._kernels.scratch import Memory
+from rankwood.objectives._kernels.verbs import list_anchors
 
 GAPS = ("s", "x", "s+", "x+", "s++", "x++")
 NAMES = {
@@ -103,7 +104,7 @@ class Given:
     def __init__(self, order):
         self.order = order
 
-    def __call__(self, scan, state):
+    def __call__(self, scan, n, state):
         by_slot = scan.copy()
         for i, document in enumerate(self.order):
             scan[i] = by_slot[document]
@@ -150,9 +151,10 @@ def chosen(given, how, missed):
     y, s = np.array(given["y"], float), np.array(given["s"], float)
     slot = np.argsort(-s, kind="stable")
     order, codes = np.arange(y.size + 7), np.empty(y.size)
-    part = lower(TopMissed(given["k"], how, missed))
-    worth(part, y, None, codes)
-    m = select(part, Query(y[slot], s[slot], slot, None), y.size, codes, order, 0)
+    part = TopMissed(given["k"], how, missed)
+    label_values(lower(part), y, None, codes)
+    ranked, room = Ranked(y.size, y[slot], s[slot], slot, None), Memory(y.size, float).room(part)
+    m = list_anchors(lower(part), ranked, codes, 0, room, order)
     assert len(set(order[:m])) == m
     return [int(slot[r]) for r in order[:m]]
 

@@ -135,7 +135,7 @@ def test_a_seed_means_the_same_bits_and_another_differs(name, rng):
         ("lambdamart-ex-statik@5", "did you mean 'lambdamart-ex-static'"),
         ("lambdarank-p@5(rel=0)", "^rel must be positive, got 0"),
         ("lambdarank-err(max_label=0)", "^max_label must be positive"),
-        ("Lambda(weight=Swap(Logistic()))", "Swap.metric must be a part that can 'delta'"),
+        ("Lambda(weight=Swap(Logistic()))", "Swap.metric must be a part that can 'swap_delta'"),
         ("Lambda(weight=NDCGLoss2(AP()))", r"Loss2 is defined for discounted gains: NDCG\(...\)"),
         ("Lambda(pairs=TopMissed(3, 'best'))", "TopMissed.how must be one of 'static', 'random'"),
     ],

@@ -21,7 +21,7 @@ import naive
 import naive_metrics
 import rankwood as rw
 from objectives.oracle import interpreted
-from rankwood._core.jit import part
+from rankwood.extend import Slopes, part
 from rankwood.objectives import NoScale
 
 
@@ -32,15 +32,16 @@ class Only:
     at: float = 0.0
 
     def embed(self, score):
-        return 1.0 if abs(score - self.at) < 1e-9 else 0.0
+        return score
 
-    def reach(self):
+    def largest_score(self):
         return 1e9
 
-    def slope(self, x, y):
-        return 0.0, 0.0, x.u + y.u
+    def pair_derivatives(self, a, b):
+        at_a, at_b = abs(a.score - self.at) < 1e-9, abs(b.score - self.at) < 1e-9
+        return Slopes(0.0, 0.0, float(at_a) + float(at_b))
 
-    def units(self):
+    def factors(self):
         return 1.0, 1.0
 
 

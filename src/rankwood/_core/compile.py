@@ -96,7 +96,10 @@ def inline(fn: F) -> F:
 
 
 def uncounted(fn: F) -> F:
-    """Like `inner`, for functions that allocate nothing and return no array: references aren't counted."""
+    """Like `inner`, for functions that allocate nothing: references aren't counted.
+
+    Arrays that such a function returns must have been lent to it: its caller would release them.
+    """
     return _callable(fn, UNCOUNTED)
 
 
