@@ -20,7 +20,7 @@ import numpy as np
 from rankwood._core.jit import part
 import rankwood as rw
 from rankwood.objectives import Lambda
-from rankwood.objectives.pairwise import fill
+from rankwood.objectives._kernels.pairwise import fill
 
 @part
 class Constant:
@@ -115,8 +115,8 @@ import re, sys
 import numpy as np
 import rankwood as rw
 from rankwood.data.groups import group_rows
-from rankwood.objectives.gradients import Drive
-from rankwood.objectives.pairwise import fill
+from rankwood.objectives.gradients import GradientComputer
+from rankwood.objectives._kernels.pairwise import fill
 
 y = np.arange(20.0) % 4
 GradientComputer(rw.objective("lambdarank-ndcg@10", norm=False), y, group_rows(20), real=getattr(np, sys.argv[1]))(y)

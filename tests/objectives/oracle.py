@@ -4,6 +4,7 @@ from contextlib import contextmanager
 
 import naive_metrics
 import naive_objectives as naive
+from rankwood.objectives import gradients as computing
 from rankwood.objectives._kernels import plan
 
 
