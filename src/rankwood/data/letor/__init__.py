@@ -9,7 +9,8 @@ import numpy as np
 from rankwood._core.atomic import replacing
 from rankwood._core.checks import InputError, at_least
 from rankwood.data.letor import cache as _cache
-from rankwood.data.letor.read import Letor, Options, read
+from rankwood.data.letor.join import Letor
+from rankwood.data.letor.read import Options, read_file
 from rankwood.data.letor.write import chunks
 from rankwood.data.ranking_data import RankingData
 
@@ -95,11 +96,11 @@ def read_letor(
         raise InputError(f"absent must be 0 or NaN, got {absent!r}.")
     options = Options(n_features, float(absent) + 0.0, bool(marker))
     if not cache or not os.path.isfile(name):
-        return read(name, options, n_jobs)
+        return read_file(name, options, n_jobs)
     header = _cache.header(name, options)
     letor = _cache.load(name, header)
     if letor is None:
-        letor = read(name, options, n_jobs)
+        letor = read_file(name, options, n_jobs)
         if _cache.header(name, options) == header:
             _cache.save(name, letor, header)
     return letor

@@ -16,7 +16,8 @@ import numpy as np
 from rankwood._core.atomic import replacing
 from rankwood._core.checks import InputError
 from rankwood.data.comments import Comments
-from rankwood.data.letor.read import Letor, Options
+from rankwood.data.letor.join import Letor
+from rankwood.data.letor.read import Options
 
 _VERSION = 1
 _ENDING = ".rankwood.npz"
@@ -35,8 +36,8 @@ def header(path: str, options: Options) -> str:
         "size": stat.st_size,
         "mtime_ns": stat.st_mtime_ns,
         "n_features": options.n_features,
-        "absent": repr(float(options.absent)),
-        "marker": bool(options.marker),
+        "absent": repr(float(options.fill_value)),
+        "marker": bool(options.missing_marker),
     }
     return json.dumps(fields, sort_keys=True)
 
