@@ -15,7 +15,7 @@ import numpy as np
 from rankwood._core import checks
 from rankwood._core.jit import is_part
 from rankwood.data.groups import Groups
-from rankwood.data.ranking_data import grouped
+from rankwood.data.labels import labels_and_groups
 from rankwood.objectives.bi import Bivariate
 from rankwood.objectives.families.registry import OBJECTIVES
 from rankwood.objectives.families.registry import objective as to_objective
@@ -91,7 +91,7 @@ def diagnose(
     """
     objective = of_documents(objective)
     beyond = getattr(y, "beyond", None)
-    y, groups = grouped(y, qid, group)
+    y, groups = labels_and_groups(y, qid, group)
     scores = checks.vector(scores, "scores", y.size)
     seed, round = checks.at_least(seed, 0, "seed"), checks.at_least(round, 0, "round")
     k = cutoff(objective) if k is None else checks.at_least(k, 1, "k")
@@ -290,7 +290,7 @@ def heat(objective: Any, n: int = 10) -> np.ndarray:
     objective = replace(weighing(of_documents(objective)), noise=NoNoise(), draws=1)
     n = checks.at_least(n, 1, "n")
     relevant = getattr(objective.labels, "rel", 1.0)
-    y, groups = grouped((relevant * np.eye(n)).ravel(), None, np.full(n, n))
+    y, groups = labels_and_groups((relevant * np.eye(n)).ravel(), None, np.full(n, n))
     scores = np.tile(np.arange(n, 0.0, -1.0), n)
     weights = drive(objective, y, groups)(scores)[1].reshape(n, n)
     np.fill_diagonal(weights, 0.0)  # the sum of the row: a document's hessian adds up its pairs

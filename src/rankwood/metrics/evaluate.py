@@ -9,7 +9,7 @@ import numpy as np
 from rankwood._core import checks, threads
 from rankwood._core.jit import check_labels, inline, inner, jit, lower
 from rankwood._core.sorting import SHORT, Query, arrange, count, discounts, resort
-from rankwood.data.ranking_data import grouped
+from rankwood.data.labels import labels_and_groups
 from rankwood.data.trec import Qrels, joined
 from rankwood.data.unlisted import Beyond
 from rankwood.metrics import conventions
@@ -91,7 +91,7 @@ def evaluate(
         _check_alone(qid, group)
         y, scores, groups, found = joined(y, scores, known["missing"])
     else:
-        y, groups = grouped(y, qid, group)
+        y, groups = labels_and_groups(y, qid, group)
         scores = checks.vector(scores, "scores", y.size)
     if known["scores"] == "float32":
         scores = scores.astype(np.float32).astype(np.float64)

@@ -10,7 +10,7 @@ import numpy as np
 from rankwood._core import checks, threads
 from rankwood._core.jit import jit
 from rankwood.data.groups import Groups
-from rankwood.data.ranking_data import grouped
+from rankwood.data.labels import labels_and_groups
 from rankwood.objectives.bi import Bivariate
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.gradients import GradientComputer
@@ -107,7 +107,7 @@ def bivariate_gradients(
     ([[0.0, -1.0], [1.0, 0.0]], [[0.0, 1.0], [1.0, 0.0]])
     """
     beyond = getattr(y, "beyond", None)
-    y, groups = grouped(y, None, None)
+    y, groups = labels_and_groups(y, None, None)
     if groups.ids.size > 1:
         raise checks.InputError(
             f"bivariate_gradients is for one query, got {groups.ids.size:,}: give it one, data.select([0])."

@@ -8,7 +8,7 @@ from rankwood._core import checks, threads
 from rankwood._core.jit import lower
 from rankwood._core.rng import begin
 from rankwood.data.groups import Groups
-from rankwood.data.ranking_data import grouped
+from rankwood.data.labels import labels_and_groups
 from rankwood.data.unlisted import Beyond
 from rankwood.objectives._kernels.listwise import each
 from rankwood.objectives._kernels.plan import plan
@@ -153,7 +153,7 @@ def gradients(
             "bivariate_gradients(objective, y, S), with the pair scores S of one query."
         )
     beyond = getattr(y, "beyond", None)
-    y, groups = grouped(y, qid, group)
+    y, groups = labels_and_groups(y, qid, group)
     scores = checks.vector(scores, "scores", y.size)
     seed, round = checks.at_least(seed, 0, "seed"), checks.at_least(round, 0, "round")
     drive = GradientComputer(made, y, groups, n_jobs=n_jobs, seed=seed, beyond=beyond)

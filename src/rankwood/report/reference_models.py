@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rankwood.data.ranking_data import grouped
+from rankwood.data.labels import labels_and_groups
 from rankwood.data.trec import Qrels, Run
 from rankwood.metrics.evaluate import evaluate
 from rankwood.metrics.evaluation import Evaluation
@@ -63,5 +63,5 @@ def _scores(y: Any, qid: Any, group: Any, times: float) -> Any:
     """Return labels times a number as scores; of judgments, as a run of all judged documents."""
     if isinstance(y, Qrels):
         return Run(y.qid, y.doc, y.label * times)
-    labels, _ = grouped(y, qid, group)
+    labels, _ = labels_and_groups(y, qid, group)
     return labels * times

@@ -10,15 +10,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankwood._core import checks
 from rankwood._core.progress import bar
+from rankwood.data.arguments import missing_column
 from rankwood.data.frames import column, column_names, is_frame, matrix
 from rankwood.data.groups import group_rows
-from rankwood.data.ranking_data import RankingData, lacking, training_data, validation_data
+from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
 from rankwood.metrics.evaluate import evaluate, named_metrics
 from rankwood.objectives.bivariate import computer_for
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.gradients import GradientComputer
 from rankwood.training import model_file
+from rankwood.training.inputs import training_data, validation_data
 from rankwood.training.monitoring import Recorder, Watch
 from rankwood.training.parameters import check_shared, engine_params
 
@@ -288,7 +290,7 @@ class Ranker(BaseEstimator):
         if names and is_frame(X):
             missing = [n for n in names if n not in column_names(X)]
             if missing:
-                raise lacking(missing[0], column_names(X))
+                raise missing_column(missing[0], column_names(X))
             return matrix(X, only=names)[0], qid
         return matrix(X, drop)[0], qid
 

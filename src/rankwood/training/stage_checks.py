@@ -11,13 +11,14 @@ import numpy as np
 from scipy import sparse
 
 from rankwood._core import checks
-from rankwood.data.ranking_data import RankingData, validation_data
+from rankwood.data.ranking_data import RankingData
 from rankwood.engines import _parameters, base
 from rankwood.engines.pair_lists import columns_of
 from rankwood.metrics.evaluate import named_metrics
 from rankwood.objectives.bi import Bivariate
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.training import model_file
+from rankwood.training.inputs import validation_data
 from rankwood.training.monitoring import named_records, records_of
 from rankwood.training.parameters import check_shared, engine_params
 from rankwood.training.ranker import Ranker

@@ -10,12 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankwood._core import checks
 from rankwood.data.listwise_features import listwise_features, with_score
-from rankwood.data.ranking_data import RankingData, training_data
-from rankwood.data.truncation import best, stacked
+from rankwood.data.ranking_data import RankingData
+from rankwood.data.truncation import merge_scores, top_mask
 from rankwood.metrics.evaluate import evaluate, named_metrics
 from rankwood.metrics.evaluation import Evaluation
 from rankwood.training import model_file, stage_checks
 from rankwood.training.cross_fit import cross_fit, score_new
+from rankwood.training.inputs import training_data
 from rankwood.training.ranker import Ranker
 
 
@@ -208,10 +209,10 @@ class TwoStage(BaseEstimator):
     ) -> RankingData:
         """Return the second-stage lists, rows in the caller's order; a mask says which rows are in them."""
         if mask is None:
-            mask = best(data, scores, self.top, self.random_state)
-        cut = data.keep(mask)
+            mask = top_mask(data, scores, self.top, self.random_state)
+        cut = data.cut_to(mask)
         if self.ideal == "list":
-            cut.beyond = None
+            cut.unlisted = None
         return (listwise_features if self.listwise else with_score)(cut, scores[mask])
 
     def first_scores(self, X: Any, *, qid: Any = None, group: Any = None) -> np.ndarray:
@@ -235,8 +236,8 @@ class TwoStage(BaseEstimator):
         """
         data = self._data(X, qid, group)
         scores = self.first_scores(data)
-        mask = best(data, scores, self.top, self.random_state)
-        return stacked(
+        mask = top_mask(data, scores, self.top, self.random_state)
+        return merge_scores(
             self.second_.predict(self._lists(data, scores, mask)), scores, mask, data.groups
         )
 
