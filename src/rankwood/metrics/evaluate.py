@@ -10,7 +10,7 @@ from rankwood._core import checks, threads
 from rankwood._core.jit import check_labels, inline, inner, jit, lower
 from rankwood._core.sorting import SHORT, Query, arrange, count, discounts, resort
 from rankwood.data.labels import labels_and_groups
-from rankwood.data.trec import Qrels, joined
+from rankwood.data.trec import Qrels, join_run
 from rankwood.data.unlisted import Beyond
 from rankwood.metrics import conventions
 from rankwood.metrics.conventions import CONVENTIONS, DEFAULTS, EMPTY, TIES
@@ -89,7 +89,7 @@ def evaluate(
     found, beyond = None, getattr(y, "beyond", None)
     if isinstance(y, Qrels):
         _check_alone(qid, group)
-        y, scores, groups, found = joined(y, scores, known["missing"])
+        y, scores, groups, found = join_run(y, scores, known["missing"])
     else:
         y, groups = labels_and_groups(y, qid, group)
         scores = checks.vector(scores, "scores", y.size)

@@ -36,7 +36,7 @@ def load_letor(
     Parameters
     ----------
     path : str or path
-        The file. Whether it is compressed is seen from its first bytes, not from its name.
+        The file; its first bytes, not its name, show whether it is compressed.
     n_features : int, optional
         Number of features; by default the largest index in the file. Give it for a file that may
         lack the last features, such as a small test file.
@@ -45,7 +45,7 @@ def load_letor(
     marker : bool
         Read values of at least 1.797e308 in magnitude, as in the Istella data, as NaN.
     cache : bool
-        Keep a binary copy in `<path>.rankwood.npz` and read that one while the file stays as it is.
+        Write a binary copy to `<path>.rankwood.npz`, and read that one while the file is unchanged.
     n_jobs : int, optional
         Number of threads; by default every core.
 
@@ -81,7 +81,12 @@ def read_letor(
     cache: bool = False,
     n_jobs: int | None = None,
 ) -> Letor:
-    """Read a LETOR file into plain arrays; see `load_letor` for the parameters.
+    """Read a LETOR file into plain arrays.
+
+    Parameters
+    ----------
+    path, n_features, absent, marker, cache, n_jobs
+        As in `load_letor`.
 
     Returns
     -------
@@ -115,7 +120,7 @@ def save_letor(data: RankingData, path: Path, *, sparse: bool = False) -> None:
     Parameters
     ----------
     data : RankingData
-        The documents; infinite values can't be written.
+        The documents; infinite values are an error.
     path : str or path
         The file to write.
     sparse : bool

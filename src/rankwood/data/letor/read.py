@@ -182,7 +182,7 @@ class Parser:
 def read_file(path: str, options: Options, n_jobs: int | None = None) -> Letor:
     """Read a whole file; an error leaves nothing behind."""
     with opened(path) as blocks:
-        n_threads = max(1, min(threads(n_jobs), _MAX_THREADS, blocks.guess()))
+        n_threads = max(1, min(threads(n_jobs), _MAX_THREADS, blocks.estimated_count()))
         parser = Parser(blocks, options, n_threads)
         try:
             _run(parser, n_threads)
