@@ -30,10 +30,10 @@ BASELINE = "λMART*"
 
 
 def ranker(objective, seed, args, **params):
-    """Return a ranker with the settings that all of them share; trees on pairs have an engine of their own.
+    """Return a ranker with the shared settings; models of pairs have an engine and a learning rate of their own.
 
-    And a learning rate: a document's score is made of 2 (n - 1) scores of pairs, each of which takes the whole
-    step, so steps are about n times as long as the rate says.
+    A document's score averages 2 (n - 1) pair scores, and each of these takes a full Newton step, so that steps are
+    about n times as long as the learning rate says.
     """
     pairs = objective.startswith("bi-")
     return rw.Ranker(
@@ -82,7 +82,7 @@ class Study:
         return [FIRST, *SECOND]
 
     def train(self, number, seed):
-        """Train a first stage and what second stages are missing, and write down what they reach on the test data."""
+        """Train a first stage and the second stages that are missing, and store their test results."""
         args, (train, valid, test) = self.args, self.folds[number - 1]
         train = some(train, args.queries)
         model = rw.TwoStage(top=args.top, folds=args.stages, random_state=seed, verbose=False)

@@ -5,7 +5,7 @@ blocks in the end takes room for one matrix and a few blocks, never for two matr
 
 Why not scikit-learn's `load_svmlight_file`? It drops comments, which hold document ids; it takes only integers
 as query ids; its errors don't name the line; its values are rounded to float64 before float32; and it runs on
-one thread. This reader is strict, says in which line of which file a mistake is, rounds once, and is about 25
+one thread. This reader is strict, names the file and the line of a mistake, rounds once, and is about 25
 times as fast (`benchmarks/bench_letor.py`: 200 MB of text on 2 cores).
 """
 
