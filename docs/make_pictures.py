@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image
 
 import rankwood as rw
-from rankwood.data.ranking_data import grouped
+from rankwood.data.labels import labels_and_groups
 from rankwood.diagnostics import has_cutoff, heat
 from rankwood.objectives.families.registry import OBJECTIVES
 from rankwood.objectives.inspection import drive, weighing
@@ -72,7 +72,7 @@ def noisy_map(name: str):
 def mean_heat(name: str) -> np.ndarray:
     """Return what `heat` does, as the mean over the noisy rankings that the objective draws."""
     n = DOCUMENTS
-    y, groups = grouped(np.eye(n).ravel(), None, np.full(n, n))
+    y, groups = labels_and_groups(np.eye(n).ravel(), None, np.full(n, n))
     scores = np.tile(np.arange(n, 0.0, -1.0), n)
     weights = drive(weighing(rw.objective(name)), y, groups)(scores)[1].reshape(n, n)
     weights = np.maximum(weights, 1e-9)  # no pair is impossible, only unlikely

@@ -1,6 +1,6 @@
 """What YetiRank and YetiLoss owe to their noise and to their neighbours: tables 3 and 5 to 22 of [whichtricks2023].
 
-python examples/ablations.py --data ../shared/data/mq2008 --data ../shared/data/ohsumed
+python examples/ablations.py --data path/to/mq2008 --data path/to/ohsumed
 
 A folder holds S1.txt to S5.txt (five folds), all.txt (five folds are made by query), or train.txt, vali.txt and
 test.txt; .txt.gz will do. Every finished run is a line of the results file; start the same command again, and
@@ -14,10 +14,9 @@ from pathlib import Path
 
 import numpy as np
 from folds import splits
-from runs import finished, keep, versions
+from runs import finished, keep, pooled, versions
 
 import rankwood as rw
-from rankwood.metrics.evaluation import Evaluation
 
 #: What is optimised and measured, in the order of the paper's tables: metric, and YetiLoss for it. {top} is the
 #: highest label, {variant} the weights: those of the paper's program, or the exact change of the metric.
@@ -106,7 +105,7 @@ class Study:
             return
         tests = [test for _, _, test in self.folds]
         self.facts = {"top": int(max(t.y.max() for t in tests)), "variant": args.variant}
-        self.queries = sum(np.unique(test.qid).size for test in tests)
+        self.queries = sum(test.groups.ids.size for test in tests)
         shared = ("rounds", "engine", "leaves", "rate", "patience")
         self.setting = {key: getattr(args, key) for key in shared}
         self.setting |= {"data": self.name, "rankwood": rw.__version__, "queries": self.queries}
@@ -153,16 +152,10 @@ class Study:
 
     def pooled(self, target, name, options):
         """Return the values of all test queries, each the mean over seeds."""
-        key, seeds = self.key(target, name, options), range(self.args.seeds)
-        numbers = range(1, len(self.folds) + 1)
-        first = [self.runs[(*key, number, 0)] for number in numbers]
-        ids = np.concatenate([run["qid"] for run in first])
-        values = [
-            np.concatenate([self.runs[(*key, number, seed)]["values"] for number in numbers])
-            for seed in seeds
-        ]
+        key, numbers = self.key(target, name, options), range(1, len(self.folds) + 1)
+        runs = [[self.runs[(*key, n, seed)] for n in numbers] for seed in range(self.args.seeds)]
         # One name for the metric: the marks need no more.
-        return Evaluation(ids, {"metric": np.mean(values, axis=0)}, {"ties": "worst", "empty": 0})
+        return pooled([[{**r, "values": {"metric": r["values"]}} for r in folds] for folds in runs])
 
 
 def cells(study, target, family, varied):

@@ -1,6 +1,6 @@
 """Train every family of objectives on five folds of a LETOR set, and compare them query by query.
 
-python examples/families.py --data ../shared/data/mq2008
+python examples/families.py --data path/to/mq2008
 
 The folder holds S1.txt to S5.txt (or .txt.gz), as LETOR 4.0's MQ2007 and MQ2008 and LETOR 3.0's OHSUMED do. Every
 finished run is a line of the results file; start the same command again, and only what is missing is trained.
@@ -13,11 +13,9 @@ from pathlib import Path
 
 import numpy as np
 from folds import fold, load
-from runs import finished, keep, versions
+from runs import finished, keep, pooled, versions
 
 import rankwood as rw
-from rankwood.metrics.evaluation import Evaluation
-from rankwood.report import perfect, random
 
 METRICS = ["ndcg@10", "p@5", "p@10", "map"]
 #: {k} is the cutoff of training, {top} the highest label of the data.
@@ -69,7 +67,7 @@ def names(args, top):
 
 
 def train(name, number, parts, args, setting):
-    """Train one objective on one fold; return what is worth keeping."""
+    """Train one objective on one fold; return the run as it is stored."""
     data, valid, test = fold(parts, number)
     rw.Ranker(name, n_estimators=1, verbose=False).fit(
         valid
@@ -95,26 +93,6 @@ def train(name, number, parts, args, setting):
         "values": {metric: ev.per_query[metric].tolist() for metric in METRICS},
         "setting": setting,
     }
-
-
-def pooled(runs, name):
-    """Return the evaluation of an objective over the test queries of all folds."""
-    folds = [runs[name, number] for number in range(1, 6)]
-    ids = np.concatenate([run["qid"] for run in folds])
-    values = {m: np.concatenate([run["values"][m] for run in folds]) for m in METRICS}
-    return Evaluation(ids, values, {"ties": "worst", "empty": 0})
-
-
-def edges(parts):
-    """Return the best possible order and the mean over all orders, over all queries."""
-    models = {"perfect model": perfect, "random model": random}
-    made = {}
-    for name, model in models.items():
-        folds = [model(METRICS, part).per_query for part in parts]
-        values = {m: np.concatenate([f[m] for f in folds]) for m in METRICS}
-        rules = {"ties": "worst", "empty": 0}
-        made[name] = Evaluation(np.concatenate([f["qid"] for f in folds]), values, rules)
-    return made
 
 
 def summary(runs, objectives):
@@ -160,8 +138,8 @@ def main(argv=None):
             f"  {name}, fold {number}: {run['trees']} trees, ndcg@10 {mean:.4f}",
             flush=True,
         )
-    models = {name: pooled(runs, name) for name in objectives}
-    table = rw.compare(models, bounds=edges(parts), n_jobs=args.threads)
+    models = {n: pooled([[runs[n, number] for number in range(1, 6)]]) for n in objectives}
+    table = rw.compare(models, bounds=rw.RankingData.concat(parts), n_jobs=args.threads)
     text = f"{table.to_markdown().strip()}\n\n{summary(runs, objectives)}\n"
     print(f"\n{text}")
     if args.output:

@@ -18,7 +18,7 @@ def load(folder, threads=None, absent=0.0):
 def splits(folder, threads=None, absent=0.0):
     """Return (train, valid, test) of each fold of a folder, or None if it has no data.
 
-    Five folds of S1 to S5, or of the queries of all.txt dealt out one by one; or the one of train, vali and test.
+    There are five folds of S1 to S5, five of the queries of all.txt, dealt out in turn, or one of train, vali and test.
     """
     parts = load(folder, threads, absent)
     if parts is None:
@@ -30,18 +30,10 @@ def splits(folder, threads=None, absent=0.0):
     return made and [tuple(made)]
 
 
-def join(parts):
-    """Return several data sets as one."""
-    wide = max(part.n_features for part in parts)
-    X = np.vstack([np.pad(p.X, ((0, 0), (0, wide - p.n_features))) for p in parts])
-    y, qid = (np.concatenate([getattr(p, name) for p in parts]) for name in ("y", "qid"))
-    return rw.RankingData(X, y, qid=qid)
-
-
 def fold(parts, number):
     """Return training, validation and test data of fold 1 to 5: S(i) to S(i + 2), S(i + 3), S(i + 4)."""
     one, two, three, valid, test = (parts[(number - 1 + step) % 5] for step in range(5))
-    return join([one, two, three]), valid, test
+    return rw.RankingData.concat([one, two, three]), valid, test
 
 
 def _read(folder, names, threads, absent):
@@ -52,14 +44,17 @@ def _read(folder, names, threads, absent):
         found.append(next((path for path in paths if path.is_file()), None))
     if None in found:
         return None
-    return [rw.load_letor(path, absent=absent, n_jobs=threads) for path in found]
+    data = [rw.load_letor(path, absent=absent, n_jobs=threads) for path in found]
+    n_features = max(part.n_features for part in data)
+    return [  # a file may lack the last features
+        part
+        if part.n_features == n_features
+        else rw.load_letor(path, n_features=n_features, absent=absent, n_jobs=threads)
+        for part, path in zip(data, found, strict=True)
+    ]
 
 
 def _deal(data):
     """Return five parts of a data set: its first query, its sixth and so on, its second, ..."""
-    _, first, at = np.unique(data.qid, return_index=True, return_inverse=True)
-    turn = first.argsort().argsort()[at] % 5  # queries in the order of the file
-    return [
-        rw.RankingData(data.X[turn == i], data.y[turn == i], qid=data.qid[turn == i])
-        for i in range(5)
-    ]
+    turn = np.arange(data.groups.ids.size) % 5  # queries in the order of the file
+    return [data.select(turn == i) for i in range(5)]

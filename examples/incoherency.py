@@ -1,6 +1,6 @@
 """Watch how often truncated gradients push a better document less than a worse one above it, round by round.
 
-python examples/incoherency.py --data ../shared/data/ohsumed
+python examples/incoherency.py --data path/to/ohsumed
 
 Trains LambdaRank, truncated and not, and Lambda-eX on S1 to S3 of a LETOR set. The tables show, by round, the share of
 queries with an incoherent pair, that of queries in which a document that doesn't belong into the top k is pushed

@@ -1,9 +1,13 @@
-"""A file with one line for each finished run, so that a long example goes on where it stopped."""
+"""A file with one line for each finished run, so that a long example goes on where it stopped, and what runs say."""
 
 import json
 import platform
 from importlib import import_module
 from pathlib import Path
+
+import numpy as np
+
+import rankwood as rw
 
 
 def finished(path, setting, *by):
@@ -28,6 +32,22 @@ def keep(path, run):
         whole = file.read() in (b"", b"\n")
         file.write(b"" if whole else b"\n")
         file.write(json.dumps(run).encode() + b"\n")
+
+
+def pooled(seeds):
+    """Return one evaluation of all test queries; `seeds` has the runs of all folds for each seed.
+
+    The value of a query is its mean over the seeds.
+    """
+    each = [rw.Evaluation.concat([evaluation(run) for run in folds]) for folds in seeds]
+    means = {m: np.mean([e.per_query[m] for e in each], axis=0) for m in each[0].metrics}
+    return rw.Evaluation(each[0].per_query["qid"], means, each[0].conventions)
+
+
+def evaluation(run):
+    """Return the test queries of a run, whose values were found by the default rules of `rw.evaluate`."""
+    values = {metric: np.array(found) for metric, found in run["values"].items()}
+    return rw.Evaluation(np.array(run["qid"]), values, {"ties": "worst", "empty": 0})
 
 
 def versions(*engines):

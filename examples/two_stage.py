@@ -12,13 +12,12 @@ from pathlib import Path
 
 import numpy as np
 from folds import splits
-from runs import finished, keep, versions
+from runs import finished, keep, pooled, versions
 
 import rankwood as rw
-from rankwood.metrics.evaluation import Evaluation
 
 METRICS = [f"ndcg@{k}" for k in (1, 3, 5, 10, 20)]
-#: Second stages: label, objective, ideal, and what the engine is told.
+#: Second stages: label, objective, ideal, and parameters of the engine.
 SECOND = {
     "λMART": ("lambdarank-ndcg@{k}", "list", {}),
     "λMART*": ("lambdarank-ndcg@{k}", "full", {}),
@@ -31,10 +30,10 @@ BASELINE = "λMART*"
 
 
 def ranker(objective, seed, args, **params):
-    """Return a ranker with the settings that all of them share; trees on pairs have an engine of their own.
+    """Return a ranker with the shared settings; models of pairs have an engine and a learning rate of their own.
 
-    And a learning rate: a document's score is made of 2 (n - 1) scores of pairs, each of which takes the whole
-    step, so steps are about n times as long as the rate says.
+    A document's score averages 2 (n - 1) pair scores, and each of these takes a full Newton step, so that steps are
+    about n times as long as the learning rate says.
     """
     pairs = objective.startswith("bi-")
     return rw.Ranker(
@@ -83,7 +82,7 @@ class Study:
         return [FIRST, *SECOND]
 
     def train(self, number, seed):
-        """Train a first stage and what second stages are missing, and write down what they reach on the test data."""
+        """Train a first stage and the second stages that are missing, and store their test results."""
         args, (train, valid, test) = self.args, self.folds[number - 1]
         train = some(train, args.queries)
         model = rw.TwoStage(top=args.top, folds=args.stages, random_state=seed, verbose=False)
@@ -115,26 +114,14 @@ class Study:
     def pooled(self, label, seeds):
         """Return all test queries of a model, each the mean over these seeds."""
         numbers = range(1, len(self.folds) + 1)
-        ids = np.concatenate([self.runs[label, n, 0]["qid"] for n in numbers])
-        columns = {
-            m: np.mean(
-                [
-                    np.concatenate([self.runs[label, n, s]["values"][m] for n in numbers])
-                    for s in seeds
-                ],
-                axis=0,
-            )
-            for m in METRICS
-        }
-        return Evaluation(ids, columns, {"ties": "worst", "empty": 0})
+        return pooled([[self.runs[label, n, seed] for n in numbers] for seed in seeds])
 
 
 def some(data, queries):
     """Return the first queries of a data set; all of them without a number."""
     if queries is None or queries >= data.groups.ids.size:
         return data
-    mask = np.isin(data.qid, data.groups.ids[:queries])
-    return rw.RankingData(data.X[mask], data.y[mask], qid=data.qid[mask])
+    return data.select(range(queries))
 
 
 def table(study):
@@ -158,11 +145,7 @@ def table(study):
 
 def _marks(models, metric):
     """Return ↑ or ↓ for models that are better or worse than the baseline: paired t-test, Holm, p < 0.05."""
-    only = {
-        label: Evaluation(e.per_query["qid"], {metric: e.per_query[metric]}, e.conventions)
-        for label, e in models.items()
-    }
-    found = rw.compare(only, baseline=BASELINE, test="t", correct="holm")
+    found = rw.compare(models, metrics=metric, baseline=BASELINE, test="t", correct="holm")
     marks = {BASELINE: ""}
     for label in models:
         if label != BASELINE:
@@ -173,7 +156,7 @@ def _marks(models, metric):
 
 
 def arguments(argv):
-    """Return what was typed."""
+    """Return the options."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", required=True, help="folder with the data")
     parser.add_argument("--results", default="two_stage.jsonl", help="where finished runs are kept")
@@ -211,7 +194,7 @@ def main(argv=None):
                 f"{METRICS[2]} {np.mean(run['values'][METRICS[2]]):.4f}",
                 flush=True,
             )
-    queries = sum(np.unique(test.qid).size for _, _, test in study.folds)
+    queries = sum(test.groups.ids.size for _, _, test in study.folds)
     print(
         f"\n{study.name}, {queries} test queries, {len(study.folds)} fold(s), {args.seeds} seed(s): means in percent ± "
         f"standard deviation over seeds. ↑ ↓: better or worse than {BASELINE}, paired t-test over queries, each the "

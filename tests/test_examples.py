@@ -12,7 +12,6 @@ import pytest
 import rankwood as rw
 from conftest import random_lists
 from rankwood.engines import base
-from rankwood.metrics.evaluation import Evaluation
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SCRIPTS = {path.name for path in EXAMPLES.glob("*.py")} - {"folds.py", "runs.py"}
@@ -176,7 +175,7 @@ def test_marks_of_ablations(monkeypatch):
         def pooled(self, target, name, options):
             ids = np.arange(4)
             column = {"metric": np.array(values[options["neighbours"]])}
-            return Evaluation(ids, column, {"ties": "worst", "empty": 0})
+            return rw.Evaluation(ids, column, {"ties": "worst", "empty": 0})
 
     varied = {key: {"neighbours": key} for key in values}
     # Differences of the third from the best: 0.09, 0.1, 0.12, 0.2, so t = 5.1; of the first: t = 0.4.

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 import rankwood as rw
 from rankwood.data.groups import group_rows
-from rankwood.data.truncation import best, stacked
+from rankwood.data.truncation import merge_scores, top_mask
 from rankwood.training import model_file
 
 PLAIN = {"listwise": False}
@@ -121,7 +121,7 @@ def test_second_stage_lists(rng, seen, listwise, ideal):
         np.testing.assert_array_equal(lists.X[:, 3], lists.X[:, 0])  # what the spies score by
         weight = dict(zip(whole.groups.ids.tolist(), whole.weight, strict=True))
         assert [weight[q] for q in lists.groups.ids.tolist()] == lists.weight.tolist()
-        kept = best(whole, whole.X[:, 0], 4, 0)
+        kept = top_mask(whole, whole.X[:, 0], 4, 0)
         for q, qid in enumerate(lists.groups.ids.tolist()):
             rows = np.flatnonzero(whole.qid == qid)
             keep = rows[kept[rows]]
@@ -129,10 +129,10 @@ def test_second_stage_lists(rng, seen, listwise, ideal):
             np.testing.assert_array_equal(lists.X[own, :3], whole.X[keep])
             np.testing.assert_array_equal(lists.y[own], whole.y[keep])
             if ideal == "full":
-                gone = lists.beyond.y[lists.beyond.ptr[q] : lists.beyond.ptr[q + 1]]
+                gone = lists.unlisted.y[lists.unlisted.ptr[q] : lists.unlisted.ptr[q + 1]]
                 assert sorted(gone) == sorted(whole.y[list(set(rows) - set(keep))])
-        assert ideal == "full" or lists.beyond is None
-    assert train.n_features == 3 and train.beyond is None and train.feature_names is None
+        assert ideal == "full" or lists.unlisted is None
+    assert train.n_features == 3 and train.unlisted is None and train.feature_names is None
 
 
 @given(st.data())
@@ -149,8 +149,8 @@ def test_re_ranked_documents_are_above_all_others(draw):
     data = rw.RankingData(X, np.zeros(n), qid=qid)
     groups = data.groups
     top = draw.draw(st.integers(1, 5))
-    mask = best(data, scores, top, 0)
-    got = stacked(second[mask], scores, mask, groups)
+    mask = top_mask(data, scores, top, 0)
+    got = merge_scores(second[mask], scores, mask, groups)
     for q in range(groups.ids.size):
         rows = groups.rows[groups.ptr[q] : groups.ptr[q + 1]].tolist()
         upper, rest = ([r for r in rows if mask[r] == side] for side in (True, False))
@@ -168,7 +168,7 @@ def test_steps_below_the_cut():
     def below(score, rest=3):
         mask = np.arange(rest + 1) == 0
         first = np.arange(rest, -1, -1.0)
-        return stacked(np.array([score]), first, mask, group_rows(rest + 1)).tolist()
+        return merge_scores(np.array([score]), first, mask, group_rows(rest + 1)).tolist()
 
     assert below(0.25) == [0.25, -0.75, -1.75, -2.75]
     assert below(2.0**50) == [2.0**50 - i for i in range(4)]
@@ -185,7 +185,7 @@ def test_steps_below_the_cut():
 def test_scores_that_are_no_numbers_are_refused(bad):
     mask = np.array([False, True, False, True])
     with pytest.raises(rw.InputError, match=f"second-stage .* finite numbers, got {bad} at row 3"):
-        stacked(np.array([1.0, bad]), np.arange(4.0), mask, group_rows(4))
+        merge_scores(np.array([1.0, bad]), np.arange(4.0), mask, group_rows(4))
     X = np.array([[1.0], [bad], [2.0], [3.0]])
     with pytest.raises(rw.InputError, match=f"first-stage .* finite numbers, got {bad} at row 1"):
         rw.TwoStage(Spy(), Spy(2), folds=1).fit(rw.RankingData(X, [0, 1, 0, 1]))
@@ -201,13 +201,13 @@ def sorted_by_label(rng, queries, n=12, distinct=False):
 @pytest.mark.parametrize("distinct", [True, False])
 def test_order_of_rows_tells_the_cut_nothing(rng, distinct):
     data = sorted_by_label(rng, 400, distinct=distinct)
-    mask = best(data, np.zeros(len(data)), 4, 0)
+    mask = top_mask(data, np.zeros(len(data)), 4, 0)
     kept = mask.reshape(400, 12)
     assert (kept.sum(axis=1) == 4).all()
     # Each place is kept in 400 / 3 queries, about; four deviations.
     assert np.abs(kept.sum(axis=0) - 400 / 3).max() < 4 * np.sqrt(400 * 2 / 9)
-    assert (best(data, np.zeros(len(data)), 4, 0) == mask).all()
-    assert (best(data, np.zeros(len(data)), 4, 1) != mask).any()
+    assert (top_mask(data, np.zeros(len(data)), 4, 0) == mask).all()
+    assert (top_mask(data, np.zeros(len(data)), 4, 1) != mask).any()
 
 
 def test_cut_of_different_documents_is_the_same_in_any_order(rng):
@@ -215,15 +215,15 @@ def test_cut_of_different_documents_is_the_same_in_any_order(rng):
     order = rng.permutation(len(data))
     other = rw.RankingData(data.X[order], data.y[order], qid=data.qid[order])
     scores = rng.integers(0, 3, len(data)) * 1.0
-    mask = best(data, scores, 4, 0)
-    assert (best(other, scores[order], 4, 0) == mask[order]).all()
+    mask = top_mask(data, scores, 4, 0)
+    assert (top_mask(other, scores[order], 4, 0) == mask[order]).all()
 
 
 def test_no_value_of_a_feature_is_lucky_in_all_queries(rng):
     y = rng.integers(0, 5, 10_000)
     data = rw.RankingData(y[:, None] + 0.0, y, qid=np.repeat(range(500), 20))
     for seed in range(5):  # 5 of 20 in each of 500 queries: the deviation of a fair mean is 0.025
-        assert abs(y[best(data, np.zeros(10_000), 5, seed)].mean() - 2) < 0.2
+        assert abs(y[top_mask(data, np.zeros(10_000), 5, seed)].mean() - 2) < 0.2
 
 
 def test_cut_of_sparse_features_is_that_of_dense_ones(rng):
@@ -232,7 +232,8 @@ def test_cut_of_sparse_features_is_that_of_dense_ones(rng):
     X[X == 0] *= rng.choice([-1, 1], (X == 0).sum())  # zeros of either sign
     y, qid = np.zeros(300), np.repeat(range(30), 10)
     masks = [
-        best(rw.RankingData(Z, y, qid=qid), np.zeros(300), 3, 0) for Z in (X, sparse.csr_array(X))
+        top_mask(rw.RankingData(Z, y, qid=qid), np.zeros(300), 3, 0)
+        for Z in (X, sparse.csr_array(X))
     ]
     assert (masks[0] == masks[1]).all()
 
@@ -254,7 +255,7 @@ def test_predict_ranks_by_both_stages(rng, seen):
     train, test = made(rng, 12, "t"), made(rng, 9, "n")
     model = rw.TwoStage(Spy(column=0), Spy(2, column=1), folds=3, top=3).fit(train)
     scores = model.predict(test)
-    kept = best(test, test.X[:, 0], 3, 0)
+    kept = top_mask(test, test.X[:, 0], 3, 0)
     for qid in test.groups.ids:
         rows = np.flatnonzero(test.qid == qid)
         first = sorted(rows, key=lambda r: (-test.X[r, 0], not kept[r], r))
@@ -537,7 +538,7 @@ def test_rankers_in_both_stages(trained):
     curve = model.history_["second"]["ndcg@10"]
     got = rw.evaluate("ndcg@10", lists, model.second_.predict(lists)).mean()["ndcg@10"]
     assert got == pytest.approx(curve[model.second_.best_iteration_ - 1], abs=1e-9)
-    lists.beyond = None
+    lists.unlisted = None
     alone = rw.evaluate("ndcg@10", lists, model.second_.predict(lists)).mean()["ndcg@10"]
     assert alone > got + 0.01  # nothing seems to be lost
     assert not hasattr(model.first, "model_") and not hasattr(model.second, "model_")
@@ -641,7 +642,7 @@ def test_a_second_stage_that_compares_documents(compared, rng):
     lists = model.lists(test)
     assert lists.groups.sizes.max() == 5 and sorted(lists.groups.sizes)[:3] == [1, 2, 2]
     second, scores = model.second_.predict(lists), model.predict(test)
-    kept = best(test, model.first_scores(test), 5, 0)
+    kept = top_mask(test, model.first_scores(test), 5, 0)
     np.testing.assert_array_equal(scores[kept], second)
     assert np.ptp(second) > 0
     for qid, size in zip(test.groups.ids, test.groups.sizes, strict=True):

@@ -12,6 +12,7 @@ from rankwood._version import __version__
 from rankwood.data.letor import load_letor, save_letor
 from rankwood.data.listwise_features import listwise_features
 from rankwood.data.ranking_data import RankingData
+from rankwood.data.synthetic import make_ranking
 from rankwood.data.trec import Qrels, Run, load_qrels, load_run, save_qrels, save_run
 from rankwood.metrics.evaluate import evaluate
 from rankwood.metrics.evaluation import Evaluation
@@ -21,6 +22,7 @@ from rankwood.objectives.families.registry import objective
 from rankwood.objectives.gradients import gradients
 
 if TYPE_CHECKING:
+    from rankwood.data.demo import load_demo
     from rankwood.diagnostics import diagnose
     from rankwood.report.compare import compare
     from rankwood.report.comparison import Comparison
@@ -34,6 +36,7 @@ _LATER = {
     "TwoStage": "rankwood.training.two_stage",
     "compare": "rankwood.report",
     "diagnose": "rankwood.diagnostics",
+    "load_demo": "rankwood.data.demo",  # which is a program too, so it must not be imported here
 }
 
 __all__ = [
@@ -52,9 +55,11 @@ __all__ = [
     "evaluate",
     "gradients",
     "listwise_features",
+    "load_demo",
     "load_letor",
     "load_qrels",
     "load_run",
+    "make_ranking",
     "metric",
     "objective",
     "save_letor",

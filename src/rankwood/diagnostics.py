@@ -12,7 +12,7 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood.data.groups import Groups
-from rankwood.data.ranking_data import grouped
+from rankwood.data.labels import labels_and_groups
 from rankwood.objectives.inspection import (
     IncoherenceCheck,
     PairCounter,
@@ -98,13 +98,13 @@ def diagnose(
     [1]
     """
     objective = of_documents(objective)
-    beyond = getattr(y, "beyond", None)
-    y, groups = grouped(y, qid, group)
+    unlisted = getattr(y, "unlisted", None)
+    y, groups = labels_and_groups(y, qid, group)
     scores = checks.vector(scores, "scores", y.size)
     seed, round = checks.at_least(seed, 0, "seed"), checks.at_least(round, 0, "round")
     k = cutoff(objective) if k is None else checks.at_least(k, 1, "k")
     checks.one_of(missed, ("code", "text"), "missed")
-    options = {"n_jobs": n_jobs, "seed": seed, "unlisted": beyond}
+    options = {"n_jobs": n_jobs, "seed": seed, "unlisted": unlisted}
 
     compute = single_use_computer(objective, y, groups, **options)
     push = -compute(scores, round)[0]

@@ -17,9 +17,10 @@ from rankwood._core import jit, memory
 from rankwood._core.checks import InputError
 from rankwood.data.comments import Comments
 from rankwood.data.letor import blocks as _letor_blocks
+from rankwood.data.letor import budget as _letor_budget
 from rankwood.data.letor import load_letor, read_letor, save_letor
 from rankwood.data.letor import read as _letor_read
-from rankwood.data.letor.words import nearest_single
+from rankwood.data.letor.rounding import nearest_float32
 from rankwood.data.ranking_data import RankingData
 
 REAL = Path(__file__).parents[2].parent / "shared" / "data"
@@ -186,7 +187,7 @@ def test_values_beside_a_tie_are_rounded_once(file):
     texts = [t + "0" if t.endswith(".") else t for t in hard_texts()]
     want = np.array([nearest32(t) for t in texts], np.float32)
     assert same_bits(values(file, texts), want)
-    assert same_bits(np.array([nearest_single(t) for t in texts]), want)
+    assert same_bits(np.array([nearest_float32(t) for t in texts]), want)
 
 
 def test_ends_of_the_range(file):
@@ -462,7 +463,7 @@ def test_a_matrix_that_would_not_fit_is_refused(file, monkeypatch):
     path = file("0 qid:1 1:1\n0 qid:1 1:1 2147483648:1\n" + "0 qid:1 3:1\n" * 9)
     with pytest.raises(InputError, match=r"line 2: the largest feature index is 2147483648 .* GiB"):
         read_letor(path)
-    monkeypatch.setattr(_letor_read, "available", lambda: 1000.0)
+    monkeypatch.setattr(_letor_budget, "available", lambda: 1000.0)
     with pytest.raises(InputError, match=r"n_features=50: .*GiB"):
         read_letor(file("0 qid:1 3:1\n" * 9), n_features=50)
 
@@ -471,24 +472,24 @@ def test_a_matrix_that_would_not_fit_is_refused(file, monkeypatch):
 def asked(monkeypatch):
     """Sizes of what a reader asks for: pages, and columns of what each thread needs."""
     sizes = []
-    pages, clear = _letor_read._pages, _letor_read.Scratch.clear
+    pages, clear = _letor_read.allocate_pages, _letor_read.Scratch.clear
 
     def noted_pages(count, dtype):
         sizes.append(count)
         return pages(count, dtype)
 
-    def noted_clear(self, size, width):
+    def noted_clear(self, width):
         sizes.append(width)
-        clear(self, size, width)
+        return clear(self, width)
 
-    monkeypatch.setattr(_letor_read, "_pages", noted_pages)
+    monkeypatch.setattr(_letor_read, "allocate_pages", noted_pages)
     monkeypatch.setattr(_letor_read.Scratch, "clear", noted_clear)
     return sizes
 
 
 @pytest.mark.parametrize("free", [1e9, 20e9, 39 * 2**30 / 0.8])
 def test_a_huge_index_is_refused_before_anything_is_allocated(file, monkeypatch, asked, free):
-    monkeypatch.setattr(_letor_read, "available", lambda: free)
+    monkeypatch.setattr(_letor_budget, "available", lambda: free)
     path = file("0 qid:1 1:1\n1 qid:1 2147483648:1\n")
     with pytest.raises(InputError) as caught:
         load_letor(path)
@@ -509,7 +510,7 @@ def test_a_huge_index_is_refused_on_any_machine(file, asked):
 
 
 def test_memory_that_the_system_refuses_is_told_in_the_same_sentence(file, monkeypatch):
-    pages = _letor_read._pages
+    pages = _letor_read.allocate_pages
 
     def refusing(count, dtype):
         if dtype is np.float32 and count > 100:
@@ -517,13 +518,13 @@ def test_memory_that_the_system_refuses_is_told_in_the_same_sentence(file, monke
         return pages(count, dtype)
 
     path = file("0 qid:1 1:1\n1 qid:1 70:1\n")
-    monkeypatch.setattr(_letor_read, "_pages", refusing)
+    monkeypatch.setattr(_letor_read, "allocate_pages", refusing)
     with pytest.raises(InputError, match=r"a.txt, line 2: the largest feature index is 70 .* GiB"):
         load_letor(path)
     with pytest.raises(InputError, match=r"can't be read with n_features=80: .* GiB"):
         load_letor(path, n_features=80)
-    monkeypatch.setattr(_letor_read, "_pages", pages)
-    monkeypatch.setattr(_letor_read, "_join", lambda *_: refusing(101, np.float32))
+    monkeypatch.setattr(_letor_read, "allocate_pages", pages)
+    monkeypatch.setattr(_letor_read, "join", lambda *_: refusing(101, np.float32))
     with pytest.raises(InputError, match=r"a.txt, line 2: the largest feature index is 70 .* GiB"):
         load_letor(path)
     with pytest.raises(MemoryError):

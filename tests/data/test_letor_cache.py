@@ -27,13 +27,13 @@ def source(tmp_path):
 def reads(monkeypatch):
     """Count how often the text itself is read."""
     calls = []
-    real = letor.read
+    real = letor.read_file
 
     def counting(*args):
         calls.append(args)
         return real(*args)
 
-    monkeypatch.setattr(letor, "read", counting)
+    monkeypatch.setattr(letor, "read_file", counting)
     return calls
 
 

@@ -181,7 +181,7 @@ def test_names_and_everything_else_are_kept(rng):
         qid=["q", "p", "q"],
         weight=[2, 3],
         comments=["x", "y", "z"],
-        beyond=[[4], []],
+        unlisted=[[4], []],
     )
     before = data.X.copy()
     more = rw.listwise_features(data, [3.0, 2.0, 1.0])
@@ -191,7 +191,7 @@ def test_names_and_everything_else_are_kept(rng):
     assert base_features(data.feature_names, 2).tolist() == [0, 1]
     assert more.y.tolist() == [0, 2, 1] and more.qid.tolist() == ["q", "p", "q"]
     assert more.weight.tolist() == [2, 3] and list(more.comments) == ["x", "y", "z"]
-    assert more.beyond.y.tolist() == [4]
+    assert more.unlisted.y.tolist() == [4]
     assert data.feature_names == ["a", "b"]
     np.testing.assert_array_equal(data.X, before)
     assert rw.listwise_features(rw.RankingData(before, [0, 1, 2])).feature_names[:3] == [

@@ -20,14 +20,14 @@ BEYOND = [[3, 0], [1]]
 
 
 def data(beyond=BEYOND):
-    return rw.RankingData(X, Y, qid=QID, beyond=beyond)
+    return rw.RankingData(X, Y, qid=QID, unlisted=beyond)
 
 
 def test_golden_gradients_of_lambdamart_star(golden):
     known = golden["bivariate"]
     star = known["lambdamart_star"]
     full = star["full_labels"]
-    lists = rw.RankingData(np.zeros((3, 1)), known["y"], beyond=[full[3:]])
+    lists = rw.RankingData(np.zeros((3, 1)), known["y"], unlisted=[full[3:]])
     objective = "lambdarank-ndcg(norm=False)"
     with interpreted():
         plain, _ = rw.gradients(objective, known["y"], known["item_scores"])
@@ -40,7 +40,7 @@ def test_golden_ideals(golden):
     star = golden["bivariate"]["lambdamart_star"]
     scores = [3.0, 2.0, 1.0]
     lists = rw.RankingData(
-        np.zeros((3, 1)), star["full_labels"][:3], beyond=[star["full_labels"][3:]]
+        np.zeros((3, 1)), star["full_labels"][:3], unlisted=[star["full_labels"][3:]]
     )
     (dcg,) = rw.evaluate("dcg", lists, scores).per_query["dcg"]
     (part,) = rw.evaluate("ndcg", lists.y, scores).per_query["ndcg"]
@@ -55,7 +55,7 @@ def test_ndcg_is_that_of_the_full_list_with_the_rest_behind(labels, draw):
     cut = draw.draw(st.integers(1, len(labels)))
     k = draw.draw(st.integers(1, cut))
     scores = np.arange(cut, 0, -1.0)
-    lists = rw.RankingData(np.zeros((cut, 1)), labels[:cut], beyond=[labels[cut:]])
+    lists = rw.RankingData(np.zeros((cut, 1)), labels[:cut], unlisted=[labels[cut:]])
     (got,) = rw.evaluate(f"ndcg@{k}", lists, scores).per_query[f"ndcg@{k}"]
     best = naive.ideal_dcg(labels, k)
     assert got == pytest.approx(naive.dcg(labels[:cut], k) / best if best else 0.0, abs=1e-12)
@@ -103,7 +103,7 @@ def test_nothing_beyond_changes_nothing():
 def test_objectives_count_them_in_ideals_alone():
     """The gradient of a loss over an ideal shrinks as that grows; targets and pair sets are of the list."""
     y, scores = [2, 0, 1, 1], [0.3, 0.2, 0.5, 0.1]
-    lists = rw.RankingData(np.zeros((4, 1)), y, beyond=[[3, 1]])
+    lists = rw.RankingData(np.zeros((4, 1)), y, unlisted=[[3, 1]])
     whole, part = naive.ideal_dcg([2, 0, 1, 1, 3, 1]), naive.ideal_dcg(y)
     with interpreted():
         for name in sorted(OBJECTIVES):
@@ -136,31 +136,37 @@ def test_labels_that_a_metric_cant_read():
         rw.evaluate("ndcg", data([[2000], []]), np.zeros(5))
 
 
-def test_keep_and_select():
+def test_cut_and_select():
     whole = rw.RankingData(
-        X, Y, qid=QID, weight=[2, 5], feature_names=["f"], comments=list("vwxyz"), beyond=[[4], []]
+        X,
+        Y,
+        qid=QID,
+        weight=[2, 5],
+        feature_names=["f"],
+        comments=list("vwxyz"),
+        unlisted=[[4], []],
     )
-    cut = whole.keep(np.array([False, True, True, False, False]))
+    cut = whole.cut_to(np.array([False, True, True, False, False]))
     assert cut.groups.ids.tolist() == ["b", "a"]  # "a" lost its first row
     assert cut.y.tolist() == [0, 0] and cut.X.ravel().tolist() == [1, 2]
     assert cut.weight.tolist() == [5, 2] and list(cut.comments) == ["w", "x"]
     assert cut.feature_names == ["f"]
-    assert cut.beyond.ptr.tolist() == [0, 1, 4] and cut.beyond.y.tolist() == [0, 4, 2, 1]
+    assert cut.unlisted.ptr.tolist() == [0, 1, 4] and cut.unlisted.y.tolist() == [0, 4, 2, 1]
     one = cut.select([1])
-    assert one.groups.ids.tolist() == ["a"] and one.beyond.y.tolist() == [4, 2, 1]
-    assert whole.keep(np.ones(5, bool)).beyond.y.tolist() == [4]
-    assert data(None).keep(np.ones(5, bool)).beyond is None
-    assert whole.with_features(["f"]).beyond is whole.beyond
-    gone = whole.keep(np.array([True, False, True, True, False]))
-    assert gone.groups.ids.tolist() == ["a"] and gone.beyond.y.tolist() == [4]
+    assert one.groups.ids.tolist() == ["a"] and one.unlisted.y.tolist() == [4, 2, 1]
+    assert whole.cut_to(np.ones(5, bool)).unlisted.y.tolist() == [4]
+    assert data(None).cut_to(np.ones(5, bool)).unlisted is None
+    assert whole.with_features(["f"]).unlisted is whole.unlisted
+    gone = whole.cut_to(np.array([True, False, True, True, False]))
+    assert gone.groups.ids.tolist() == ["a"] and gone.unlisted.y.tolist() == [4]
     with pytest.raises(rw.InputError, match="mask of 5 values"):
-        whole.keep([0, 1])
+        whole.cut_to([0, 1])
 
 
 def test_errors():
-    with pytest.raises(rw.InputError, match="labels for 1 queries, but there are 2"):
+    with pytest.raises(rw.InputError, match="labels for 1 query, but there are 2"):
         data([[1]])
-    with pytest.raises(rw.InputError, match="in beyond, y must not be negative"):
+    with pytest.raises(rw.InputError, match="in unlisted, y must not be negative"):
         data([[1], [-1]])
 
 

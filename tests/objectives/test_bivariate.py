@@ -144,7 +144,7 @@ def test_golden_gradients_with_the_ideal_of_the_full_list(golden):
     """Documents beyond the list count in the ideal, and weights are divided by it."""
     table = golden["bivariate"]
     star = table["lambdamart_star"]
-    lists = rw.RankingData(np.zeros((3, 1)), table["y"], beyond=[star["full_labels"][3:]])
+    lists = rw.RankingData(np.zeros((3, 1)), table["y"], unlisted=[star["full_labels"][3:]])
     with interpreted():
         grad, hess = bivariate_gradients("lambdarank-ndcg(norm=False)", lists, table["pair_scores"])
         same = bivariate_gradients("bi-lambdarank-ndcg(norm=False)", lists, table["pair_scores"])
@@ -160,7 +160,7 @@ def test_golden_gradients_with_the_ideal_of_the_full_list(golden):
 def test_drive_passes_labels_beyond_the_lists_on(rng, name):
     """Gradients of pairs are made of those of documents, of several queries with labels beyond them too."""
     data = rw.RankingData(
-        np.zeros((5, 1)), [1, 0, 2, 0, 1], qid=[3, 3, 7, 7, 7], beyond=[[4, 4], [3]]
+        np.zeros((5, 1)), [1, 0, 2, 0, 1], qid=[3, 3, 7, 7, 7], unlisted=[[4, 4], [3]]
     )
     s = rng.normal(size=5)
     with interpreted():

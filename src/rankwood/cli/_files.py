@@ -14,7 +14,7 @@ import numpy as np
 
 from rankwood import load_letor
 from rankwood._core.checks import InputError
-from rankwood.data.letor.words import TooWide
+from rankwood.data.letor.errors import TooWide
 from rankwood.data.ranking_data import RankingData
 
 

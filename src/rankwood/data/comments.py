@@ -1,4 +1,4 @@
-"""Comments of rows, one string each, kept as one run of UTF-8 bytes."""
+"""Comments of rows, one string each, stored as one array of UTF-8 bytes."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ _DOC_ID = re.compile(r"\bdocid\s*[=:]\s*(\S+)", re.IGNORECASE)
 
 
 class Comments:
-    """One string per row, in a few bytes more than the strings themselves.
+    """One string per row, stored compactly: all bytes in one array.
 
     Parameters
     ----------

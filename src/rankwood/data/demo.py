@@ -16,8 +16,8 @@ _SEED = 1
 def load_demo(part: str) -> RankingData:
     """Return a part of the data set that comes with the package.
 
-    It is generated (see `make_ranking`): 200 queries of 12 to 30 documents, 20 features, labels from 0
-    to 4.
+    The data is generated (see `make_ranking`): 200 queries of 12 to 30 documents, 20 features, labels from
+    0 to 4.
 
     Parameters
     ----------
@@ -31,8 +31,8 @@ def load_demo(part: str) -> RankingData:
 
     Examples
     --------
-    >>> from rankwood.data.demo import load_demo
-    >>> load_demo("test").groups.ids.size
+    >>> import rankwood as rw
+    >>> rw.load_demo("test").groups.ids.size
     40
     """
     checks.one_of(part, PARTS, "part")

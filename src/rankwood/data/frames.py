@@ -9,7 +9,7 @@ from rankwood._core import checks
 
 
 def is_frame(x: Any) -> bool:
-    """Tell whether `x` is a table with named columns (pandas, Polars or Arrow)."""
+    """Whether `x` is a table with named columns (pandas, Polars or Arrow)."""
     return hasattr(x, "columns") and (hasattr(x, "dtypes") or hasattr(x, "column_names"))
 
 
@@ -24,11 +24,9 @@ def column(frame: Any, name: str) -> Any:
     if name not in names:
         raise checks.InputError(f"the table has no column {name!r}{checks.nearest(name, names)}")
     at = names.index(name)
-    return (
-        frame.iloc[:, at]
-        if hasattr(frame, "iloc")
-        else frame[frame.columns[at] if hasattr(frame, "dtypes") else name]
-    )
+    if hasattr(frame, "iloc"):  # pandas
+        return frame.iloc[:, at]
+    return frame[frame.columns[at] if hasattr(frame, "dtypes") else name]
 
 
 def matrix(
@@ -37,7 +35,7 @@ def matrix(
     """Return X as a float matrix (NumPy, or SciPy CSR if sparse) and the names of its columns, if any.
 
     A float32 or float64 matrix is used as it is, never copied and never changed; missing values are NaN.
-    Of a table, the columns in `drop` are left out, or those in `only` are taken, in that order.
+    In a table, the columns in `drop` are not features; or only those in `only` are, in that order.
     """
     if hasattr(X, "collect") and hasattr(X, "collect_schema"):
         raise checks.InputError("X is a lazy table; call .collect() on it first.")
@@ -60,7 +58,7 @@ def matrix(
 
 
 def _from_columns(frame: Any, names: list[str]) -> np.ndarray:
-    """Copy a table's columns into one matrix, column by column (so that nothing is held twice)."""
+    """Copy a table's columns into one matrix, column by column, so that no second copy is held."""
     if not names:
         raise checks.InputError("the table has no feature columns left.")
     rows = frame.num_rows if hasattr(frame, "num_rows") else len(frame)
@@ -78,5 +76,5 @@ def _numbers(values: Any, name: str) -> np.ndarray:
         try:
             return values.to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError):
-            pass  # said below
+            pass  # the check below raises
     return checks.numbers(values.to_numpy(), f"column {name!r}", keep=(np.float32, np.float64))

@@ -19,14 +19,14 @@ class Groups(NamedTuple):
 
     @property
     def sizes(self) -> np.ndarray:
-        """Documents of each query."""
+        """Number of documents of each query."""
         return np.diff(self.ptr)
 
     def shuffled(self, seed: int) -> "Groups":
         """Return the same queries with the rows of each in random order, the same for the same seed."""
         query = np.repeat(np.arange(self.ids.size), self.sizes)
-        chance = np.random.default_rng(seed).random(self.rows.size)
-        return self._replace(rows=self.rows[np.lexsort((chance, query))])
+        noise = np.random.default_rng(seed).random(self.rows.size)
+        return self._replace(rows=self.rows[np.lexsort((noise, query))])
 
     def per_row(self, values: np.ndarray) -> np.ndarray:
         """Spread one value per query over the rows, in the caller's order."""
@@ -51,6 +51,33 @@ def group_rows(size: int, qid: Any = None, group: Any = None) -> Groups:
     if qid is None:
         return Groups(np.array([0, size]), np.arange(size), np.zeros(1, np.int64))
     return _from_ids(size, qid)
+
+
+def random_part(n_queries: int, fraction: float, seed: int) -> np.ndarray:
+    """Return a mask of a random share of the queries: at least one, and not all."""
+    if not 0 < checks.finite(fraction, "fraction") < 1:
+        raise checks.InputError(f"fraction must be above 0 and below 1, got {fraction}.")
+    if n_queries < 2:
+        raise checks.InputError("one query can't be split, expected at least two.")
+    size = min(max(round(fraction * n_queries), 1), n_queries - 1)
+    chosen = np.zeros(n_queries, bool)
+    chosen[_shuffled(n_queries, seed)[:size]] = True
+    return chosen
+
+
+def random_folds(n_queries: int, n_folds: int, seed: int) -> np.ndarray:
+    """Return the fold of each query, 0 to `n_folds` - 1, at random; sizes differ by at most one."""
+    if checks.at_least(n_folds, 2, "n") > n_queries:
+        raise checks.InputError(
+            f"{n_folds} folds need as many queries, but there are {n_queries}: give a smaller n."
+        )
+    fold = np.empty(n_queries, np.int64)
+    fold[_shuffled(n_queries, seed)] = np.arange(n_queries) % n_folds
+    return fold
+
+
+def _shuffled(n_queries: int, seed: int) -> np.ndarray:
+    return np.random.default_rng(checks.at_least(seed, 0, "seed")).permutation(n_queries)
 
 
 def _from_sizes(size: int, group: Any) -> Groups:
@@ -98,6 +125,25 @@ def id_array(qid: Any) -> np.ndarray:
     return np.asarray(ids)
 
 
+def check_ids_differ(parts: list[np.ndarray]) -> None:
+    """Raise if a query id is in two of several parts."""
+    seen: dict[Any, int] = {}
+    for i, ids in enumerate(parts):
+        repeated = next((qid for qid in ids.tolist() if qid in seen), None)
+        if repeated is not None:
+            raise checks.InputError(
+                f"query {repeated!r} is in part {seen[repeated]} and in part {i}, but one query can't be in two "
+                "parts: give the queries of each part ids of their own (group= numbers them from 0)."
+            )
+        seen |= dict.fromkeys(ids.tolist(), i)
+
+
+def join_ids(parts: list[np.ndarray]) -> np.ndarray:
+    """Return the query ids of several parts in one array; ids of different kinds stay what they are."""
+    kinds = {ids.dtype.kind for ids in parts}
+    return np.concatenate(parts if len(kinds) == 1 else [ids.astype(object) for ids in parts])
+
+
 def _missing(ids: np.ndarray) -> np.ndarray:
     if isinstance(ids, np.ma.MaskedArray):
         return np.ma.getmaskarray(ids)
@@ -105,7 +151,7 @@ def _missing(ids: np.ndarray) -> np.ndarray:
         return np.isnan(ids)
     if ids.dtype.kind in "mM":
         return np.isnat(ids)
-    if ids.dtype.kind == "O":  # NaN and NaT differ from themselves; pandas' NA can't be asked
+    if ids.dtype.kind == "O":  # NaN and NaT differ from themselves; pandas' NA has no truth value
         return np.array([x is None or repr(x) == "<NA>" or bool(x != x) for x in ids], bool)
     return np.zeros(0, bool)
 

@@ -1,7 +1,7 @@
 """Listwise features: how each value compares with those of the other documents of its query."""
 
 from copy import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -14,7 +14,7 @@ from rankwood.data.ranking_data import RankingData
 BLOCKS = ("", ":mean", ":sd", ":rank", ":z")
 
 _HALF = 0.5 * float(np.finfo(np.float64).max)
-_TINY = 1e-300  # values no farther apart are equal: one over their distance might be infinite
+_TINY = 1e-300  # values that are no farther apart count as equal: 1 / distance might be infinite
 
 
 def listwise_features(data: RankingData, score: Any = None) -> RankingData:
@@ -75,9 +75,9 @@ def with_score(data: RankingData, score: Any) -> RankingData:
 
 
 def base_features(names: list[str] | None, features: int) -> np.ndarray:
-    """Return the columns but those that `listwise_features` adds to another one; all if they have no names.
+    """Return the columns that `listwise_features` did not add; all columns if they have no names.
 
-    It adds all of its blocks: a column that only looks like one of them is a feature of its own.
+    A column counts as added only if all blocks of its base feature are there.
     """
     present = set(names or ())
     blocks = [[name + end for end in BLOCKS[1:]] for name in names or ()]
@@ -101,97 +101,107 @@ def _replaced(data: RankingData, X: Any, names: list[str]) -> RankingData:
     return other
 
 
+class Moments(NamedTuple):
+    """Mean and standard deviation, and the unit in which distances of values don't overflow."""
+
+    mean: float
+    sd: float
+    unit: float
+
+
 @jit
 def expand(ptr, rows, X, width, first, last):
-    """Fill the blocks behind the first, the values, for queries `first` to `last`."""
+    """Fill the blocks behind the values for queries `first` to `last`."""
     longest = 0
     for q in range(first, last):
         longest = max(longest, ptr[q + 1] - ptr[q])
     value, row = np.empty(longest), np.empty(longest, np.int64)
     for q in range(first, last):
-        for c in range(width):
+        for column in range(width):
             n = 0
             for p in range(ptr[q], ptr[q + 1]):
-                v = X[rows[p], c]
-                if not np.isnan(v):
-                    value[n], row[n] = v, rows[p]
+                x = X[rows[p], column]
+                if not np.isnan(x):
+                    value[n], row[n] = x, rows[p]
                     n += 1
             sort_down(value, row, n)
-            begin, end = 0, n  # the finite ones
+            begin, end = 0, n  # the finite values
             while begin < n and value[begin] == np.inf:
                 begin += 1
             while end > begin and value[end - 1] == -np.inf:
                 end -= 1
-            mean, sd, unit = moments(value, begin, end)
+            found = moments(value, begin, end)
             for p in range(ptr[q], ptr[q + 1]):
-                X[rows[p], width + c] = mean
-                X[rows[p], 2 * width + c] = sd
-                X[rows[p], 3 * width + c] = np.nan
-                X[rows[p], 4 * width + c] = np.nan
-            compare(value, row, n, mean, sd, unit, X, 3 * width + c, 4 * width + c)
+                X[rows[p], width + column] = found.mean
+                X[rows[p], 2 * width + column] = found.sd
+                X[rows[p], 3 * width + column] = np.nan
+                X[rows[p], 4 * width + column] = np.nan
+            rank_and_standardise(value[:n], row, found, X[:, 3 * width + column :: width])
 
 
 @inner
 def sort_down(value, row, n):
-    """Sort the first n values downwards, and their rows with them (Shell's way)."""
+    """Shell sort: the first n values in decreasing order, and their rows with them."""
     gap = 1
     while gap < n // 4:
         gap = gap * 9 // 4 + 1
     while gap > 0:
         for i in range(gap, n):
-            v, r = value[i], row[i]
+            moved_value, moved_row = value[i], row[i]
             j = i
-            while j >= gap and value[j - gap] < v:
+            while j >= gap and value[j - gap] < moved_value:
                 value[j], row[j] = value[j - gap], row[j - gap]
                 j -= gap
-            value[j], row[j] = v, r
+            value[j], row[j] = moved_value, moved_row
         gap = gap * 4 // 9
 
 
 @exactly
 def moments(value, begin, end):
-    """Mean and deviation of sorted values, which are summed in that order: the same bits for any order of rows.
+    """Return the moments of sorted values, summed in that order: the same bits for any order of rows.
 
-    Sums are of distances from the highest value, so that equal values have no deviation at all. Distances are taken in
-    a unit, returned as well, in which the largest one is a number: 1, or else 1/4. Rounding as written keeps the
-    compiler from taking it out of a difference again.
+    Sums are of distances from the highest value, so that equal values have no deviation at all. The unit is one in
+    which the largest distance is finite: 1, or else 1/4. Without fast-math, since the compiler would factor it out.
     """
     n = end - begin
     if n == 0:
-        return np.nan, np.nan, 1.0
+        return Moments(np.nan, np.nan, 1.0)
     high, low = value[begin], value[end - 1]
     unit = 1.0 if 0.5 * high - 0.5 * low <= _HALF else 0.25
     top, span = unit * high, unit * high - unit * low
     if span < _TINY:
-        return high, 0.0, unit
+        return Moments(high, 0.0, unit)
     total = 0.0
     for i in range(begin, end):
         total += (unit * value[i] - top) / span
     mean = total / n
     total = 0.0
     for i in range(begin, end):
-        d = (unit * value[i] - top) / span - mean
-        total += d * d
-    # No deviation is more than the largest value; rounding must not make it infinite.
+        deviation = (unit * value[i] - top) / span - mean
+        total += deviation * deviation
+    # A deviation is at most the largest value; rounding must not make it infinite.
     sd = min(span * np.sqrt(total / n), unit * max(abs(high), abs(low)) if unit < 1.0 else np.inf)
-    return (top + mean * span) / unit, sd / unit, unit
+    return Moments((top + mean * span) / unit, sd / unit, unit)
 
 
 @exactly
-def compare(value, row, n, mean, sd, unit, X, rank, z):
-    """Fill the columns of ranks and of standardised values, one run of equal values after the other.
+def rank_and_standardise(value, row, found, out):
+    """Fill the columns of ranks and of standardised values, 0 and 1 of `out`, one run of ties after the other.
 
-    Infinite values stay what they are when they are standardised.
+    Infinite values stay infinite.
     """
     i = 0
-    while i < n:
+    while i < value.size:
         j = i
-        while j < n and value[j] == value[i]:
+        while j < value.size and value[j] == value[i]:
             j += 1
         for t in range(i, j):
-            X[row[t], rank] = 0.5 * (i + j + 1)
+            out[row[t], 0] = 0.5 * (i + j + 1)
             if np.isinf(value[t]):
-                X[row[t], z] = value[t]
+                out[row[t], 1] = value[t]
+            elif found.sd != 0.0:
+                distance = found.unit * value[t] - found.unit * found.mean
+                out[row[t], 1] = distance / (found.unit * found.sd)
             else:
-                X[row[t], z] = (unit * value[t] - unit * mean) / (unit * sd) if sd != 0.0 else 0.0
+                out[row[t], 1] = 0.0
         i = j

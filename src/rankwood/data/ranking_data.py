@@ -1,15 +1,19 @@
 """RankingData: documents with features and labels, grouped by query."""
 
+import warnings
+from collections.abc import Iterator, Sequence
 from copy import copy
 from typing import Any
 
 import numpy as np
 
 from rankwood._core import checks
+from rankwood._core.text import plural
+from rankwood.data import arguments, concatenation
 from rankwood.data.comments import Comments
 from rankwood.data.frames import column, is_frame, matrix
-from rankwood.data.groups import Groups, group_rows
-from rankwood.data.unlisted import Beyond, beyond_lists, beyond_rows
+from rankwood.data.groups import Groups, group_rows, random_folds, random_part
+from rankwood.data.unlisted import UnlistedLabels
 
 
 class RankingData:
@@ -21,7 +25,7 @@ class RankingData:
         Features: NumPy, SciPy sparse, pandas, Polars or Arrow. Missing values are NaN. A float32 or
         float64 matrix is used as it is, without a copy, and is never changed.
     y : array or str
-        Labels, not negative; or the name of a column of X, which then is no feature.
+        Labels, not negative; or the name of a column of X, which then is not a feature.
     qid : array or str, optional
         Query id of each row: any type, any order, rows of a query need not be adjacent; or a column of X.
     group : array, optional
@@ -32,17 +36,19 @@ class RankingData:
         Taken from the columns of a table if not given.
     comments : sequence of str, optional
         A remark on each row, as the comments of a LETOR file.
+    unlisted : sequence of arrays, optional
+        For each query, in order of first appearance, the labels of documents that belong to it but are not
+        here, because a first stage cut them away. They are never ranked, but ideals count them: NDCG, in
+        `evaluate` and in training, divides by the ideal DCG of the full list.
     beyond : sequence of arrays, optional
-        For each query, in order of first appearance, the labels of documents that belong to it and are not
-        here, as after a cut. They are never ranked, but what is relevant is counted with them: the ideal of
-        NDCG, in `evaluate` and in training, is that of the full list.
+        The former name of `unlisted`; deprecated.
 
     Attributes
     ----------
     X, y, weight, feature_names, comments
         As given.
-    beyond : Beyond or None
-        Labels beyond the lists: `y`, and `ptr` as in `groups`.
+    unlisted : UnlistedLabels or None
+        Labels of documents that are not in the lists: `y`, and `ptr` as in `groups`.
     groups : Groups
         Rows by query: `ptr`, `rows`, `ids`.
 
@@ -66,8 +72,10 @@ class RankingData:
         weight: Any = None,
         feature_names: Any = None,
         comments: Any = None,
+        unlisted: Any = None,
         beyond: Any = None,
     ) -> None:
+        unlisted = arguments.unlisted_or_beyond(unlisted, beyond)
         named = tuple(c for c in (y, qid) if isinstance(c, str))
         if named and not is_frame(X):
             raise checks.InputError(
@@ -79,26 +87,19 @@ class RankingData:
         rows = self.X.shape[0]
         self.groups: Groups = group_rows(rows, qid, group)
         self.y: np.ndarray = checks.labels(y, rows)
-        self.weight = None if weight is None else _weights(weight, self.groups.ids.size)
-        self.feature_names = _names(
-            names if feature_names is None else feature_names, self.X.shape[1]
-        )
-        if comments is not None and not isinstance(comments, Comments):
-            comments = Comments.of(list(comments))
-        if comments is not None and len(comments) != rows:
-            raise checks.InputError(
-                f"comments has {len(comments)} values, but there are {rows} rows."
-            )
-        self.comments: Comments | None = comments
-        self.beyond: Beyond | None = (
-            None if beyond is None else beyond_lists(beyond, self.groups.ids.size)
-        )
+        self.weight = arguments.query_weights(weight, self.groups.ids.size)
+        names = names if feature_names is None else feature_names
+        self.feature_names = arguments.distinct_names(names, self.X.shape[1])
+        self.comments: Comments | None = arguments.row_comments(comments, rows)
+        self.unlisted: UnlistedLabels | None = None
+        if unlisted is not None:
+            self.unlisted = UnlistedLabels.from_lists(unlisted, self.groups.ids.size)
 
     def __repr__(self) -> str:
         rows, features = self.X.shape
         return (
-            f"RankingData({_count(rows, 'document')}, {_count(self.groups.ids.size, 'query')}, "
-            f"{_count(features, 'feature')}, labels {self.y.min():g} to {self.y.max():g})"
+            f"RankingData({plural(rows, 'document')}, {plural(self.groups.ids.size, 'query')}, "
+            f"{plural(features, 'feature')}, labels {self.y.min():g} to {self.y.max():g})"
         )
 
     def __len__(self) -> int:
@@ -114,154 +115,186 @@ class RankingData:
         """Number of features."""
         return int(self.X.shape[1])
 
-    def with_features(self, names: list[str]) -> "RankingData":
-        """Return the same documents with these features, by name, in this order."""
+    @property
+    def beyond(self) -> UnlistedLabels | None:
+        """The former name of `unlisted`."""
+        return self.unlisted
+
+    @beyond.setter
+    def beyond(self, labels: UnlistedLabels | None) -> None:
+        self.unlisted = labels
+
+    def with_features(self, names: Sequence[str]) -> "RankingData":
+        """Return the same documents with some of the features.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of features, in the order wanted; data without names is returned as it is.
+
+        Returns
+        -------
+        RankingData
+        """
+        names = list(names)
         if self.feature_names is None or self.feature_names == names:
             return self
         missing = [n for n in names if n not in self.feature_names]
         if missing:
-            raise lacking(missing[0], self.feature_names)
+            raise arguments.missing_column(missing[0], self.feature_names)
         other = copy(self)
         other.X = self.X[:, [self.feature_names.index(n) for n in names]]
-        other.feature_names = list(names)
+        other.feature_names = names
         return other
 
     def select(self, queries: Any) -> "RankingData":
-        """Return the queries at these positions (or where a mask is true), rows in the caller's order."""
-        keep = np.zeros(self.groups.ids.size, bool)
+        """Return some of the queries.
+
+        Parameters
+        ----------
+        queries : array of int or bool
+            Positions of queries, in order of first appearance, or a mask of all queries.
+
+        Returns
+        -------
+        RankingData
+            These queries, with rows in the caller's order.
+        """
+        chosen = np.zeros(self.groups.ids.size, bool)
         try:
-            keep[np.asarray(queries) if np.size(queries) else []] = True
+            chosen[np.asarray(queries) if np.size(queries) else []] = True
         except IndexError:
             raise checks.InputError(
-                f"queries must be positions below {keep.size} or a mask of {keep.size} values."
+                f"queries must be positions below {chosen.size} or a mask of {chosen.size} values."
             ) from None
-        rows = np.flatnonzero(self.groups.per_row(keep))
-        return RankingData(
-            self.X[rows],
-            self.y[rows],
-            qid=self.qid[rows],
-            # Queries keep their order of first appearance, so a mask keeps weights in step.
-            weight=None if self.weight is None else self.weight[keep],
-            feature_names=self.feature_names,
-            comments=None if self.comments is None else self.comments.take(rows),
-            beyond=None if self.beyond is None else self.beyond.select(np.flatnonzero(keep)),
-        )
+        other, queries = self._take(np.flatnonzero(self.groups.per_row(chosen)))
+        other.unlisted = None if self.unlisted is None else self.unlisted.select(queries)
+        return other
 
-    def keep(self, rows: Any) -> "RankingData":
-        """Return the rows where a mask is true; labels of the others go to `beyond`.
+    def cut_to(self, rows: Any) -> "RankingData":
+        """Return some of the rows; labels of the others become unlisted.
 
-        Queries of which no row is left are gone, with their labels.
+        Parameters
+        ----------
+        rows : array of bool
+            A mask of the rows to keep. Queries without any disappear, with all of their labels.
+
+        Returns
+        -------
+        RankingData
+            The rows in the caller's order.
+
+        Examples
+        --------
+        >>> import rankwood as rw
+        >>> data = rw.RankingData([[0.1], [0.7], [0.3]], [0, 2, 1])
+        >>> data.cut_to([True, False, True]).unlisted.y.tolist()
+        [2.0]
         """
         mask = np.asarray(rows)
         if mask.dtype != bool or mask.shape != (len(self),):
             raise checks.InputError(f"rows must be a mask of {len(self)} values, true or false.")
+        other, queries = self._take(np.flatnonzero(mask))
         query = self.groups.per_row(np.arange(self.groups.ids.size))
-        kept = np.flatnonzero(mask)
-        other = RankingData(
-            self.X[kept],
-            self.y[kept],
-            qid=query[kept],
-            feature_names=self.feature_names,
-            comments=None if self.comments is None else self.comments.take(kept),
-        )
-        # Without their first rows, queries may appear in another order.
-        at = other.groups.ids
-        other.groups = other.groups._replace(ids=self.groups.ids[at])
-        other.weight = None if self.weight is None else self.weight[at]
-        gone, query = self.y[~mask], query[~mask]
-        if self.beyond is not None:
-            before = np.repeat(np.arange(self.beyond.sizes.size), self.beyond.sizes)
-            gone, query = np.append(self.beyond.y, gone), np.append(before, query)
-        if gone.size:
-            other.beyond = beyond_rows(gone, query, self.groups.ids.size).select(at)
+        unlisted = UnlistedLabels.from_rows(self.y[~mask], query[~mask], self.groups.ids.size)
+        if self.unlisted is not None:
+            unlisted = self.unlisted.followed_by(unlisted)
+        other.unlisted = unlisted.select(queries) if unlisted.y.size else None
         return other
 
-
-def lacking(name: str, known: list[str]) -> checks.InputError:
-    """Return the error for a column that a model was trained on and a table doesn't have."""
-    near = checks.nearest(name, known).rstrip("?.")
-    return checks.InputError(f"X lacks the column {name!r}{near}; the model was trained on it.")
-
-
-def grouped(y: Any, qid: Any = None, group: Any = None) -> tuple[np.ndarray, Groups]:
-    """Return labels and groups of a RankingData, or of labels with query ids or group sizes."""
-    if isinstance(y, RankingData):
-        if qid is not None or group is not None:
-            raise checks.InputError("a RankingData knows its queries: leave out qid and group.")
-        return y.y, y.groups
-    y = checks.labels(y)
-    return y, group_rows(y.size, qid, group)
-
-
-def _count(number: int, noun: str) -> str:
-    many = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-    return f"{number:,} {noun if number == 1 else many}"
-
-
-def _weights(weight: Any, queries: int) -> np.ndarray:
-    a = checks.vector(weight, "weight")
-    if a.size != queries:
-        raise checks.InputError(
-            f"weight has {a.size} values, but there are {queries} queries: give one per query, "
-            "in order of first appearance."
+    def _take(self, rows: np.ndarray) -> tuple["RankingData", np.ndarray]:
+        """Return some rows, without unlisted labels, and the positions of their queries."""
+        query = self.groups.per_row(np.arange(self.groups.ids.size))
+        other = RankingData(
+            self.X[rows],
+            self.y[rows],
+            qid=query[rows],
+            feature_names=self.feature_names,
+            comments=None if self.comments is None else self.comments.take(rows),
         )
-    if a.min() <= 0:
-        raise checks.InputError(
-            f"weight must be positive, got {a.min():g} at query {int(a.argmin())}."
-        )
-    return a
+        # Without their first rows, queries may appear in another order.
+        queries = other.groups.ids
+        other.groups = other.groups._replace(ids=self.groups.ids[queries])
+        other.weight = None if self.weight is None else self.weight[queries]
+        return other, queries
 
+    def keep(self, rows: Any) -> "RankingData":
+        """Call `cut_to`, the present name; deprecated."""
+        warnings.warn("keep is called cut_to now.", DeprecationWarning, stacklevel=2)
+        return self.cut_to(rows)
 
-def _names(names: Any, features: int) -> list[str] | None:
-    if names is None:
-        return None
-    names = [str(n) for n in names]
-    if len(names) != features:
-        raise checks.InputError(
-            f"feature_names has {len(names)} names, but X has {features} columns."
-        )
-    if len(set(names)) != len(names):
-        twice = next(n for n in names if names.count(n) > 1)
-        raise checks.InputError(f"feature_names must differ, but {twice!r} is there twice.")
-    return names
+    @staticmethod
+    def concat(parts: Sequence["RankingData"]) -> "RankingData":
+        """Join data sets of different queries.
 
+        Parameters
+        ----------
+        parts : sequence of RankingData
+            Data with the same features. Names, where there are any, say which belong together; parts without
+            names have the features in the order of the first part with names.
 
-def validation_data(valid: Any, train: RankingData) -> RankingData:
-    """Return validation data with the features of the training data."""
-    if isinstance(valid, (tuple, list)):
-        if len(valid) != 3:
-            raise checks.InputError(f"valid must be (X, y, qid), got {len(valid)} values.")
-        try:
-            valid = RankingData(valid[0], valid[1], qid=valid[2])
-        except checks.InputError as error:
-            raise checks.InputError(f"in the validation data, {error}") from None
-    if not isinstance(valid, RankingData):
-        raise checks.InputError(
-            f"valid must be a RankingData or (X, y, qid), got {type(valid).__name__}."
-        )
-    if train.feature_names is not None:
-        valid = valid.with_features(train.feature_names)
-    if valid.n_features != train.n_features:
-        raise checks.InputError(
-            f"the validation data has {valid.n_features} features, the training data "
-            f"{train.n_features}; they must agree."
-        )
-    return valid
+        Returns
+        -------
+        RankingData
+            The rows of the first part, then those of the second, and so on. X is sparse if that of any part
+            is. Queries of parts without weights have weight 1, rows of parts without comments empty ones.
 
+        Raises
+        ------
+        InputError
+            If features differ or a query id is in two parts.
 
-def training_data(X: Any, y: Any, qid: Any, group: Any, weight: Any, caller: str) -> RankingData:
-    """Return a RankingData as it is, or one made of what else was given to `caller`."""
-    if isinstance(X, RankingData):
-        if not all(v is None for v in (y, qid, group, weight)):
-            raise checks.InputError("a RankingData knows its labels and queries: give it alone.")
-        return X
-    if y is None:
-        raise checks.InputError(
-            f"{caller} needs labels: {caller}(X, y, qid=...), or a RankingData."
-        )
-    if qid is None and group is None:
-        raise checks.InputError(
-            f"{caller} needs to know the queries: give qid= (an id per row) or group= (sizes); inside "
-            "scikit-learn's model selection, switch on metadata routing to hand qid on."
-        )
-    return RankingData(X, y, qid=qid, group=group, weight=weight)
+        Examples
+        --------
+        >>> import rankwood as rw
+        >>> rw.RankingData.concat([rw.load_demo("train"), rw.load_demo("valid")]).groups.ids.size
+        160
+        """
+        return RankingData(**concatenation.joined(list(parts)))
+
+    def split(self, fraction: float, seed: int = 0) -> tuple["RankingData", "RankingData"]:
+        """Split off a random part of the queries, such as validation data.
+
+        Parameters
+        ----------
+        fraction : float
+            Share of the queries in the second part, between 0 and 1; each part has one at least.
+        seed : int
+            The same seed gives the same split of as many queries.
+
+        Returns
+        -------
+        rest, part : RankingData
+            Whole queries, in the caller's order in both.
+
+        Examples
+        --------
+        >>> import rankwood as rw
+        >>> train, valid = rw.make_ranking(50).split(0.2)  # 40 and 10 queries
+        """
+        chosen = random_part(self.groups.ids.size, fraction, seed)
+        return self.select(~chosen), self.select(chosen)
+
+    def folds(self, n: int, seed: int = 0) -> Iterator[tuple["RankingData", "RankingData"]]:
+        """Return training and test data for cross-validation by query.
+
+        Parameters
+        ----------
+        n : int
+            Number of folds, at least 2. Their numbers of queries differ by at most one.
+        seed : int
+            The same seed gives the same folds of as many queries.
+
+        Returns
+        -------
+        iterator of (train, test)
+            For each fold, the other queries and its own, rows in the caller's order, made when needed.
+
+        Examples
+        --------
+        >>> import rankwood as rw
+        >>> [test.groups.ids.size for train, test in rw.make_ranking(10).folds(3)]
+        [4, 3, 3]
+        """
+        fold = random_folds(self.groups.ids.size, n, seed)
+        return ((self.select(fold != i), self.select(fold == i)) for i in range(n))

@@ -1,7 +1,7 @@
 """Generated ranking data, for tests, examples and benchmarks.
 
-Only arithmetic that has one right answer to the last bit is used (no logarithms, no library sums), so
-a seed means the same data on every machine and under every version of NumPy.
+All arithmetic is exactly specified to the last bit (no logarithms, no library sums), so a seed gives the
+same data on every machine and under every version of NumPy.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from rankwood.data.ranking_data import RankingData
 
 #: Shares of the documents with a label of at least 1, 2, 3 and 4.
 _SHARES = (0.42, 0.2, 0.08, 0.025)
-_SIGNAL = 9  # columns that tell something about the label
+_SIGNAL = 9  # columns that carry information about the label
 _DIGITS = 1000  # values have three decimals, which keeps files small
 
 
@@ -26,8 +26,8 @@ def make_ranking(
 ) -> RankingData:
     """Generate a data set with graded labels from 0 to 4, most of them 0.
 
-    What makes a document good differs from query to query: two non-linear mixtures of features, and a
-    feature of the query that says how much of each. The level of the features differs between queries
+    The relevance of a document is a mixture of two non-linear functions of its features, and the proportions
+    are a feature of the query. The level of the features differs between queries
     too, and some queries have few relevant documents or none. The remaining columns are noise: bell
     shaped, uniform, or counts that are mostly zero.
 
@@ -42,19 +42,19 @@ def make_ranking(
     seed : int
         The same seed gives the same data, to the last bit.
     noise : float
-        Weight of chance in the labels against that of the features, from 0 to 1.
+        Weight of random noise in the labels against that of the features, from 0 to 1.
     missing : float
         Share of missing values (NaN) in one feature of three, from 0 to 1.
 
     Returns
     -------
     RankingData
-        Documents of a query adjacent, in random order.
+        The documents of a query are adjacent, in random order.
 
     Examples
     --------
-    >>> from rankwood.data.synthetic import make_ranking
-    >>> make_ranking(50, documents=20)
+    >>> import rankwood as rw
+    >>> rw.make_ranking(50, documents=20)
     RankingData(1,000 documents, 50 queries, 20 features, labels 0 to 4)
     """
     rng = np.random.Generator(np.random.PCG64(checks.at_least(seed, 0, "seed")))
@@ -62,11 +62,11 @@ def make_ranking(
     checks.at_least(features, _SIGNAL, "features")
     kind = np.repeat(rng.random(queries), sizes)
     level = np.repeat(_bell(rng, queries), sizes)
-    worth, signal = _signal(rng, kind, level)
+    relevance, signal = _signal(rng, kind, level)
     share = _share(noise, "noise")
     # The query's own ease spreads its documents over the grades, up or down together.
     ease = np.repeat(_bell(rng, queries), sizes)
-    y = _grades((1 - share) * worth + share * _bell(rng, kind.size) + 0.7 * ease)
+    y = _grades((1 - share) * relevance + share * _bell(rng, kind.size) + 0.7 * ease)
     columns = [*signal, *_noise(rng, features - _SIGNAL, kind.size)]
     _drop(rng, columns, _share(missing, "missing"))
     order = np.argsort(rng.random(features), kind="stable")
@@ -89,7 +89,7 @@ def _share(value: float, name: str) -> float:
 
 
 def _bell(rng: np.random.Generator, size: int) -> np.ndarray:
-    """Return nearly normal numbers of mean 0 and variance 1: sums of three uniform ones."""
+    """Return sums of three uniform numbers: nearly normal, with mean 0 and variance 1."""
     a, b, c = (rng.random(size) for _ in range(3))
     return 2 * (a + b + c - 1.5)
 
@@ -97,13 +97,13 @@ def _bell(rng: np.random.Generator, size: int) -> np.ndarray:
 def _signal(
     rng: np.random.Generator, kind: np.ndarray, level: np.ndarray
 ) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return what documents are worth, and the columns that tell something about it."""
+    """Return the relevance of documents, and the columns that carry information about it."""
     size = kind.size
     match, title, link, fresh, spam = (_bell(rng, size) for _ in range(5))
     topical = np.maximum(match, title) + 0.5 * match * title
     # Newest is not best: there is a right age. Links count, with diminishing returns.
     popular = 2 * link / (1 + np.abs(link)) - 1.2 * np.abs(fresh - 0.4) + 1
-    worth = kind * topical + (1 - kind) * popular - 1.5 * (spam > 1)
+    relevance = kind * topical + (1 - kind) * popular - 1.5 * (spam > 1)
     columns = [
         kind,
         match + 0.5 * level,
@@ -113,18 +113,18 @@ def _signal(
         1 / (1 + np.maximum(0, spam + 1)),
         0.6 * match + 0.3 * title + _bell(rng, size) + level,
         0.5 * link - 0.4 * fresh + 1.2 * _bell(rng, size),
-        0.35 * worth + _bell(rng, size),
+        0.35 * relevance + _bell(rng, size),
     ]
     assert len(columns) == _SIGNAL
-    return worth, columns
+    return relevance, columns
 
 
-def _grades(worth: np.ndarray) -> np.ndarray:
+def _grades(relevance: np.ndarray) -> np.ndarray:
     """Return labels by rank, so that grades have the same shares in every data set."""
-    place = np.empty(worth.size)
-    place[np.argsort(-worth, kind="stable")] = np.arange(worth.size)
-    share = (place + 0.5) / worth.size
-    y = np.zeros(worth.size)
+    rank = np.empty(relevance.size)
+    rank[np.argsort(-relevance, kind="stable")] = np.arange(relevance.size)
+    share = (rank + 0.5) / relevance.size
+    y = np.zeros(relevance.size)
     for bound in _SHARES:
         y += share < bound
     return y
@@ -139,7 +139,7 @@ def _noise(rng: np.random.Generator, columns: int, size: int) -> list[np.ndarray
 
 
 def _drop(rng: np.random.Generator, columns: list[np.ndarray], missing: float) -> None:
-    """Put NaN in one column of three, in the same documents for all: those nobody has looked at."""
-    unseen = rng.random(columns[0].size) < missing
+    """Set every third column to NaN, in place, for the same random documents."""
+    incomplete = rng.random(columns[0].size) < missing
     for column in columns[1::3]:
-        column[unseen] = np.nan
+        column[incomplete] = np.nan

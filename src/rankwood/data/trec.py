@@ -1,7 +1,6 @@
 """Judgments and runs as TREC text: `qid 0 doc label` and `qid Q0 doc rank score tag`, a document a line."""
 
 import gzip
-import math
 import os
 import zlib
 from collections.abc import Iterable, Iterator
@@ -10,28 +9,55 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwood._core import checks
-from rankwood._core.atomic import replacing
 from rankwood._core.checks import InputError
+from rankwood._core.text import plural
 from rankwood.data.groups import Groups, group_rows
 from rankwood.data.ranking_data import RankingData
-
-Path = str | os.PathLike[str]
-_GZIP = b"\x1f\x8b"
+from rankwood.data.trec_lines import (
+    GZIP,
+    Path,
+    check_once,
+    check_pairs,
+    is_number,
+    numbers,
+    read_rows,
+    save_lines,
+    single_words,
+)
 
 
 class Qrels(NamedTuple):
-    """Judgments: a query id, a document id and a label each."""
+    """Judgments, as in a TREC qrels file.
+
+    Attributes
+    ----------
+    qid, doc : list of str
+        The query id and the document id of each judgment.
+    label : array
+        Its label.
+    """
 
     qid: list[str]
     doc: list[str]
     label: np.ndarray
 
     def __repr__(self) -> str:
-        return f"Qrels({len(self.qid):,} judgments, {len(set(self.qid)):,} queries)"
+        n_queries = len(set(self.qid))
+        return f"Qrels({plural(len(self.qid), 'judgment')}, {plural(n_queries, 'query')})"
 
 
 class Run(NamedTuple):
-    """What a system retrieved: a query id, a document id and a score each."""
+    """The documents that a system retrieved, as in a TREC run file.
+
+    Attributes
+    ----------
+    qid, doc : list of str
+        The query id and the id of each retrieved document.
+    score : array
+        Its score.
+    tag : str
+        The name of the run.
+    """
 
     qid: list[str]
     doc: list[str]
@@ -39,7 +65,8 @@ class Run(NamedTuple):
     tag: str = "rankwood"
 
     def __repr__(self) -> str:
-        return f"Run({self.tag!r}, {len(self.qid):,} documents, {len(set(self.qid)):,} queries)"
+        n_documents, n_queries = len(self.qid), len(set(self.qid))
+        return f"Run({self.tag!r}, {plural(n_documents, 'document')}, {plural(n_queries, 'query')})"
 
 
 def load_qrels(path: Path) -> Qrels:
@@ -48,6 +75,15 @@ def load_qrels(path: Path) -> Qrels:
     The second word is ignored. A document may be judged once for a query. A label below 0, which some
     collections give to spam, stays as it is and counts as 0 in `evaluate`.
 
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    Qrels
+
     Examples
     --------
     >>> import tempfile, os
@@ -55,12 +91,12 @@ def load_qrels(path: Path) -> Qrels:
     >>> with open(name, "w") as file:
     ...     size = file.write("q1 0 A 2\nq1 0 B 0\n")
     >>> load_qrels(name)
-    Qrels(2 judgments, 1 queries)
+    Qrels(2 judgments, 1 query)
     """
     name = os.fsdecode(path)
-    rows = _rows(name, "judgments", ("qid", "0", "doc", "label"))
-    label = _numbers(name, rows, 3, "label")
-    _check_once(name, rows, "judged")
+    rows = read_rows(name, "judgments", ("qid", "0", "doc", "label"))
+    label = numbers(name, rows, 3, "label")
+    check_once(name, rows, "judged")
     return Qrels([row[0] for row in rows], [row[2] for row in rows], label)
 
 
@@ -69,6 +105,15 @@ def load_run(path: Path) -> Run:
 
     Documents are ranked by their scores; the rank in the file is ignored, as trec_eval does.
 
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    Run
+
     Examples
     --------
     >>> import tempfile, os
@@ -76,28 +121,36 @@ def load_run(path: Path) -> Run:
     >>> with open(name, "w") as file:
     ...     size = file.write("q1 Q0 B 1 0.9 bm25\nq1 Q0 A 2 0.3 bm25\n")
     >>> load_run(name)
-    Run('bm25', 2 documents, 1 queries)
+    Run('bm25', 2 documents, 1 query)
     """
     name = os.fsdecode(path)
-    rows = _rows(name, "a run", ("qid", "Q0", "doc", "rank", "score", "tag"))
-    score = _numbers(name, rows, 4, "score")
-    _check_once(name, rows, "ranked")
+    rows = read_rows(name, "a run", ("qid", "Q0", "doc", "rank", "score", "tag"))
+    score = numbers(name, rows, 4, "score")
+    check_once(name, rows, "ranked")
     return Run([row[0] for row in rows], [row[2] for row in rows], score, rows[0][5])
 
 
 def save_qrels(data: Any, path: Path) -> None:
-    """Write judgments: those of `Qrels`, or the labels of a `RankingData`.
+    """Write judgments, lines of `qid 0 doc label`.
 
-    The documents of a `RankingData` are named by the ids in its comments, or by their row.
+    Parameters
+    ----------
+    data : Qrels or RankingData
+        Judgments, or labels. The documents of a `RankingData` are named by the ids in its comments, or by
+        their row.
+    path : str or path
+        The file to write, compressed with gzip if the name ends in `.gz`.
     """
     if isinstance(data, RankingData):
-        data = Qrels([str(q) for q in data.qid], _names(data), data.y)
-    _check_pairs(data.qid, data.doc)
+        data = Qrels([str(q) for q in data.qid], _document_names(data), data.y)
+    check_pairs(data.qid, data.doc)
     lines = (
-        f"{q} 0 {doc} {_plain(label)}\n"
-        for q, doc, label in zip(_words(data.qid), _words(data.doc), data.label, strict=True)
+        f"{q} 0 {doc} {_format_label(label)}\n"
+        for q, doc, label in zip(
+            single_words(data.qid), single_words(data.doc), data.label, strict=True
+        )
     )
-    _save(path, lines)
+    save_lines(path, lines)
 
 
 def save_run(data: Any, scores: Any, path: Path, *, tag: str = "rankwood") -> None:
@@ -116,15 +169,15 @@ def save_run(data: Any, scores: Any, path: Path, *, tag: str = "rankwood") -> No
         The name of the run, without blanks.
     """
     if isinstance(data, RankingData):
-        qid, doc = [str(q) for q in data.qid], _names(data)
+        qid, doc = [str(q) for q in data.qid], _document_names(data)
     else:
         qid, doc = (list(map(str, column)) for column in data)
     score = checks.vector(scores, "scores", len(doc))
-    (tag,) = _words([tag])
-    groups = group_rows(len(doc), np.array(_words(qid)))
-    names = _words(doc)
-    _check_pairs(qid, doc)
-    _save(path, _run_lines(groups, names, score, tag))
+    (tag,) = single_words([tag])
+    groups = group_rows(len(doc), np.array(single_words(qid)))
+    names = single_words(doc)
+    check_pairs(qid, doc)
+    save_lines(path, _run_lines(groups, names, score, tag))
 
 
 def _run_lines(groups: Groups, doc: list[str], score: np.ndarray, tag: str) -> Iterator[str]:
@@ -135,10 +188,17 @@ def _run_lines(groups: Groups, doc: list[str], score: np.ndarray, tag: str) -> I
             yield f"{q} Q0 {doc[row]} {rank} {float(score[row])!r} {tag}\n"
 
 
-def joined(
-    qrels: Qrels, run: Any, missing: Any = 0
-) -> tuple[np.ndarray, np.ndarray, Groups, np.ndarray]:
-    """Return labels, scores, groups and whether a document was ranked, of all judged or ranked documents.
+class JudgedRun(NamedTuple):
+    """All documents that were judged or ranked; `ranked` says which are in the run."""
+
+    y: np.ndarray
+    scores: np.ndarray
+    groups: Groups
+    ranked: np.ndarray
+
+
+def join_run(qrels: Qrels, run: Any, missing: Any = 0) -> JudgedRun:
+    """Return the documents of judgments and of a run, matched by query id and document id.
 
     Queries are those of the judgments, in their order; with ``missing="skip"`` only those that the run
     has too. A query's documents are by decreasing id, which is trec_eval's order of equal scores.
@@ -149,8 +209,8 @@ def joined(
         )
     wanted = dict.fromkeys(qrels.qid)
     if missing == "skip":
-        ranked = set(run.qid)
-        wanted = dict.fromkeys(q for q in wanted if q in ranked)
+        retrieved = set(run.qid)
+        wanted = dict.fromkeys(q for q in wanted if q in retrieved)
     elif not wanted.keys() & set(run.qid):
         wanted = {}
     if not wanted:
@@ -163,13 +223,13 @@ def joined(
     judged = _keys(qrels.qid, qrels.doc, query, place)
     given = _keys(run.qid, run.doc, query, place)
     keys = np.union1d(judged[judged >= 0], given[given >= 0])
-    y, scores, found = np.zeros(keys.size), np.zeros(keys.size), np.zeros(keys.size, bool)
+    y, scores, ranked = np.zeros(keys.size), np.zeros(keys.size), np.zeros(keys.size, bool)
     y[np.searchsorted(keys, judged[judged >= 0])] = np.maximum(qrels.label[judged >= 0], 0.0)
     rows = np.searchsorted(keys, given[given >= 0])
-    scores[rows], found[rows] = run.score[given >= 0], True
+    scores[rows], ranked[rows] = run.score[given >= 0], True
     ids = np.array(list(wanted))
     groups = group_rows(keys.size, keys // len(names))
-    return y, scores, groups._replace(ids=ids[groups.ids]), found
+    return JudgedRun(y, scores, groups._replace(ids=ids[groups.ids]), ranked)
 
 
 def _keys(
@@ -184,7 +244,7 @@ def _keys(
 def looks_like(path: Path) -> str | None:
     """Return "qrels" or "run" if the first line of a file has the form of one, else None.
 
-    A pipe is left alone: what is read from it is gone.
+    A pipe is never read, since its content could not be read again.
     """
     if not os.path.isfile(path):
         return None
@@ -192,119 +252,22 @@ def looks_like(path: Path) -> str | None:
         with open(path, "rb") as file:
             start = file.read(2)
             file.seek(0)
-            source: Any = gzip.GzipFile(fileobj=file) if start == _GZIP else file
+            source: Any = gzip.GzipFile(fileobj=file) if start == GZIP else file
             words = source.readline(4096).decode("utf-8-sig", "replace").split()
     except (OSError, EOFError, zlib.error):
         return None
-    if len(words) == 4 and not words[1].startswith("qid:") and _is_number(words[3]):
+    if len(words) == 4 and not words[1].startswith("qid:") and is_number(words[3]):
         return "qrels"
-    if len(words) == 6 and not words[1].startswith("qid:") and _is_number(words[4]):
+    if len(words) == 6 and not words[1].startswith("qid:") and is_number(words[4]):
         return "run"
     return None
 
 
-def _is_number(word: str) -> bool:
-    try:
-        return math.isfinite(float(word))
-    except ValueError:
-        return False
-
-
-def _rows(path: str, what: str, form: tuple[str, ...]) -> list[list[str]]:
-    """Return the words of each line; there may be blank lines at the end only."""
-    shape = " ".join(form)
-    rows = [line.split() for line in _text(path, what).rstrip().splitlines()]
-    if not rows:
-        raise InputError(f"{path} is empty, expected {what}, lines of {shape!r}.")
-    for i, row in enumerate(rows, 1):
-        if len(row) != len(form):
-            raise InputError(
-                f"{path}, line {i}: expected {len(form)} words, {shape!r}, got {len(row)}."
-            )
-    return rows
-
-
-def _text(path: str, what: str) -> str:
-    try:
-        with open(path, "rb") as file:
-            raw = file.read()
-        return (gzip.decompress(raw) if raw[:2] == _GZIP else raw).decode("utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist, expected a file of {what}.") from None
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(
-            f"{path} starts like a gzip file but can't be decompressed ({error}), expected a complete "
-            "gzip file: copy or download it again."
-        ) from None
-    except OSError as error:
-        raise InputError(f"{path} can't be read: {error.strerror or error}.") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is a binary file, expected {what} as text.") from None
-
-
-def _numbers(path: str, rows: list[list[str]], column: int, name: str) -> np.ndarray:
-    try:
-        values = [float(row[column]) for row in rows]
-    except ValueError:
-        values = [float(row[column]) if _is_number(row[column]) else math.nan for row in rows]
-    for i, value in enumerate(values, 1):
-        if not math.isfinite(value):
-            raise InputError(
-                f"{path}, line {i}: expected a finite number as {name}, got {rows[i - 1][column]!r}."
-            )
-    return np.array(values)
-
-
-def _check_once(path: str, rows: list[list[str]], done: str) -> None:
-    seen: dict[tuple[str, str], int] = {}
-    for i, row in enumerate(rows, 1):
-        before = seen.setdefault((row[0], row[2]), i)
-        if before != i:
-            raise InputError(
-                f"{path}, line {i}: document {row[2]!r} of query {row[0]!r} is {done} on line {before} "
-                "already, expected once; delete one of the lines."
-            )
-
-
-def _check_pairs(qid: list[str], doc: list[str]) -> None:
-    seen: dict[tuple[str, str], int] = {}
-    for row, pair in enumerate(zip(qid, doc, strict=True)):
-        before = seen.setdefault(pair, row)
-        if before != row:
-            raise InputError(
-                f"document {pair[1]!r} of query {pair[0]!r} is at row {before} and at row {row}, expected "
-                "once; give each document of a query its own id."
-            )
-
-
-def _names(data: RankingData) -> list[str]:
+def _document_names(data: RankingData) -> list[str]:
     """Return a name for each document: its id in the comments, else its row."""
     ids: Iterable[str] = data.comments.doc_ids if data.comments is not None else [""] * len(data)
     return [doc or str(row) for row, doc in enumerate(ids)]
 
 
-def _words(texts: list[str]) -> list[str]:
-    for text in texts:
-        if not text or text.split() != [text]:
-            raise InputError(
-                f"TREC files separate by blanks, so ids are single words, got {text!r}."
-            )
-    return texts
-
-
-def _plain(label: float) -> str:
+def _format_label(label: float) -> str:
     return str(int(label)) if label == int(label) else repr(float(label))
-
-
-def _save(path: Path, lines: Iterable[str]) -> None:
-    name = os.fsdecode(path)
-    raw = "".join(lines).encode("utf-8")
-    try:
-        with replacing(name) as file:
-            # Without name and time, the same data give the same bytes.
-            file.write(gzip.compress(raw, mtime=0) if name.endswith(".gz") else raw)
-    except OSError as error:
-        raise InputError(
-            f"{name} can't be written ({error.strerror or error}), expected a name in a directory "
-            "that exists and may be written to."
-        ) from error

@@ -1,4 +1,4 @@
-"""The best documents of each list, and scores that put them above the others."""
+"""Cutting lists to their best documents, and scores that rank these above the others."""
 
 from typing import Any
 
@@ -8,96 +8,100 @@ from rankwood._core import checks
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
 
-_LARGEST = np.nextafter(np.finfo(np.float64).max, 0.0)  # with a number above it
-_CHANCE = 3  # folds of training, validation and new data have random numbers 0, 1 and 2
+_LARGEST = np.nextafter(np.finfo(np.float64).max, 0.0)  # np.spacing of the largest number is NaN
+_TIES = 3  # a random stream of its own: folds of training, validation and new data have 0, 1 and 2
 
 
-def best(data: RankingData, scores: np.ndarray, top: int, seed: int) -> np.ndarray:
+def top_mask(data: RankingData, scores: np.ndarray, top: int, seed: int) -> np.ndarray:
     """Return a mask of the rows with the `top` highest scores of each query.
 
-    Where equal scores lie across the cut, lots are drawn: by the features, so that the order of rows, which may tell
-    about labels, doesn't matter; and among rows of equal features by chance.
+    Ties at the cut are broken by a hash of the feature values, not by row order, which may leak labels; rows with
+    equal features are drawn at random.
     """
-    order, place = _ranked(scores, data.groups)
+    order, rank = _ranked(scores, data.groups)
     mask = np.empty(scores.size, bool)
-    mask[order] = place < top
-    tied = _across(scores, mask, data.groups)
+    mask[order] = rank < top
+    tied = _tied_at_cut(scores, mask, data.groups)
     if tied.size:
         query = data.groups.per_row(np.arange(data.groups.ids.size))
-        seats = np.bincount(query[tied], mask[tied])
-        chance = np.random.default_rng([seed, _CHANCE]).random(scores.size)[tied]
-        drawn = tied[np.lexsort((chance, _lots(data.X, tied, query[tied], seed), query[tied]))]
+        n_kept = np.bincount(query[tied], mask[tied])
+        noise = np.random.default_rng([seed, _TIES]).random(scores.size)[tied]
+        keys = _tie_keys(data.X, tied, query[tied], seed)
+        drawn = tied[np.lexsort((noise, keys, query[tied]))]
         begin = np.searchsorted(query[drawn], query[drawn])
-        mask[drawn] = np.arange(drawn.size) - begin < seats[query[drawn]]
+        mask[drawn] = np.arange(drawn.size) - begin < n_kept[query[drawn]]
     return mask
 
 
-def _across(scores: np.ndarray, mask: np.ndarray, groups: Groups) -> np.ndarray:
+def _tied_at_cut(scores: np.ndarray, mask: np.ndarray, groups: Groups) -> np.ndarray:
     """Return the rows with the score of both the last row above the cut and the first one below it."""
-    each = groups.rows, groups.ptr[:-1]
-    lowest = np.minimum.reduceat(np.where(mask, scores, np.inf)[each[0]], each[1])
-    highest = np.maximum.reduceat(np.where(mask, -np.inf, scores)[each[0]], each[1])
+    rows, starts = groups.rows, groups.ptr[:-1]
+    lowest = np.minimum.reduceat(np.where(mask, scores, np.inf)[rows], starts)
+    highest = np.maximum.reduceat(np.where(mask, -np.inf, scores)[rows], starts)
     level = groups.per_row(np.where(lowest == highest, lowest, np.nan))
     return np.flatnonzero(scores == level)
 
 
-def _lots(X: Any, rows: np.ndarray, query: np.ndarray, seed: int) -> np.ndarray:
-    """Return a number for each row, made of its values, of all rows of its query in any order, and of the seed."""
-    digest = _digests(X, rows)
-    together = np.zeros(query.max() + 1, np.uint64)
-    np.add.at(together, query, digest)
-    return _mixed(digest ^ _mixed(together[query] + np.uint64(seed)))
+def _tie_keys(X: Any, rows: np.ndarray, query: np.ndarray, seed: int) -> np.ndarray:
+    """Return a hash of each row: of its features, of the set of tied rows of its query, and of the seed."""
+    hashes = _row_hashes(X, rows)
+    of_query = np.zeros(query.max() + 1, np.uint64)
+    np.add.at(of_query, query, hashes)
+    return splitmix64(hashes ^ splitmix64(of_query[query] + np.uint64(seed)))
 
 
-def _digests(X: Any, rows: np.ndarray) -> np.ndarray:
-    """Return a number for each row, made of its values that aren't 0."""
-    if hasattr(X, "indptr"):  # sparse, and stays so
+def _row_hashes(X: Any, rows: np.ndarray) -> np.ndarray:
+    """Return a hash of each row: the sum of the hashes of its values that aren't 0."""
+    if hasattr(X, "indptr"):  # a sparse matrix, which stays sparse
         some = X[rows]
-        ends = np.append(np.uint64(0), np.cumsum(_digest(some.data, some.indices)))
-        return ends[some.indptr[1:]] - ends[some.indptr[:-1]]
-    digest = np.zeros(rows.size, np.uint64)
+        sums = np.append(np.uint64(0), np.cumsum(_value_hashes(some.data, some.indices)))
+        return sums[some.indptr[1:]] - sums[some.indptr[:-1]]
+    hashes = np.zeros(rows.size, np.uint64)
     for column in range(X.shape[1]):
-        digest += _digest(X[rows, column], np.full(rows.size, column))
-    return digest
+        hashes += _value_hashes(X[rows, column], np.full(rows.size, column))
+    return hashes
 
 
-def _digest(values: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    numbers = np.asarray(values, dtype=np.float64) + 0.0  # -0 is 0
-    numbers[np.isnan(numbers)] = np.nan  # of many that there are, one
-    mixed = _mixed(numbers.view(np.uint64) + _mixed(columns.astype(np.uint64) + np.uint64(1)))
-    return np.where(numbers == 0, np.uint64(0), mixed)
+def _value_hashes(values: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    numbers = np.asarray(values, dtype=np.float64) + 0.0  # -0 becomes 0
+    numbers[np.isnan(numbers)] = np.nan  # the canonical NaN
+    of_column = splitmix64(columns.astype(np.uint64) + np.uint64(1))
+    hashes = splitmix64(numbers.view(np.uint64) + of_column)
+    return np.where(numbers == 0, np.uint64(0), hashes)
 
 
-def _mixed(words: np.ndarray) -> np.ndarray:
-    """Return words of which each bit depends on all bits of the given ones: the finalizer of SplitMix64."""
+def splitmix64(words: np.ndarray) -> np.ndarray:
+    """Hash each word: the finalizer of SplitMix64, in which each bit depends on all bits."""
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return words ^ (words >> np.uint64(31))
 
 
-def stacked(upper: np.ndarray, scores: np.ndarray, mask: np.ndarray, groups: Groups) -> np.ndarray:
-    """Return one score per row: those of the rows in `mask` as given, the others below them in their own order.
+def merge_scores(
+    top_scores: np.ndarray, scores: np.ndarray, mask: np.ndarray, groups: Groups
+) -> np.ndarray:
+    """Return one score per row: `top_scores` for the rows in `mask`, and lower ones, in order of `scores`, for others.
 
-    In each query the others have the lowest score of those above less 1, 2, ..., one step for each
-    different value of `scores`: no two of them become equal, or different, by rounding. Where numbers are too large to
-    be 1 apart, the step is the power of 2 that is twice their distance.
+    In each query, the other rows get the lowest of its top scores less 1, 2, ..., a step for each distinct value of
+    `scores`, so that rounding neither makes nor breaks ties. Where float64 numbers are more than 1/2 apart, steps
+    are twice as large as the spacing of numbers.
     """
-    if not np.isfinite(upper).all():
-        at = int(np.flatnonzero(~np.isfinite(upper))[0])
+    if not np.isfinite(top_scores).all():
+        at = int(np.flatnonzero(~np.isfinite(top_scores))[0])
         raise checks.InputError(
-            f"second-stage scores must be finite numbers, got {upper[at]} at row {np.flatnonzero(mask)[at]}."
+            f"second-stage scores must be finite numbers, got {top_scores[at]} at row {np.flatnonzero(mask)[at]}."
         )
     out = np.empty(scores.size)
-    out[mask] = upper
+    out[mask] = top_scores
     lowest = np.minimum.reduceat(np.where(mask, out, np.inf)[groups.rows], groups.ptr[:-1])
-    order, place = _ranked(np.where(mask, np.inf, scores), groups)
+    order, rank = _ranked(np.where(mask, np.inf, scores), groups)
     score, rest = scores[order], ~mask[order]
-    new = rest & np.append(True, ~rest[:-1] | (score[1:] != score[:-1]) | (place[1:] == 0))
-    steps = np.append(0, np.cumsum(new))
+    is_new = rest & np.append(True, ~rest[:-1] | (score[1:] != score[:-1]) | (rank[1:] == 0))
+    steps = np.append(0, np.cumsum(is_new))
     step = steps[1:] - np.repeat(steps[groups.ptr[:-1]], groups.sizes)
     with np.errstate(over="ignore"):
-        size = _step(lowest, steps[groups.ptr[1:]] - steps[groups.ptr[:-1]])
-        lower = np.repeat(lowest, groups.sizes) - np.repeat(size, groups.sizes) * step
+        gap = _gap_below(lowest, steps[groups.ptr[1:]] - steps[groups.ptr[:-1]])
+        lower = np.repeat(lowest, groups.sizes) - np.repeat(gap, groups.sizes) * step
     out[order[rest]] = lower[rest]
     if not np.isfinite(out).all():
         raise checks.InputError(
@@ -106,17 +110,17 @@ def stacked(upper: np.ndarray, scores: np.ndarray, mask: np.ndarray, groups: Gro
     return out
 
 
-def _step(lowest: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Return by query how far apart `count` scores below the lowest are put: 1, or more among large numbers."""
+def _gap_below(lowest: np.ndarray, n_steps: np.ndarray) -> np.ndarray:
+    """Return the size of `n_steps` steps below the lowest score of each query: 1, or more among large numbers."""
     size = np.ones(lowest.size)
     for _ in range(2):  # larger steps may lead to larger numbers
-        far = np.minimum(np.abs(lowest), _LARGEST) + count * size
+        far = np.minimum(np.abs(lowest), _LARGEST) + n_steps * size
         size = np.maximum(1.0, 2.0 * np.spacing(np.minimum(far, _LARGEST)))
     return size
 
 
 def _ranked(scores: np.ndarray, groups: Groups) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows by query and decreasing score, and the place of each in its query, counted from 0."""
+    """Return the rows by query and decreasing score, and the rank of each in its query, counted from 0."""
     query = groups.per_row(np.arange(groups.ids.size))
-    place = np.arange(scores.size) - np.repeat(groups.ptr[:-1], groups.sizes)
-    return np.lexsort((-scores, query)), place
+    rank = np.arange(scores.size) - np.repeat(groups.ptr[:-1], groups.sizes)
+    return np.lexsort((-scores, query)), rank

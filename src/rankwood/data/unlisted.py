@@ -1,61 +1,76 @@
-"""Labels of documents that belong to a query and are not in its list: what a first stage has cut away."""
+"""Labels of documents that belong to a query but are not in its list: those a first stage cut away."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwood._core import checks
+from rankwood._core.text import plural
 from rankwood.data.groups import Groups
 
 
-class Beyond(NamedTuple):
-    """Labels by query: query q has `y[ptr[q]:ptr[q + 1]]` beyond its list."""
+class UnlistedLabels(NamedTuple):
+    """Labels of documents that are not in the lists: query q has `y[ptr[q]:ptr[q + 1]]`."""
 
     ptr: np.ndarray
     y: np.ndarray
 
+    @classmethod
+    def from_lists(cls, labels: Any, n_queries: int) -> "UnlistedLabels":
+        """Return labels given as one sequence per query, or as they are."""
+        if isinstance(labels, cls):
+            return labels
+        labels = list(labels)
+        if len(labels) != n_queries:
+            raise checks.InputError(
+                f"unlisted has labels for {plural(len(labels), 'query')}, but there are {n_queries}: give a "
+                "list for each, in order of first appearance."
+            )
+        try:
+            lists = [checks.labels(one) if np.size(one) else np.empty(0) for one in labels]
+        except checks.InputError as error:
+            raise checks.InputError(f"in unlisted, {error}") from None
+        return cls._of(lists)
+
+    @classmethod
+    def from_rows(cls, y: np.ndarray, query: np.ndarray, n_queries: int) -> "UnlistedLabels":
+        """Return labels given as one row per document, with the position of its query."""
+        counts = np.bincount(query, minlength=n_queries)
+        ptr = np.concatenate([[0], np.cumsum(counts)])
+        return cls(ptr, y[np.argsort(query, kind="stable")])
+
+    @classmethod
+    def _of(cls, lists: list[np.ndarray]) -> "UnlistedLabels":
+        ptr = np.concatenate([[0], np.cumsum([one.size for one in lists])]).astype(np.int64)
+        return cls(ptr, np.concatenate([np.empty(0), *lists]))
+
     @property
     def sizes(self) -> np.ndarray:
-        """Documents of each query that are not in its list."""
+        """Number of documents of each query that are not in its list."""
         return np.diff(self.ptr)
 
-    def select(self, queries: np.ndarray) -> "Beyond":
+    def lists(self) -> list[np.ndarray]:
+        """Return the labels of each query."""
+        return np.split(self.y, self.ptr[1:-1])
+
+    def select(self, queries: np.ndarray) -> "UnlistedLabels":
         """Return the labels of the queries at these positions, in this order."""
-        kept = [self.y[self.ptr[q] : self.ptr[q + 1]] for q in queries]
-        return _joined(kept)
+        lists = self.lists()
+        return self._of([lists[q] for q in queries])
+
+    def followed_by(self, other: "UnlistedLabels") -> "UnlistedLabels":
+        """Return the labels of both, query by query."""
+        pairs = zip(self.lists(), other.lists(), strict=True)
+        return self._of([np.append(first, second) for first, second in pairs])
 
     def extend(self, groups: Groups) -> Groups:
-        """Return groups of all documents: rows behind those of the list stand for the labels beyond it."""
+        """Return groups of all documents; those not listed have the rows behind the listed ones."""
         rows = np.empty(groups.rows.size + self.y.size, np.int64)
-        inside = np.arange(groups.rows.size) + np.repeat(self.ptr[:-1], groups.sizes)
-        outside = np.arange(self.y.size) + np.repeat(groups.ptr[1:], self.sizes)
-        rows[inside] = groups.rows
-        rows[outside] = groups.rows.size + np.arange(self.y.size)
+        listed = np.arange(groups.rows.size) + np.repeat(self.ptr[:-1], groups.sizes)
+        unlisted = np.arange(self.y.size) + np.repeat(groups.ptr[1:], self.sizes)
+        rows[listed] = groups.rows
+        rows[unlisted] = groups.rows.size + np.arange(self.y.size)
         return groups._replace(ptr=groups.ptr + self.ptr, rows=rows)
 
 
-def beyond_lists(given: Any, queries: int) -> Beyond:
-    """Return labels beyond the lists, given as they are or as one sequence of labels per query."""
-    if isinstance(given, Beyond):
-        return given
-    labels = list(given)
-    if len(labels) != queries:
-        raise checks.InputError(
-            f"beyond has labels for {len(labels)} queries, but there are {queries}: give a list for each, in "
-            "order of first appearance."
-        )
-    try:
-        return _joined([checks.labels(one) if np.size(one) else np.empty(0) for one in labels])
-    except checks.InputError as error:
-        raise checks.InputError(f"in beyond, {error}") from None
-
-
-def beyond_rows(y: np.ndarray, query: np.ndarray, queries: int) -> Beyond:
-    """Return the labels of rows beyond the lists of their queries."""
-    counts = np.bincount(query, minlength=queries)
-    return Beyond(np.concatenate([[0], np.cumsum(counts)]), y[np.argsort(query, kind="stable")])
-
-
-def _joined(labels: list[np.ndarray]) -> Beyond:
-    ptr = np.concatenate([[0], np.cumsum([one.size for one in labels])]).astype(np.int64)
-    return Beyond(ptr, np.concatenate([np.empty(0), *labels]))
+Beyond = UnlistedLabels  # the former name

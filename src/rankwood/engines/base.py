@@ -112,10 +112,10 @@ def find(name: Any) -> Any:
         ) from None
 
 
-def check(name: Any, objective: Any, beyond: bool = False) -> None:
+def check(name: Any, objective: Any, unlisted: bool = False) -> None:
     """Raise unless an engine is installed and can train an objective.
 
-    `beyond` tells whether queries have documents that are not in the lists, which ideals of metrics count.
+    `unlisted` tells whether queries have documents that are not in the lists, which ideals of metrics count.
     """
     abilities = abilities_of(name)
     # The units come first, so that no one installs an engine that can't help.
@@ -125,10 +125,10 @@ def check(name: Any, objective: Any, beyond: bool = False) -> None:
     if abilities.takes_gradients:
         return
     module.native(objective)
-    if beyond and has_ideal(objective):
+    if unlisted and has_ideal(objective):
         raise checks.InputError(
             f"engine={name!r} has losses of its own, whose ideal is that of the lists alone; leave out "
-            "`beyond` (in TwoStage: ideal='list') or take another engine."
+            "`unlisted` (in TwoStage: ideal='list') or take another engine."
         )
 
 

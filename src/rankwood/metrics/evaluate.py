@@ -12,9 +12,9 @@ from rankwood._core.parts import check_labels, lower, part
 from rankwood._core.records import documents, lend
 from rankwood._core.sorting import make_sort_scratch, shell_sort, sort_down
 from rankwood._core.verbs import verb
-from rankwood.data.ranking_data import grouped
-from rankwood.data.trec import Qrels, joined
-from rankwood.data.unlisted import Beyond
+from rankwood.data.labels import labels_and_groups
+from rankwood.data.trec import Qrels, join_run
+from rankwood.data.unlisted import UnlistedLabels
 from rankwood.metrics import conventions
 from rankwood.metrics.conventions import CONVENTIONS, DEFAULTS, EMPTY, TIES
 from rankwood.metrics.evaluation import Evaluation
@@ -104,18 +104,20 @@ def evaluate(
     """
     known = conventions.rules(convention, ties, empty)
     built = {name: conventions.build(m, known) for name, m in _listed(metrics).items()}
-    found, beyond = None, getattr(y, "beyond", None)
+    found, unlisted = None, getattr(y, "unlisted", None)
     if isinstance(y, Qrels):
         _check_alone(qid, group)
-        y, scores, groups, found = joined(y, scores, known["missing"])
+        y, scores, groups, found = join_run(y, scores, known["missing"])
     else:
-        y, groups = grouped(y, qid, group)
+        y, groups = labels_and_groups(y, qid, group)
         scores = checks.vector(scores, "scores", y.size)
     if known["scores"] == "float32":
         scores = scores.astype(np.float32).astype(np.float64)
     parts = {name: part for name, (part, _) in built.items()}
     rule = {name: own for name, (_, own) in built.items()}
-    ev = Evaluator(parts, y, groups, known["ties"], rule, n_jobs, found, beyond)(scores)
+    ev = Evaluator(
+        parts, y, groups, known["ties"], rule, n_jobs=n_jobs, found=found, unlisted=unlisted
+    )(scores)
     if convention is not None:
         ev.conventions["convention"] = convention
     return ev
@@ -162,7 +164,7 @@ class Evaluator:
     found : array of bool, optional
         Whether a document was ranked at all. Others count in what is relevant and nowhere else; but where less is
         better they come last, by label, as nothing may be gained by leaving out a relevant one.
-    beyond : Beyond, optional
+    unlisted : UnlistedLabels, optional
         Labels of documents that belong to the queries and are not among the scores: none of them was ranked.
     """
 
@@ -173,13 +175,14 @@ class Evaluator:
         groups: Any,
         ties: str = "worst",
         empty: Any = 0,
+        *,
         n_jobs: int | None = None,
         found: np.ndarray | None = None,
-        beyond: Beyond | None = None,
+        unlisted: UnlistedLabels | None = None,
     ) -> None:
-        if beyond is not None:
-            found, groups = np.arange(y.size + beyond.y.size) < y.size, beyond.extend(groups)
-            y = np.append(y, beyond.y)
+        if unlisted is not None:
+            found = np.arange(y.size + unlisted.y.size) < y.size
+            groups, y = unlisted.extend(groups), np.append(y, unlisted.y)
         self.metrics = metrics
         self.ties = ties
         self.empty = empty if isinstance(empty, dict) else dict.fromkeys(metrics, empty)

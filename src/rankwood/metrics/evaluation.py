@@ -1,10 +1,15 @@
 """The result of an evaluation: numbers, not their rendering."""
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from rankwood._core.checks import InputError
+from rankwood._core.text import plural
+from rankwood.data.groups import check_ids_differ, join_ids
 
 
 class Evaluation:
@@ -39,12 +44,64 @@ class Evaluation:
         for name, column in values.items():
             self.per_query[name] = column
 
+    @staticmethod
+    def concat(parts: Sequence["Evaluation"]) -> "Evaluation":
+        """Join evaluations of different queries, such as the test parts of a cross-validation.
+
+        Parameters
+        ----------
+        parts : sequence of Evaluation
+            They must have the same metrics, in any order, and the same conventions.
+
+        Returns
+        -------
+        Evaluation
+            The queries of the first part, then those of the second, and so on.
+
+        Raises
+        ------
+        InputError
+            If metrics, their definitions or conventions differ, or a query is in two parts.
+
+        Examples
+        --------
+        >>> import rankwood as rw
+        >>> parts = [rw.evaluate("ndcg", [2, 1, 0], [0.9, 0.5, 0.1], qid=[q] * 3) for q in "ab"]
+        >>> rw.Evaluation.concat(parts)
+        Evaluation(ndcg=1.00000; 2 queries)
+        """
+        parts = list(parts)
+        if not parts:
+            raise InputError("there are no parts: expected at least one Evaluation.")
+        for i, part in enumerate(parts):
+            if not isinstance(part, Evaluation):
+                raise InputError(f"part {i} must be an Evaluation, got {type(part).__name__}.")
+            _check_same(i, part, parts[0])
+        ids = [part.per_query["qid"] for part in parts]
+        check_ids_differ(ids)
+        metrics = parts[0].metrics
+        values = {m: np.concatenate([part.per_query[m] for part in parts]) for m in metrics}
+        definitions = {m: text for part in parts for m, text in part.definitions.items()}
+        return Evaluation(join_ids(ids), values, parts[0].conventions, definitions)
+
     def mean(self) -> dict[str, float]:
-        """Mean of each metric over the queries that were not skipped; NaN if all were."""
+        """Return the mean of each metric over the queries that were not skipped.
+
+        Returns
+        -------
+        dict
+            Means by name; NaN if all queries were skipped.
+        """
         return {name: _mean(self.per_query[name]) for name in self.metrics}
 
     def to_csv(self, path: str | Path) -> None:
-        """Write the table of queries as CSV."""
+        """Write the table of queries as CSV.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write: a column `qid` and one per metric.
+        """
         with open(path, "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(["qid", *self.metrics])
@@ -52,9 +109,33 @@ class Evaluation:
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name}={mean:.5f}" for name, mean in self.mean().items())
-        return f"Evaluation({means}; {self.per_query.size:,} queries)"
+        return f"Evaluation({means}; {plural(self.per_query.size, 'query')})"
 
 
 def _mean(values: np.ndarray) -> float:
     kept = values[~np.isnan(values)]
     return float(kept.mean()) if kept.size else float("nan")
+
+
+def _check_same(i: int, part: Evaluation, first: Evaluation) -> None:
+    """Raise unless part `i` was made by the same metrics and conventions as the first one."""
+    if set(part.metrics) != set(first.metrics):
+        name = next(iter(set(part.metrics) ^ set(first.metrics)))
+        has, lacks = (i, 0) if name in part.metrics else (0, i)
+        raise InputError(
+            f"part {has} has the metric {name!r}, but part {lacks} doesn't: evaluate all parts by the same "
+            "metrics."
+        )
+    differences = [
+        (f"conventions differ in {name!r}", first.conventions.get(name), part.conventions.get(name))
+        for name in {**first.conventions, **part.conventions}
+    ]
+    differences += [  # a definition that isn't known can't differ
+        (f"definitions of {name!r} differ", first.definitions[name], part.definitions[name])
+        for name in first.definitions.keys() & part.definitions.keys()
+    ]
+    for what, ours, theirs in differences:
+        if ours != theirs:
+            raise InputError(
+                f"{what}: {ours!r} in part 0 and {theirs!r} in part {i}; evaluate all parts in the same way."
+            )

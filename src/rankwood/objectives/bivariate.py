@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankwood._core import checks
-from rankwood.data.ranking_data import grouped
+from rankwood.data.labels import labels_and_groups
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.lifted import Bivariate
@@ -33,7 +33,7 @@ def bivariate_gradients(
     objective : str or part
         A name such as ``"lambdarank-ndcg@5"``, with or without ``bi-``, or a composition.
     y : array or RankingData
-        Labels of the n documents, or a data set of one query; ideals count the labels in its `beyond`.
+        Labels of the n documents, or a data set of one query; ideals count its `unlisted` labels.
     S : array of n rows and n columns
         Scores of the ordered pairs; the diagonal isn't read.
     seed, round : int
@@ -46,8 +46,8 @@ def bivariate_gradients(
     >>> g.tolist(), h.tolist()
     ([[0.0, -1.0], [1.0, 0.0]], [[0.0, 1.0], [1.0, 0.0]])
     """
-    unlisted = getattr(y, "beyond", None)
-    y, groups = grouped(y, None, None)
+    unlisted = getattr(y, "unlisted", None)
+    y, groups = labels_and_groups(y, None, None)
     if groups.ids.size > 1:
         raise checks.InputError(
             f"bivariate_gradients is for one query, got {groups.ids.size:,}: give it one, data.select([0])."

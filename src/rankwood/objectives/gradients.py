@@ -9,7 +9,8 @@ from rankwood._core.compile import callable_kernel
 from rankwood._core.parts import all_parts, lower
 from rankwood._core.rng import round_state
 from rankwood.data.groups import Groups
-from rankwood.data.ranking_data import grouped
+from rankwood.data.labels import labels_and_groups
+from rankwood.data.unlisted import UnlistedLabels
 from rankwood.objectives._kernels.listwise import ListSteps, ToPairs, listwise, listwise_scratch
 from rankwood.objectives._kernels.pairwise import pairwise, pairwise_scratch
 from rankwood.objectives._kernels.plan import LabelledLists, make_plan
@@ -55,7 +56,7 @@ class GradientComputer:
         real: type = np.float64,
         n_jobs: int | None = None,
         seed: int = 0,
-        unlisted: Any = None,
+        unlisted: UnlistedLabels | None = None,
         compiled: bool = True,
     ) -> None:
         self.objective, self.groups = objective, groups
@@ -191,8 +192,8 @@ def gradients(
             f"gradients are those of documents, and {objective!r} has gradients of pairs: use "
             "bivariate_gradients(objective, y, S), with the pair scores S of one query."
         )
-    unlisted = getattr(y, "beyond", None)
-    y, groups = grouped(y, qid, group)
+    unlisted = getattr(y, "unlisted", None)
+    y, groups = labels_and_groups(y, qid, group)
     scores = checks.vector(scores, "scores", y.size)
     seed, round = checks.at_least(seed, 0, "seed"), checks.at_least(round, 0, "round")
     computer = GradientComputer(made, y, groups, n_jobs=n_jobs, seed=seed, unlisted=unlisted)

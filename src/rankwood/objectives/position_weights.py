@@ -12,7 +12,7 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood._core.parts import is_part
-from rankwood.data.ranking_data import grouped
+from rankwood.data.labels import labels_and_groups
 from rankwood.objectives.families.registry import OBJECTIVES
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.inspection import single_use_computer, weights_only
@@ -65,7 +65,7 @@ def heat(objective: Any, n: int = 10) -> np.ndarray:
     n = checks.at_least(n, 1, "n")
     relevant = getattr(objective.labels, "rel", 1.0)
     # Query i has its only relevant document at position i.
-    y, groups = grouped((relevant * np.eye(n)).ravel(), None, np.full(n, n))
+    y, groups = labels_and_groups((relevant * np.eye(n)).ravel(), None, np.full(n, n))
     scores = np.tile(np.arange(n, 0.0, -1.0), n)
     compute = single_use_computer(objective, y, groups)
     weights = compute(scores)[1].reshape(n, n)

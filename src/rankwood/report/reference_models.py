@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rankwood.data.ranking_data import grouped
+from rankwood.data.labels import labels_and_groups
 from rankwood.data.trec import Qrels, Run
 from rankwood.metrics.evaluate import evaluate
 from rankwood.metrics.evaluation import Evaluation
@@ -64,5 +64,5 @@ def _scores(y: Any, qid: Any, group: Any, factor: float) -> Any:
     """Return labels times a factor as scores; for judgments, as a run of all judged documents."""
     if isinstance(y, Qrels):
         return Run(y.qid, y.doc, y.label * factor)
-    labels, _ = grouped(y, qid, group)
+    labels, _ = labels_and_groups(y, qid, group)
     return labels * factor

@@ -10,10 +10,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from rankwood._core import checks
+from rankwood.data.arguments import missing_column
 from rankwood.data.frames import column, column_names, is_frame, matrix
-from rankwood.data.ranking_data import RankingData, lacking, training_data
+from rankwood.data.ranking_data import RankingData
 from rankwood.metrics.evaluate import evaluate, named_metrics
 from rankwood.training import model_file
+from rankwood.training.inputs import training_data
 
 # Labels and query ids may be columns of a table, by name.
 Labels: TypeAlias = ArrayLike | str | None
@@ -151,6 +153,6 @@ def matching_features(X: Any, qid: Any, names: list[str] | None) -> tuple[Any, A
     if names and is_frame(X):
         missing = [name for name in names if name not in column_names(X)]
         if missing:
-            raise lacking(missing[0], column_names(X))
+            raise missing_column(missing[0], column_names(X))
         return matrix(X, only=names)[0], qid
     return matrix(X, drop)[0], qid

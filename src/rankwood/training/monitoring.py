@@ -51,7 +51,7 @@ class EarlyStopping:
         if valid is not None:
             try:
                 self._evaluator = Evaluator(
-                    metrics, valid.y, valid.groups, n_jobs=n_jobs, beyond=valid.beyond
+                    metrics, valid.y, valid.groups, n_jobs=n_jobs, unlisted=valid.unlisted
                 )
             except checks.InputError as error:
                 raise checks.InputError(f"eval_metric on the validation data: {error}") from None

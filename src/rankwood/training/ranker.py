@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankwood._core import checks
 from rankwood.data.groups import group_rows
-from rankwood.data.ranking_data import RankingData, training_data, validation_data
+from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.gradients import GradientComputer
@@ -21,6 +21,7 @@ from rankwood.training.estimator import (
     check_queries_once,
     matching_features,
 )
+from rankwood.training.inputs import training_data, validation_data
 from rankwood.training.monitoring import EarlyStopping, Recorder
 from rankwood.training.parameters import check_shared, engine_params
 from rankwood.training.run import TrainingRun
@@ -210,7 +211,7 @@ class Ranker(RankingEstimator):
         valid = None if valid is None else validation_data(valid, train)
         rounds = check_shared(self)
         objective = to_objective(self.objective)
-        base.check(self.engine, objective, train.beyond is not None)
+        base.check(self.engine, objective, train.unlisted is not None)
         groups = train.groups.shuffled(self.random_state) if self.shuffle else train.groups
         computer = GradientComputer(
             objective,
@@ -220,7 +221,7 @@ class Ranker(RankingEstimator):
             real=np.float32,
             n_jobs=self.n_jobs,
             seed=self.random_state,
-            unlisted=train.beyond,
+            unlisted=train.unlisted,
         )
         recorder = Recorder(self.record, computer, train.y, groups)
         stopping = EarlyStopping(self.eval_metric, self.early_stopping_rounds, valid, self.n_jobs)

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from rankwood._core import checks
-from rankwood.data.ranking_data import RankingData, validation_data
+from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
 from rankwood.metrics.evaluate import named_metrics
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.units import unit_of
 from rankwood.training.estimator import check_queries_once
+from rankwood.training.inputs import validation_data
 from rankwood.training.monitoring import named_records, records_of
 from rankwood.training.parameters import check_shared, engine_params
 from rankwood.training.ranker import Ranker
@@ -38,7 +39,7 @@ def check_two_stage(model: Any, train: RankingData, valid: RankingData | None) -
     for stage in ("first", "second"):
         _check_kind(getattr(model, stage), stage)
     with naming_stage("first"):
-        _check_ranker(model.first, train.beyond is not None)
+        _check_ranker(model.first, train.unlisted is not None)
         _check_columns(model.first, train)
     with naming_stage("second"):
         _check_ranker(model.second, model.ideal == "full")
@@ -66,13 +67,13 @@ def _check_kind(ranker: Any, stage: str) -> None:
         raise checks.InputError(f"{stage} must be a Ranker, got {ranker!r}.")
 
 
-def _check_ranker(ranker: Any, beyond: bool) -> None:
-    """Raise unless a ranker can be trained; `beyond` as in `engines.base.check`."""
+def _check_ranker(ranker: Any, unlisted: bool) -> None:
+    """Raise unless a ranker can be trained; `unlisted` as in `engines.base.check`."""
     if not isinstance(ranker, Ranker):
         return
     check_shared(ranker)
     objective = to_objective(ranker.objective)
-    base.check(ranker.engine, objective, beyond)
+    base.check(ranker.engine, objective, unlisted)
     base.check_params(ranker.engine, engine_params(ranker), objective)
     named_metrics(ranker.eval_metric)
     known = records_of(objective)

@@ -10,13 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankwood._core import checks
 from rankwood.data.listwise_features import listwise_features, with_score
-from rankwood.data.ranking_data import RankingData, training_data
+from rankwood.data.ranking_data import RankingData
 from rankwood.data.truncation import best, stacked
 from rankwood.metrics.evaluate import evaluate
 from rankwood.metrics.evaluation import Evaluation
 from rankwood.training import stage_checks, stage_files
 from rankwood.training.cross_fit import CrossFit, cross_fit, fingerprint, score_unseen
 from rankwood.training.estimator import Labels, QueryIds, RankingEstimator, Sizes
+from rankwood.training.inputs import training_data
 from rankwood.training.ranker import Ranker
 
 
@@ -198,7 +199,7 @@ class TwoStage(RankingEstimator):
             mask = best(data, scores, self.top, self.random_state)
         lists = data.keep(mask)
         if self.ideal == "list":
-            lists.beyond = None
+            lists.unlisted = None
         return (listwise_features if self.listwise else with_score)(lists, scores[mask])
 
     def first_scores(self, X: Any, *, qid: QueryIds = None, group: Sizes = None) -> np.ndarray:

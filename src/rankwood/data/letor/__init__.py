@@ -9,7 +9,8 @@ import numpy as np
 from rankwood._core.atomic import replacing
 from rankwood._core.checks import InputError, at_least
 from rankwood.data.letor import cache as _cache
-from rankwood.data.letor.read import Letor, Options, read
+from rankwood.data.letor.join import Letor
+from rankwood.data.letor.read import Options, read_file
 from rankwood.data.letor.write import chunks
 from rankwood.data.ranking_data import RankingData
 
@@ -35,7 +36,7 @@ def load_letor(
     Parameters
     ----------
     path : str or path
-        The file. Whether it is compressed is seen from its first bytes, not from its name.
+        The file; its first bytes, not its name, show whether it is compressed.
     n_features : int, optional
         Number of features; by default the largest index in the file. Give it for a file that may
         lack the last features, such as a small test file.
@@ -44,7 +45,7 @@ def load_letor(
     marker : bool
         Read values of at least 1.797e308 in magnitude, as in the Istella data, as NaN.
     cache : bool
-        Keep a binary copy in `<path>.rankwood.npz` and read that one while the file stays as it is.
+        Write a binary copy to `<path>.rankwood.npz`, and read that one while the file is unchanged.
     n_jobs : int, optional
         Number of threads; by default every core.
 
@@ -80,7 +81,12 @@ def read_letor(
     cache: bool = False,
     n_jobs: int | None = None,
 ) -> Letor:
-    """Read a LETOR file into plain arrays; see `load_letor` for the parameters.
+    """Read a LETOR file into plain arrays.
+
+    Parameters
+    ----------
+    path, n_features, absent, marker, cache, n_jobs
+        As in `load_letor`.
 
     Returns
     -------
@@ -95,11 +101,11 @@ def read_letor(
         raise InputError(f"absent must be 0 or NaN, got {absent!r}.")
     options = Options(n_features, float(absent) + 0.0, bool(marker))
     if not cache or not os.path.isfile(name):
-        return read(name, options, n_jobs)
+        return read_file(name, options, n_jobs)
     header = _cache.header(name, options)
     letor = _cache.load(name, header)
     if letor is None:
-        letor = read(name, options, n_jobs)
+        letor = read_file(name, options, n_jobs)
         if _cache.header(name, options) == header:
             _cache.save(name, letor, header)
     return letor
@@ -114,7 +120,7 @@ def save_letor(data: RankingData, path: Path, *, sparse: bool = False) -> None:
     Parameters
     ----------
     data : RankingData
-        The documents; infinite values can't be written.
+        The documents; infinite values are an error.
     path : str or path
         The file to write.
     sparse : bool

@@ -1,4 +1,4 @@
-"""Hand out the lines of a file, plain or gzip, in blocks that several threads can take in turn."""
+"""The lines of a file, plain or gzip, in blocks that several threads take in turn."""
 
 import contextlib
 import gzip
@@ -10,22 +10,24 @@ from typing import BinaryIO, NamedTuple
 
 from rankwood._core.checks import InputError
 
-BLOCK = 2 << 20  # bytes: large enough to cost no calls, small enough to stay in a cache
+BLOCK = (
+    2 << 20
+)  # bytes: large enough that calls cost little, small enough for the processor's cache
 _BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
 
 
 class Block(NamedTuple):
-    """Whole lines in a buffer: which block it is, its first line, bytes and lines."""
+    """Whole lines in a buffer."""
 
-    number: int
-    line: int
-    size: int
+    number: int  # which block of the file it is
+    line: int  # the number of its first line
+    size: int  # in bytes
     lines: int
 
 
 class Blocks:
-    """Hands out blocks of whole lines to whoever asks next, and keeps the first thing that went wrong."""
+    """Reads a file block by block for several threads, and collects the errors they find."""
 
     def __init__(self, file: BinaryIO, path: str):
         self.file, self.path = file, path
@@ -36,7 +38,7 @@ class Blocks:
         self.errors: dict[int, InputError] = {}
 
     def fill(self, buf: bytearray) -> Block | None:
-        """Put the next block into `buf`, which grows if a line needs it; None at the end."""
+        """Read the next block into `buf`, which grows if a line needs it; None at the end."""
         with self.lock:
             if self.done:
                 return None
@@ -56,12 +58,12 @@ class Blocks:
             self.line += block.lines
             return block if size else None
 
-    def guess(self) -> int:
+    def estimated_count(self) -> int:
         """Return about how many blocks there are; compressed text may give more."""
         return 1 + os.fstat(self.file.fileno()).st_size // BLOCK
 
     def fail(self, number: int, error: InputError) -> None:
-        """Note what is wrong with a block and start no further ones."""
+        """Record the error of a block, and start no further ones."""
         self.errors[number] = error
         self.done = True
 
@@ -111,7 +113,7 @@ class Blocks:
 
 @contextlib.contextmanager
 def opened(path: str) -> Iterator[Blocks]:
-    """Open a file for reading in blocks; complain if it is written to meanwhile."""
+    """Open a file for reading in blocks; raise in the end if it was written to meanwhile."""
     try:
         file = open(path, "rb")  # noqa: SIM115
     except FileNotFoundError:
@@ -132,5 +134,5 @@ def opened(path: str) -> Iterator[Blocks]:
 
 
 def stamp(stat: os.stat_result) -> tuple[int, int]:
-    """Return what tells one version of a file from another: its size and when it was changed."""
+    """Return the size and the time of the last change, which identify a version of a file."""
     return stat.st_size, stat.st_mtime_ns

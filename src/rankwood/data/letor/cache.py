@@ -1,8 +1,8 @@
-"""A binary copy of what was read from a text file, kept beside it and used only while both agree.
+"""A binary copy of the content of a text file, stored beside it and used only while the text is unchanged.
 
-The copy is an ordinary `.npz` file: its checksums tell a torn or damaged one, its header names the
-size and the time of the source and the options it was read with. Whatever is wrong with a copy, the
-text is read instead; whatever goes wrong with writing one, the data are there all the same.
+The copy is an ordinary `.npz` file. Its checksums reveal damage; its header has the size and the time of the
+text and the options it was read with. If anything is wrong with a copy, the text is read instead, and an error
+in writing a copy is ignored.
 """
 
 import contextlib
@@ -16,35 +16,36 @@ import numpy as np
 from rankwood._core.atomic import replacing
 from rankwood._core.checks import InputError
 from rankwood.data.comments import Comments
-from rankwood.data.letor.read import Letor, Options
+from rankwood.data.letor.join import Letor
+from rankwood.data.letor.read import Options
 
 _VERSION = 1
 _ENDING = ".rankwood.npz"
 
 
-def beside(path: str) -> str:
+def copy_path(path: str) -> str:
     """Return the name of the binary copy of `path`."""
     return path + _ENDING
 
 
 def header(path: str, options: Options) -> str:
-    """Return what must be the same for a copy to stand for the text."""
+    """Return the header of a copy: the version of the text, and the options."""
     stat = os.stat(path)
     fields = {
         "format": f"rankwood letor {_VERSION}",
         "size": stat.st_size,
         "mtime_ns": stat.st_mtime_ns,
         "n_features": options.n_features,
-        "absent": repr(float(options.absent)),
-        "marker": bool(options.marker),
+        "absent": repr(float(options.fill_value)),
+        "marker": bool(options.missing_marker),
     }
     return json.dumps(fields, sort_keys=True)
 
 
 def load(path: str, expected: str) -> Letor | None:
-    """Return the copy of `path` if there is a whole one with that header."""
+    """Return the content of the copy of `path`, or None without an undamaged one with that header."""
     try:
-        with open(beside(path), "rb") as file, np.load(file, allow_pickle=False) as members:
+        with open(copy_path(path), "rb") as file, np.load(file, allow_pickle=False) as members:
             if members["header"].tobytes().decode() != expected:
                 return None
             # Reading a member to its end checks its checksum.
@@ -55,11 +56,11 @@ def load(path: str, expected: str) -> Letor | None:
         return None
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, MemoryError):
         return None
-    return letor if _whole(letor) else None
+    return letor if _is_consistent(letor) else None
 
 
-def _whole(letor: Letor) -> bool:
-    """Whether the arrays fit together; a foreign file might hold anything."""
+def _is_consistent(letor: Letor) -> bool:
+    """Whether the arrays fit together; the file might be anybody's."""
     X, y, qid, comments = letor
     rows = y.size
     return (
@@ -75,10 +76,10 @@ def _whole(letor: Letor) -> bool:
 
 
 def save(path: str, letor: Letor, header: str) -> None:
-    """Write a copy of what was read from `path`, if the place allows it."""
+    """Write a copy of the content of `path`, if its directory is writable."""
     X, y, qid, comments = letor
     arrays = {"header": np.frombuffer(header.encode(), np.uint8), "X": X, "y": y, "qid": qid}
     if comments is not None:
         arrays |= {"blob": comments.blob, "offsets": comments.offsets}
-    with contextlib.suppress(OSError, InputError), replacing(beside(path)) as file:
+    with contextlib.suppress(OSError, InputError), replacing(copy_path(path)) as file:
         np.savez(file, allow_pickle=False, **arrays)

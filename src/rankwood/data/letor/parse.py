@@ -1,300 +1,266 @@
-"""The compiled side of LETOR text: one pass over a block of whole lines, and the way back.
+"""The compiled parser of LETOR text: one pass over a block of whole lines.
 
-A block always ends in a newline, so no loop over bytes needs a bound. Values are rounded once: a
-float64 that is off by a few units in the last place is cast after being nudged both ways, and where
-the two casts differ the value goes to a short list of hard ones that Python settles exactly.
+A block always ends in a newline, so loops over bytes need no bound. Each value is rounded only once: a
+float64 that is off by a few units in the last place is nudged both ways and cast to float32, and where the
+two casts differ, the value is *uncertain*: its position is noted and Python rounds it exactly.
+
+Three named records pass between the functions: `Rules` says how text is understood, `Columns` receives what
+lines hold, and `State` carries what the parser remembers from line to line and reports in the end.
 """
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from rankwood._core.jit import jit
-
-# What a kernel stops at; 0 means it went through.
-BAD_LABEL, NEGATIVE_LABEL, NO_QID, EMPTY_QID, BAD_INDEX, BAD_VALUE, TWICE, TOO_WIDE, FULL = range(
-    1, 10
+from rankwood._core.jit import inline, jit
+from rankwood.data.letor.tokens import (
+    COLON,
+    HASH,
+    MINUS,
+    NAN,
+    NEWLINE,
+    NINE,
+    NUMBER,
+    ZERO,
+    Rounded,
+    blank,
+    end_of_line,
+    ends_token,
+    is_marker,
+    read_number,
+    skip_blanks,
+    to_float32,
 )
-# Fields of the array `out` that `parse` reports in.
-CODE, AT, ROWS, WIDTH, WIDEST, HARD, TEXT, PLAIN = range(8)
-LABEL = -1  # stands for a column in the list of hard numbers
-LARGEST = 2**31  # no feature index may be above
-NUMBER, LONG, NAN = 1, 2, 3  # kinds of number; 0 is none at all
 
-_DIGITS = 18  # that always fit in an int64
-_FULL = 10**17  # the least number of that many digits
-TENS = 64
-TEN = np.array([float(f"1e{k}") for k in range(-TENS, TENS + 1)])
-_DOWN, _UP = 1 - 2.0**-49, 1 + 2.0**-49  # eight times what the arithmetic of `single` can be off
-_MARKER = 1.7971  # times 1e308: surely a marker; what lies closer to 1.797e308 is left to Python
+# Why the parser stopped; 0 means that it reached the end of the block.
+BAD_LABEL, NEGATIVE_LABEL, NO_QID, EMPTY_QID, BAD_INDEX, BAD_VALUE, REPEATED, TOO_WIDE, FULL = (
+    range(1, 10)
+)
+_FAILED = -1  # in place of the position where a token ends
 
-
-@jit
-def single(mantissa: int, exponent: int) -> tuple[bool, np.float32]:
-    """Return whether the rounding of mantissa * 10**exponent to float32 is certain, and the result."""
-    if mantissa == 0:
-        return True, np.float32(0.0)
-    if exponent < -TENS or exponent > TENS:
-        return False, np.float32(0.0)
-    value = mantissa * TEN[exponent + TENS]
-    if value > 3.4e38:
-        return False, np.float32(0.0)
-    low = np.float32(value * _DOWN)
-    return low == np.float32(value * _UP), low
+LABEL = -1  # the "column" of a label in the list of uncertain numbers
+LARGEST_INDEX = 2**31
+_MAX_QID_DIGITS = 18  # as many always fit into an int64
+_NEGATIVE_ZERO = 0x80000000  # the bits of -0.0 as float32
+_D, _I, _Q = ord("d"), ord("i"), ord("q")
 
 
-@jit
-def number(buf: np.ndarray, i: int) -> tuple[int, int, int, int, bool]:
-    """Read a decimal number at `i`: its kind, where it ends, mantissa, exponent of 10, and sign.
+class Rules(NamedTuple):
+    """How text is understood."""
 
-    A LONG number may have more digits than the mantissa holds.
-    """
-    negative = buf[i] == 45
-    if negative or buf[i] == 43:
-        i += 1
-    start = i
-    mantissa = 0
-    exponent = 0
-    digit = int(buf[i]) - 48
-    while 0 <= digit <= 9:
-        if mantissa < _FULL:
-            mantissa = mantissa * 10 + digit
-        else:
-            exponent += 1
-        i += 1
-        digit = int(buf[i]) - 48
-    count = i - start
-    if digit == -2:  # the point
-        i += 1
-        first = i
-        digit = int(buf[i]) - 48
-        while 0 <= digit <= 9:
-            if mantissa < _FULL:
-                mantissa = mantissa * 10 + digit
-                exponent -= 1
-            i += 1
-            digit = int(buf[i]) - 48
-        count += i - first
-    if count == 0:
-        if buf[i] | 32 == 110 and buf[i + 1] | 32 == 97 and buf[i + 2] | 32 == 110 and i == start:
-            return NAN, i + 3, 0, 0, negative
-        return 0, i, 0, 0, negative
-    if digit == 21 or digit == 53:  # E, e
-        i += 1
-        down = buf[i] == 45
-        if down or buf[i] == 43:
-            i += 1
-        start = i
-        power = 0
-        digit = int(buf[i]) - 48
-        while 0 <= digit <= 9:
-            power = power * 10 + digit if power < 10**8 else power
-            i += 1
-            digit = int(buf[i]) - 48
-        if i == start:
-            return 0, i, 0, 0, negative
-        exponent += -power if down else power
-    return LONG if mantissa >= _FULL else NUMBER, i, mantissa, exponent, negative
+    fixed_width: bool  # a feature index above the width of the matrix is an error
+    missing_marker: bool  # values of at least 1.797e308 are missing
+    fill_value: np.float32  # the value of a feature that a line leaves out
+
+
+class Columns(NamedTuple):
+    """What a block holds: features, the rest of each line, and the bytes of all comments."""
+
+    X: np.ndarray
+    bits: np.ndarray  # the same memory as X, as uint32
+    lines: np.recarray  # records of LINE
+    comments: np.ndarray
+
+
+class State(NamedTuple):
+    """What the parser remembers from line to line, and its report."""
+
+    last_row: np.ndarray  # of each feature, the last row that has it
+    uncertain: np.recarray  # numbers that Python must round, as records of UNCERTAIN
+    report: np.recarray  # one record of REPORT
+
+
+#: What a line holds beside features. The label is digits * 10**power.
+LINE = np.dtype(
+    [
+        ("digits", np.float64),
+        ("power", np.int64),
+        ("qid", np.int64),  # the query id, if all of them are integers
+        ("qid_start", np.int64),  # its text is buf[qid_start:qid_stop]
+        ("qid_stop", np.int64),
+        ("comment_size", np.int64),
+    ]
+)
+#: Where a number is that Python must round, and where it belongs.
+UNCERTAIN = np.dtype([(name, np.int64) for name in ("start", "stop", "row", "column")])
+_REPORT_FIELDS = (
+    "error",  # why the parser stopped
+    "at",  # the position of the token that it read last
+    "rows",
+    "width",  # the largest feature index
+    "widest_at",  # the position of the line with that index
+    "uncertain",  # how many numbers Python must round
+    "comment_bytes",
+    "integer_qids",  # whether all query ids are integers
+)
+REPORT = np.dtype([(name, np.int64) for name in _REPORT_FIELDS])
 
 
 @jit
-def blank(c: int) -> bool:
-    """Whether a byte separates tokens within a line."""
-    return c == 32 or c == 9 or c == 13
+def parse(buf: np.ndarray, size: int, rules: Rules, columns: Columns, state: State) -> None:
+    """Read the lines in `buf[:size]` into `columns`, and report in `state`."""
+    X, report = columns.X, state.report[0]
+    i = report.rows  # 0; a literal would have the functions below compiled twice
+    while i < size:
+        i = skip_blanks(buf, i)
+        if buf[i] != NEWLINE and buf[i] != HASH:
+            row = report.rows
+            line = columns.lines[row]
+            for column in range(X.shape[1]):
+                X[row, column] = rules.fill_value
+            i = read_label(buf, i, line, state)
+            if i != _FAILED:
+                i = read_qid(buf, i, line, report)
+            if i != _FAILED:
+                i = read_features(buf, i, rules, columns, state)
+            if i == _FAILED:
+                return
+            i = read_comment(buf, i, line, columns.comments, report)
+            report.rows += 1
+        i = end_of_line(buf, i) + 1
 
 
-@jit
-def ends(c: int) -> bool:
-    """Whether a byte ends a token: a blank, a newline or the start of a comment."""
-    return c == 32 or c == 10 or c == 35 or c == 9 or c == 13
+@inline
+def read_label(buf, i, line, state):
+    """Read the label at `i`; return where it ends."""
+    report = state.report[0]
+    report.at = i
+    number = read_number(buf, i)
+    if number.kind == 0 or number.kind == NAN or not ends_token(buf[number.stop]):
+        report.error = BAD_LABEL
+        return _FAILED
+    if number.negative and number.mantissa > 0:
+        report.error = NEGATIVE_LABEL
+        return _FAILED
+    line.digits = number.mantissa
+    line.power = 0
+    if number.mantissa > 0:
+        # Both factors are float64 without rounding, so that their product is rounded only once.
+        exact = number.kind == NUMBER and number.mantissa <= 2**53 and abs(number.exponent) <= 22
+        if exact:
+            line.power = number.exponent  # applied by NumPy, where fast-math can't touch a division
+        elif not defer(state, i, number.stop, np.int64(LABEL)):
+            report.error = FULL
+            return _FAILED
+    return number.stop
 
 
-@jit
-def head(
-    buf: np.ndarray,
-    i: int,
-    row: int,
-    y: np.ndarray,
-    power: np.ndarray,
-    qid: np.ndarray,
-    span: np.ndarray,
-    hard: np.ndarray,
-    out: np.ndarray,
-) -> int:
-    """Read label and query id of the line at `i`; return where they end, or -1 after an error."""
-    out[AT] = i
-    kind, stop, mantissa, exponent, negative = number(buf, i)
-    if kind == 0 or kind == NAN or not ends(buf[stop]):
-        out[CODE] = BAD_LABEL
-        return -1
-    if negative and mantissa > 0:
-        out[CODE] = NEGATIVE_LABEL
-        return -1
-    y[row] = mantissa
-    power[row] = 0
-    if mantissa > 0 and (kind == LONG or mantissa > 2**53 or exponent < -22 or exponent > 22):
-        if out[HARD] == hard.shape[0]:
-            out[CODE] = FULL
-            return -1
-        note(hard, out, i, stop, row, np.int64(LABEL))
-    elif mantissa > 0:
-        power[row] = exponent  # applied in NumPy, where a division is a division
-    i = stop
-    while blank(buf[i]):
-        i += 1
-    if not (buf[i] == 113 and buf[i + 1] == 105 and buf[i + 2] == 100 and buf[i + 3] == 58):
-        out[CODE] = NO_QID
-        out[AT] = i
-        return -1
+@inline
+def read_qid(buf, i, line, report):
+    """Read the query id that follows the label; return where it ends."""
+    i = skip_blanks(buf, i)
+    if not (buf[i] == _Q and buf[i + 1] == _I and buf[i + 2] == _D and buf[i + 3] == COLON):
+        report.at = i
+        report.error = NO_QID
+        return _FAILED
     start = i + 4
-    i = start
-    if buf[i] == 45:
-        i += 1
-    first = i
+    first_digit = start + (buf[start] == MINUS)
+    i = first_digit
     value = 0
-    while 48 <= buf[i] <= 57:
-        value = value * 10 + int(buf[i]) - 48
+    while ZERO <= buf[i] <= NINE:
+        value = value * 10 + int(buf[i]) - ZERO
         i += 1
-    # Only what prints back the same is a number: "007" and "-0" stay text.
-    plain = 0 < i - first <= _DIGITS and ends(buf[i])
-    if plain and buf[first] == 48 and i - start > 1:
-        plain = False
-    while not ends(buf[i]):
+    # An id is an integer only if it is printed the same: "007" and "-0" stay text.
+    is_integer = 0 < i - first_digit <= _MAX_QID_DIGITS and ends_token(buf[i])
+    if is_integer and buf[first_digit] == ZERO and i - start > 1:
+        is_integer = False
+    while not ends_token(buf[i]):
         i += 1
     if i == start:
-        out[CODE] = EMPTY_QID
-        return -1
-    out[PLAIN] &= plain
-    qid[row] = 0 if not plain else value if first == start else -value
-    span[row, 0] = start
-    span[row, 1] = i
+        report.error = EMPTY_QID
+        return _FAILED
+    report.integer_qids &= is_integer
+    line.qid = 0 if not is_integer else value if first_digit == start else -value
+    line.qid_start = start
+    line.qid_stop = i
     return i
 
 
-@jit
-def note(hard: np.ndarray, out: np.ndarray, start: int, stop: int, row: int, column: Any) -> None:
-    """Put a number on the list of those that Python settles; there must be room."""
-    k = out[HARD]
-    hard[k, 0] = start
-    hard[k, 1] = stop
-    hard[k, 2] = row
-    hard[k, 3] = column
-    out[HARD] = k + 1
-
-
-@jit
-def pairs(
-    buf: np.ndarray,
-    i: int,
-    row: int,
-    X: np.ndarray,
-    bits: np.ndarray,
-    seen: np.ndarray,
-    forced: bool,
-    marker: bool,
-    hard: np.ndarray,
-    out: np.ndarray,
-) -> int:
-    """Read the `index:value` pairs of a line from `i` on; return where they end, or -1 after an error."""
+@inline
+def read_features(buf, i, rules, columns, state):
+    """Read the `index:value` tokens of a line from `i` on; return where they end."""
+    X, bits = columns.X, columns.bits
+    last_row, report = state.last_row, state.report[0]
     begin = i
-    width = X.shape[1]
+    row, width = report.rows, X.shape[1]
     while True:
-        while blank(buf[i]):
-            i += 1
-        if buf[i] == 10 or buf[i] == 35:
+        i = skip_blanks(buf, i)
+        if buf[i] == NEWLINE or buf[i] == HASH:
             return i
-        out[AT] = i
+        report.at = i
         start = i
         index = 0
-        while 48 <= buf[i] <= 57:
-            index = index * 10 + int(buf[i]) - 48 if index <= LARGEST else index
+        while ZERO <= buf[i] <= NINE:
+            index = index * 10 + int(buf[i]) - ZERO if index <= LARGEST_INDEX else index
             i += 1
-        if i == start or buf[i] != 58 or index == 0 or index > LARGEST:
-            out[CODE] = BAD_INDEX
-            return -1
-        kind, stop, mantissa, exponent, negative = number(buf, i + 1)
-        if kind == 0 or not ends(buf[stop]):
-            out[CODE] = BAD_VALUE
-            return -1
-        if index > out[WIDTH]:
-            out[WIDTH] = index
-            out[WIDEST] = begin
+        if i == start or buf[i] != COLON or index == 0 or index > LARGEST_INDEX:
+            report.error = BAD_INDEX
+            return _FAILED
+        number = read_number(buf, i + 1)
+        if number.kind == 0 or not ends_token(buf[number.stop]):
+            report.error = BAD_VALUE
+            return _FAILED
+        if index > report.width:
+            report.width = index
+            report.widest_at = begin
         if index > width:
-            if forced:
-                out[CODE] = TOO_WIDE
-                return -1
-            i = stop
-            continue  # the caller comes back with a wider matrix
-        if seen[index - 1] == row:
-            out[CODE] = TWICE
-            return -1
-        seen[index - 1] = row
-        certain, value = single(mantissa, exponent)
-        if kind == NAN or (marker and is_marker(mantissa, exponent)):
-            X[row, index - 1] = np.nan
-        elif not certain:
-            if out[HARD] == hard.shape[0]:
-                out[CODE] = FULL
-                return -1
-            note(hard, out, i + 1, stop, row, index - 1)
-        elif negative and value == 0:
-            bits[row, index - 1] = 0x80000000  # compiled arithmetic here may forget a zero's sign
+            if rules.fixed_width:
+                report.error = TOO_WIDE
+                return _FAILED
+        elif last_row[index - 1] == row:
+            report.error = REPEATED
+            return _FAILED
         else:
-            X[row, index - 1] = -value if negative else value
-        i = stop
+            last_row[index - 1] = row
+            rounded = feature_value(number, rules)
+            if rounded.certain:
+                X[row, index - 1] = rounded.value
+                if number.negative and rounded.value == 0:
+                    bits[row, index - 1] = _NEGATIVE_ZERO  # fast-math may drop the sign
+            elif not defer(state, i + 1, number.stop, index - 1):
+                report.error = FULL
+                return _FAILED
+        i = number.stop
 
 
-@jit
-def is_marker(mantissa: int, exponent: int) -> bool:
-    """Whether mantissa * 10**exponent is surely at least 1.797e308."""
-    power = exponent - 308
-    return power >= -TENS and power <= TENS and mantissa * TEN[power + TENS] > _MARKER
+@inline
+def feature_value(number, rules):
+    """Return the value of a feature as float32."""
+    if number.kind == NAN or (rules.missing_marker and is_marker(number.mantissa, number.exponent)):
+        return Rounded(True, np.float32(np.nan))
+    rounded = to_float32(number.mantissa, number.exponent)
+    return Rounded(rounded.certain, -rounded.value if number.negative else rounded.value)
 
 
-@jit
-def parse(
-    buf: np.ndarray,
-    stop: int,
-    X: np.ndarray,
-    bits: np.ndarray,
-    rows: tuple,
-    text: np.ndarray,
-    seen: np.ndarray,
-    absent: np.float32,
-    forced: bool,
-    marker: bool,
-    hard: np.ndarray,
-    out: np.ndarray,
-) -> None:
-    """Read the lines in `buf[:stop]` into the matrix and the columns of `rows`; `out` says how it went."""
-    y, power, qid, span, length = rows
-    row = i = out[ROWS]  # 0; a literal would have everything below compiled twice
-    while i < stop:
-        while blank(buf[i]):
-            i += 1
-        if buf[i] != 10 and buf[i] != 35:
-            for column in range(X.shape[1]):
-                X[row, column] = absent
-            i = head(buf, i, row, y, power, qid, span, hard, out)
-            if i >= 0:
-                i = pairs(buf, i, row, X, bits, seen, forced, marker, hard, out)
-            if i < 0:
-                return
-            first = i + 1
-            while buf[i] != 10:
-                i += 1
-            last = i
-            while first < last and blank(buf[first]):
-                first += 1
-            while first < last and blank(buf[last - 1]):
-                last -= 1
-            length[row] = last - first if last > first else 0
-            while first < last:
-                text[out[TEXT]] = buf[first]
-                out[TEXT] += 1
-                first += 1
-            row += 1
-            out[ROWS] = row
-        while buf[i] != 10:
-            i += 1
-        i += 1
+@inline
+def read_comment(buf, i, line, comments, report):
+    """Copy the comment at `i`, if there is one, without the blanks around it; return where the line ends."""
+    first = i + 1
+    line_end = end_of_line(buf, i)
+    last = line_end
+    while first < last and blank(buf[first]):
+        first += 1
+    while first < last and blank(buf[last - 1]):
+        last -= 1
+    line.comment_size = last - first if last > first else 0
+    size = report.comment_bytes
+    for j in range(first, last):
+        comments[size] = buf[j]
+        size += 1
+    report.comment_bytes = size
+    return line_end
+
+
+@inline
+def defer(state, start, stop, column):
+    """Add a number to the list of those that Python rounds; return whether there was room."""
+    report = state.report[0]
+    if report.uncertain == state.uncertain.size:
+        return False
+    item = state.uncertain[report.uncertain]
+    item.start = start
+    item.stop = stop
+    item.row = report.rows
+    item.column = column
+    report.uncertain += 1
+    return True

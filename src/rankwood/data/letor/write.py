@@ -2,32 +2,57 @@
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwood._core.checks import InputError
-from rankwood._core.jit import jit
+from rankwood._core.jit import inner, jit
 from rankwood.data.comments import Comments
 from rankwood.data.groups import group_rows
-from rankwood.data.letor.parse import TEN, TENS, single
+from rankwood.data.letor.tokens import (
+    COLON,
+    MAX_POWER,
+    MINUS,
+    POINT,
+    POWER_OF_TEN,
+    SPACE,
+    ZERO,
+    to_float32,
+)
 
-_CELL = 40  # bytes that hold any index, value and the signs between them
-_CELLS = 50_000  # about how many are written at a time
-_BREAKS = bytes.maketrans(b"\n\r\0", b"   ")
+_CELL_BYTES = 40  # as many bytes hold any index, value and the signs between them
+_CHUNK_CELLS = 50_000  # about how many features are written at a time
+_LINE_BREAKS = bytes.maketrans(b"\n\r\0", b"   ")
+_A, _E, _N = b"aen"
 
 
-@jit
-def shortest(value: float) -> tuple[int, int]:
-    """Return a short mantissa and an exponent of 10 that a float32 above 0 is read back from."""
+class Texts(NamedTuple):
+    """One text per row: row i has the bytes from `offsets[i]` to `offsets[i + 1]`."""
+
+    data: np.ndarray
+    offsets: np.ndarray
+
+
+class Cells(NamedTuple):
+    """Features that are written: row i has those from `offsets[i]` to `offsets[i + 1]`."""
+
+    values: np.ndarray
+    columns: np.ndarray
+    offsets: np.ndarray
+
+
+@inner
+def shortest(value):
+    """Return a short mantissa and an exponent of 10 from which a float32 above 0 is read back."""
     power = math.floor(math.log10(value))
     mantissa = 0
     shift = 4 - power
-    for _ in range(5):  # nine digits always do, a tenth makes up for a logarithm that is off
+    for _ in range(5):  # nine digits always suffice; a tenth makes up for an inexact logarithm
         shift += 1
-        mantissa = int(value * TEN[shift + TENS] + 0.5)
-        certain, back = single(mantissa, -shift)
-        if certain and back == value:
+        mantissa = int(value * POWER_OF_TEN[shift + MAX_POWER] + 0.5)
+        rounded = to_float32(mantissa, -shift)
+        if rounded.certain and rounded.value == value:
             break
     while mantissa % 10 == 0:
         mantissa //= 10
@@ -35,96 +60,91 @@ def shortest(value: float) -> tuple[int, int]:
     return mantissa, -shift
 
 
-@jit
-def put_digits(out: np.ndarray, k: int, number: int) -> int:
-    """Write a whole number at `k`; return where it ends."""
+@inner
+def write_digits(out, at, number):
+    """Write a whole number at `at`; return where it ends."""
     size = 1
     rest = number // 10
     while rest > 0:
         size += 1
         rest //= 10
-    for i in range(k + size - 1, k - 1, -1):
-        out[i] = 48 + number % 10
+    for i in range(at + size - 1, at - 1, -1):
+        out[i] = ZERO + number % 10
         number //= 10
-    return k + size
+    return at + size
 
 
-@jit
-def put_value(out: np.ndarray, k: int, value: float) -> int:
-    """Write a float32 above 0 at `k`; return where it ends."""
+@inner
+def write_magnitude(out, at, value):
+    """Write a float32 above 0 at `at`; return where it ends."""
     mantissa, exponent = shortest(value)
-    stop = put_digits(out, k, mantissa)
-    point = stop - k + exponent  # digits before the point
+    stop = write_digits(out, at, mantissa)
+    point = stop - at + exponent  # digits before the decimal point
     if exponent >= 0 and point <= 16:
         for i in range(exponent):
-            out[stop + i] = 48
+            out[stop + i] = ZERO
         return stop + exponent
     scientific = point > 16 or point < -4
     before = 1 if scientific else point if point > 0 else 0
     zeros = 1 - point if before == 0 else 0  # the one before the point, and those behind it
-    if stop > k + before:
-        for i in range(stop - 1, k + before - 1, -1):
+    if stop > at + before:
+        for i in range(stop - 1, at + before - 1, -1):
             out[i + zeros + 1] = out[i]
         for i in range(zeros):
-            out[k + i + (i > 0)] = 48
-        out[k + (1 if zeros else before)] = 46
+            out[at + i + (i > 0)] = ZERO
+        out[at + (1 if zeros else before)] = POINT
         stop += zeros + 1
     if scientific:
-        out[stop] = 101
+        out[stop] = _E
         stop += 1
         if point < 1:
-            out[stop] = 45
+            out[stop] = MINUS
             stop += 1
-        stop = put_digits(out, stop, abs(point - 1))
+        stop = write_digits(out, stop, abs(point - 1))
     return stop
 
 
-@jit
-def put_text(out: np.ndarray, k: int, text: np.ndarray, start: int, stop: int) -> int:
-    """Copy bytes to `k`; return where they end."""
-    for i in range(start, stop):
-        out[k] = text[i]
-        k += 1
-    return k
+@inner
+def write_value(out, at, value, negative):
+    """Write a float32 at `at`; return where it ends."""
+    if value != value:
+        out[at] = out[at + 2] = _N
+        out[at + 1] = _A
+        return at + 3
+    if negative:
+        out[at] = MINUS
+        at += 1
+    if value == 0:
+        out[at] = ZERO
+        return at + 1
+    return write_magnitude(out, at, abs(float(value)))
+
+
+@inner
+def write_text(out, at, texts, row):
+    """Copy the text of a row to `at`; return where it ends."""
+    for i in range(texts.offsets[row], texts.offsets[row + 1]):
+        out[at] = texts.data[i]
+        at += 1
+    return at
 
 
 @jit
-def put_rows(
-    out: np.ndarray,
-    heads: np.ndarray,
-    head_at: np.ndarray,
-    tails: np.ndarray,
-    tail_at: np.ndarray,
-    values: np.ndarray,
-    bits: np.ndarray,
-    columns: np.ndarray,
-    edges: np.ndarray,
-) -> int:
-    """Write rows: what stands before the features, the features, what stands behind; return the size."""
-    k = head_at[0]  # 0
-    for row in range(edges.size - 1):
-        k = put_text(out, k, heads, head_at[row], head_at[row + 1])
-        for j in range(edges[row], edges[row + 1]):
-            out[k] = 32
-            k = put_digits(out, k + 1, columns[j] + 1)
-            out[k] = 58
-            k += 1
-            value = values[j]
-            if value != value:
-                out[k] = out[k + 2] = 110
-                out[k + 1] = 97
-                k += 3
-                continue
-            if bits[j] >> 31:
-                out[k] = 45
-                k += 1
-            if value == 0:
-                out[k] = 48
-                k += 1
-            else:
-                k = put_value(out, k, abs(float(value)))
-        k = put_text(out, k, tails, tail_at[row], tail_at[row + 1])
-    return k
+def write_rows(out: np.ndarray, heads: Texts, cells: Cells, bits: np.ndarray, tails: Texts) -> int:
+    """Write rows: the text before the features, the features, the text behind; return the size.
+
+    `bits` are the values as uint32, which have the sign of zeros and of NaN too.
+    """
+    at = heads.offsets[0]  # 0; a literal would have the functions compiled twice
+    for row in range(cells.offsets.size - 1):
+        at = write_text(out, at, heads, row)
+        for j in range(cells.offsets[row], cells.offsets[row + 1]):
+            out[at] = SPACE
+            at = write_digits(out, at + 1, cells.columns[j] + 1)
+            out[at] = COLON
+            at = write_value(out, at + 1, cells.values[j], bits[j] >> 31)
+        at = write_text(out, at, tails, row)
+    return at
 
 
 def chunks(data: Any, sparse: bool) -> Iterator[bytes]:
@@ -137,91 +157,91 @@ def chunks(data: Any, sparse: bool) -> Iterator[bytes]:
             X = X.copy()
             X.sum_duplicates()
     head, comments = _heads(data), data.comments
-    step = max(1, _CELLS // max(1, X.shape[1] if dense else X.nnz // max(1, X.shape[0])))
+    step = max(1, _CHUNK_CELLS // max(1, X.shape[1] if dense else X.nnz // max(1, X.shape[0])))
+    write = _write_float32 if X.dtype == np.float32 else _write_float64
     for start in range(0, X.shape[0], step):
         rows = range(start, min(start + step, X.shape[0]))
-        cells = (_dense if dense else _stored)(X, rows, sparse)
-        _refuse_infinity(start, *cells)
-        write = _fast if X.dtype == np.float32 else _slow
-        yield write([head(i) for i in rows], [_tail(comments, i) for i in rows], *cells)
+        cells = (_dense_cells if dense else _stored_cells)(X, rows, sparse)
+        _check_finite(start, cells)
+        yield write([head(i) for i in rows], cells, [_tail(comments, i) for i in rows])
 
 
-def _dense(X: np.ndarray, rows: range, sparse: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _dense_cells(X: np.ndarray, rows: range, sparse: bool) -> Cells:
     part = X[rows.start : rows.stop]
     if not sparse:
         columns = np.tile(np.arange(X.shape[1]), len(rows))
-        return part.ravel(), columns, np.arange(len(rows) + 1) * X.shape[1]
-    there = part != 0  # so is NaN
-    edges = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
-    return part[there], np.nonzero(there)[1], edges
+        return Cells(part.ravel(), columns, np.arange(len(rows) + 1) * X.shape[1])
+    written = part != 0  # true of NaN
+    offsets = np.concatenate([[0], np.cumsum(written.sum(axis=1))])
+    return Cells(part[written], np.nonzero(written)[1], offsets)
 
 
-def _stored(X: Any, rows: range, sparse: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    edges = X.indptr[rows.start : rows.stop + 1].astype(np.int64)
-    values, columns = (a[edges[0] : edges[-1]] for a in (X.data, X.indices))
-    edges -= edges[0]
+def _stored_cells(X: Any, rows: range, sparse: bool) -> Cells:
+    offsets = X.indptr[rows.start : rows.stop + 1].astype(np.int64)
+    values, columns = (a[offsets[0] : offsets[-1]] for a in (X.data, X.indices))
+    offsets -= offsets[0]
     if sparse:
-        there = values != 0
-        edges = np.concatenate([[0], np.cumsum(there)])[edges]
-        values, columns = values[there], columns[there]
-    return values, columns.astype(np.int64), edges
+        written = values != 0
+        offsets = np.concatenate([[0], np.cumsum(written)])[offsets]
+        values, columns = values[written], columns[written]
+    return Cells(values, columns.astype(np.int64), offsets)
 
 
-def _refuse_infinity(
-    start: int, values: np.ndarray, columns: np.ndarray, edges: np.ndarray
-) -> None:
-    bad = np.flatnonzero(np.isinf(values))
-    if bad.size:
-        row = start + int(np.searchsorted(edges, bad[0], side="right")) - 1
+def _check_finite(start: int, cells: Cells) -> None:
+    infinite = np.flatnonzero(np.isinf(cells.values))
+    if infinite.size:
+        first = infinite[0]
+        row = start + int(np.searchsorted(cells.offsets, first, side="right")) - 1
         raise InputError(
-            f"X holds {values[bad[0]]} at row {row}, feature {columns[bad[0]] + 1}, expected finite "
-            "numbers, or NaN for a value that is missing."
+            f"X holds {cells.values[first]} at row {row}, feature {cells.columns[first] + 1}, expected "
+            "finite numbers, or NaN for a value that is missing."
         )
 
 
-def _fast(heads: list[bytes], tails: list[bytes], *cells: np.ndarray) -> bytes:
-    values, columns, edges = cells
+def _write_float32(heads: list[bytes], cells: Cells, tails: list[bytes]) -> bytes:
     before, behind = _joined(heads), _joined(tails)
-    out = np.empty(before[0].size + behind[0].size + _CELL * values.size + 1, np.uint8)
-    values = np.ascontiguousarray(values)
-    size = put_rows(out, *before, *behind, values, values.view(np.uint32), columns, edges)
+    out = np.empty(
+        before.data.size + behind.data.size + _CELL_BYTES * cells.values.size + 1, np.uint8
+    )
+    cells = cells._replace(values=np.ascontiguousarray(cells.values))
+    size = write_rows(out, before, cells, cells.values.view(np.uint32), behind)
     return out[:size].tobytes()
 
 
-def _joined(texts: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
-    at = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum([len(text) for text in texts], out=at[1:])
-    return np.frombuffer(bytearray().join(texts), np.uint8), at
+def _joined(texts: list[bytes]) -> Texts:
+    offsets = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum([len(text) for text in texts], out=offsets[1:])
+    return Texts(np.frombuffer(bytearray().join(texts), np.uint8), offsets)
 
 
-def _slow(heads: list[bytes], tails: list[bytes], *cells: np.ndarray) -> bytes:
-    values, columns, edges = (a.tolist() for a in cells)
+def _write_float64(heads: list[bytes], cells: Cells, tails: list[bytes]) -> bytes:
+    values, columns, offsets = (array.tolist() for array in cells)
     shown = [f" {c + 1}:{v!r}".encode() for c, v in zip(columns, values, strict=True)]
     lines = (
         head + b"".join(shown[start:stop]) + tail
-        for head, tail, start, stop in zip(heads, tails, edges[:-1], edges[1:], strict=True)
+        for head, tail, start, stop in zip(heads, tails, offsets[:-1], offsets[1:], strict=True)
     )
     return b"".join(lines)
 
 
 def _heads(data: Any) -> Callable[[int], bytes]:
-    """Return what gives `label qid:Q` of a row; every label and every id is checked once."""
-    labels, which_label = np.unique(np.asarray(data.y, np.float64), return_inverse=True)
+    """Return a function that gives `label qid:Q` of a row; every label and every id is checked once."""
+    labels, label_of_row = np.unique(np.asarray(data.y, np.float64), return_inverse=True)
     groups = data.groups if hasattr(data, "groups") else group_rows(len(data.y), data.qid)
-    which_id = groups.per_row(np.arange(groups.ids.size))
+    query_of_row = groups.per_row(np.arange(groups.ids.size))
     bad = labels[~(np.isfinite(labels) & (labels >= 0))]
     if bad.size:
         raise InputError(f"y holds {bad[0]}, expected finite numbers of at least 0.")
     shown = [repr(int(v) if v.is_integer() else v).encode() for v in labels.tolist()]
-    names = _names(groups.ids.tolist())
-    return lambda i: shown[which_label[i]] + names[which_id[i]]
+    ids = _encode_ids(groups.ids.tolist())
+    return lambda i: shown[label_of_row[i]] + ids[query_of_row[i]]
 
 
-def _names(ids: list[Any]) -> list[bytes]:
+def _encode_ids(ids: list[Any]) -> list[bytes]:
     """Return ` qid:Q` of each id; different ids must not become one query in the file."""
     known: dict[bytes, Any] = {}
     for value in ids:
-        name = _name(value)
+        name = _encode_id(value)
         if name in known:
             raise InputError(
                 f"the query ids {known[name]!r} and {value!r} would be written the same, expected ids "
@@ -231,7 +251,7 @@ def _names(ids: list[Any]) -> list[bytes]:
     return list(known)
 
 
-def _name(value: Any) -> bytes:
+def _encode_id(value: Any) -> bytes:
     name = str(value)
     if not name or "#" in name or "\0" in name or any(c.isspace() for c in name):
         raise InputError(
@@ -241,5 +261,6 @@ def _name(value: Any) -> bytes:
 
 
 def _tail(comments: Comments | None, row: int) -> bytes:
-    text = comments[row].encode("utf-8", "replace").translate(_BREAKS).strip() if comments else b""
+    text = comments[row].encode("utf-8", "replace") if comments else b""
+    text = text.translate(_LINE_BREAKS).strip()
     return b" # " + text + b"\n" if text else b"\n"

@@ -9,6 +9,7 @@ from rankwood._core import checks, threads
 from rankwood._core.compile import callable_kernel, jit
 from rankwood._core.parts import all_parts, check_labels, lower, named_record, parts_inside
 from rankwood.data.groups import Groups
+from rankwood.data.unlisted import UnlistedLabels
 from rankwood.metrics.ranked import discounts
 from rankwood.metrics.verbs import label_values, value
 from rankwood.objectives._kernels.records import LANES
@@ -23,7 +24,7 @@ class LabelledLists(NamedTuple):
 
     y: np.ndarray
     groups: Groups
-    unlisted: Any = None
+    unlisted: UnlistedLabels | None = None
 
 
 class _Labels(NamedTuple):

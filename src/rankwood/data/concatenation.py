@@ -1,0 +1,97 @@
+"""Joining data sets: which features they share, and their matrices, query ids, weights and comments."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from rankwood._core import checks
+from rankwood._core.text import plural
+from rankwood.data.comments import Comments
+from rankwood.data.groups import check_ids_differ, join_ids
+from rankwood.data.unlisted import UnlistedLabels
+
+if TYPE_CHECKING:
+    from rankwood.data.ranking_data import RankingData
+
+Parts = Sequence["RankingData"]
+
+
+def joined(parts: Parts) -> dict[str, Any]:
+    """Return the arguments of a `RankingData` that holds all parts."""
+    if not parts:
+        raise checks.InputError("there are no parts: expected at least one RankingData.")
+    for i, part in enumerate(parts):
+        if not hasattr(part, "groups"):
+            raise checks.InputError(f"part {i} must be a RankingData, got {type(part).__name__}.")
+    check_ids_differ([part.groups.ids for part in parts])
+    parts = align_features(parts)
+    return {
+        "X": join_matrices(parts),
+        "y": np.concatenate([part.y for part in parts]),
+        "qid": join_ids([part.qid for part in parts]),
+        "weight": join_weights(parts),
+        "feature_names": next((p.feature_names for p in parts if p.feature_names), None),
+        "comments": join_comments(parts),
+        "unlisted": join_unlisted(parts),
+    }
+
+
+def align_features(parts: Parts) -> list["RankingData"]:
+    """Return the parts with the same features in the same order, that of the first part with names."""
+    first, names = next(
+        ((i, part.feature_names) for i, part in enumerate(parts) if part.feature_names), (0, None)
+    )
+    width = parts[first].n_features
+    for i, part in enumerate(parts):
+        if part.n_features != width:
+            raise checks.InputError(
+                f"part {i} has {plural(part.n_features, 'feature')}, but part {first} has {width}: give all "
+                "parts the same features (for LETOR files, load_letor(..., n_features=...))."
+            )
+        if names and part.feature_names and set(part.feature_names) != set(names):
+            other = next(name for name in part.feature_names if name not in names)
+            raise checks.InputError(
+                f"part {i} has a feature {other!r}, but part {first} doesn't: give all parts the same "
+                "features."
+            )
+    return [part if names is None else part.with_features(names) for part in parts]
+
+
+def join_matrices(parts: Parts) -> Any:
+    """Return the rows of all parts; sparse if a part is, as `scipy.sparse.vstack` does."""
+    matrices = [part.X for part in parts]
+    if any(sparse.issparse(X) for X in matrices):
+        return sparse.vstack(
+            [X if sparse.issparse(X) else sparse.csr_array(X) for X in matrices], format="csr"
+        )
+    return np.concatenate(matrices)
+
+
+def join_weights(parts: Parts) -> np.ndarray | None:
+    """Return the weight of each query: 1 in parts without weights, None if no part has any."""
+    if all(part.weight is None for part in parts):
+        return None
+    ones = (np.ones(part.groups.ids.size) for part in parts)
+    return np.concatenate(
+        [one if p.weight is None else p.weight for p, one in zip(parts, ones, strict=True)]
+    )
+
+
+def join_comments(parts: Parts) -> Comments | None:
+    """Return the comment of each row: empty in parts without comments, None if no part has any."""
+    if all(part.comments is None for part in parts):
+        return None
+    return Comments.of(text for part in parts for text in part.comments or [""] * len(part))
+
+
+def join_unlisted(parts: Parts) -> UnlistedLabels | None:
+    """Return the unlisted labels of each query: none in parts without any, None if no part has any."""
+    if all(part.unlisted is None for part in parts):
+        return None
+    lists: list[np.ndarray] = []
+    for part in parts:
+        n_queries = part.groups.ids.size
+        lists += [np.empty(0)] * n_queries if part.unlisted is None else part.unlisted.lists()
+    return UnlistedLabels.from_lists(lists, len(lists))

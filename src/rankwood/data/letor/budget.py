@@ -1,0 +1,76 @@
+"""How large the matrix of a LETOR file becomes, as far as is known, and whether it fits in memory."""
+
+import threading
+
+from rankwood._core.checks import InputError
+from rankwood._core.memory import available
+
+_SHARE = 0.8  # of the free memory that reading may take
+
+
+class MemoryBudget:
+    """The shape of the matrix as it is discovered; all threads share it.
+
+    `widest_line` is the line with the largest feature index, 0 if the number of features was given.
+    """
+
+    def __init__(self, path: str, n_features: int | None, threads: int):
+        self.path, self.threads = path, threads
+        self.fixed_width = n_features is not None
+        self.width = n_features or 0
+        self.widest_line = 0
+        self.rows = 0
+        self._largest_block = 0  # in lines
+        self._size = 0.0  # bytes that are needed, as far as is known
+        self._limit = _SHARE * available()
+        self._lock = threading.Lock()
+
+    def widen(self, width: int, line: int) -> None:
+        """Make room for a feature index found in `line`."""
+        with self._lock:
+            if width > self.width:
+                self.width, self.widest_line = width, line
+
+    def add_rows(self, count: int) -> None:
+        """Count the rows of a block that is parsed."""
+        with self._lock:
+            self.rows += count
+        self.check(0, self.width)
+
+    def check(self, lines: int, width: int) -> None:
+        """Raise if the matrix, with `lines` rows more than there are now, would not fit in memory."""
+        with self._lock:
+            self._largest_block = max(self._largest_block, lines)
+            rows = self.rows + lines
+            # When blocks are joined, each thread holds one that is in the matrix already.
+            copied = min(rows, self.threads * self._largest_block)
+            size = (
+                4.0 * width * (rows + copied + self.threads)
+            )  # `last_row` is a row of each thread
+            self._size = max(self._size, size)
+        if size > self._limit:
+            limit = f"{self._limit / 2**30:.1f} GiB"
+            raise self._error(size, f"expected at most {limit}, most of the memory that is free")
+
+    def refused(self) -> InputError:
+        """Return the error for memory that the system doesn't grant."""
+        return self._error(self._size, "which the system doesn't grant")
+
+    def _error(self, size: float, expected: str) -> InputError:
+        need = (
+            f"reading a dense matrix of that width takes about {size / 2**30:.1f} GiB, {expected}"
+        )
+        if self.fixed_width:
+            return InputError(
+                f"{self.path} can't be read with n_features={self.width}: {need}; give a smaller "
+                "n_features, or more memory."
+            )
+        if not self.widest_line:
+            return InputError(
+                f"{self.path} can't be read: there is no memory for a block of its lines, expected some "
+                "MiB; close other programs."
+            )
+        return InputError(
+            f"{self.path}, line {self.widest_line}: the largest feature index is {self.width} and {need}; "
+            "correct the index, or give more memory."
+        )
