@@ -266,7 +266,8 @@ class Ranker(BaseEstimator):
                 "this model scores a document by comparing it with the others of its query: give predict a "
                 "RankingData, qid= or group=."
             )
-        return self.model_.predict(X, self.n_jobs, groups or group_rows(X.shape[0], qid, group))
+        groups = groups or group_rows(X.shape[0], qid, group)
+        return self.model_.predict(X, groups=groups, n_jobs=self.n_jobs)
 
     @property
     def feature_importances_(self) -> np.ndarray:

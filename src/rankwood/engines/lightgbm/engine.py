@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from rankwood.objectives.bi import Bivariate
 
 with _parameters.passive_threads():
     import lightgbm as lgb
+
+if TYPE_CHECKING:
+    from rankwood.engines.lightgbm.stored_pairs import PairsEngine
 
 #: Names that engines share, and what LightGBM calls them.
 _SHARED = {
@@ -165,7 +168,7 @@ class LightGBMModel:
         return self._booster
 
 
-def start(params: dict[str, Any], task: Task) -> LightGBMEngine:
+def start(params: dict[str, Any], task: Task) -> "LightGBMEngine | PairsEngine":
     """Begin a training run with parameters by the shared names or LightGBM's own."""
     real, how, differences = _asked(params, task.objective)
     if isinstance(task.objective, Bivariate):
