@@ -157,22 +157,7 @@ class PairsModel:
     def predict(
         self, X: Any, groups: Groups | None = None, n_jobs: int | None = None
     ) -> np.ndarray:
-        """Return one score per row; pairs are made chunk by chunk.
-
-        Parameters
-        ----------
-        X : array or sparse matrix
-            The documents.
-        groups : Groups
-            Their queries, which this model needs.
-        n_jobs : int, optional
-            Number of threads.
-
-        Returns
-        -------
-        array
-            Scores in the order of the rows.
-        """
+        """Return one score per row (see `engines.base.Model`), chunk by chunk of pairs; `groups` must be given."""
         assert groups is not None
         scores = np.empty(X.shape[0])
         limit = max(1, _CHUNK // (2 * self._n_features + len(self._differences)))

@@ -124,22 +124,7 @@ class PairTreeModel:
     def predict(
         self, X: Any, groups: Groups | None = None, n_jobs: int | None = None
     ) -> np.ndarray:
-        """Return one score per row.
-
-        Parameters
-        ----------
-        X : array or sparse matrix
-            The documents.
-        groups : Groups
-            Their queries, which this model needs.
-        n_jobs : int, optional
-            Number of threads.
-
-        Returns
-        -------
-        array
-            Scores in the order of the rows.
-        """
+        """Return one score per row (see `engines.base.Model`); `groups` must be given."""
         assert groups is not None
         scores = np.empty(X.shape[0])
         rows = _parameters.dense(X[groups.rows])

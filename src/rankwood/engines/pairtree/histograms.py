@@ -37,7 +37,7 @@ _FIRST, _SECOND = np.uint64(0), np.uint64(1)
 # `aggregate` keeps four numbers per document: its sums as the first one of pairs, and as the second one.
 _WORK_SHIFT, _WORK_SECOND = np.uint64(2), np.uint64(2)
 _ALL_SIGNS = np.uint64(0x01010101)  # the sign bits of the four differences in a word
-# The byte of lane 1, 2, 3, times two, ends up at bit 0 after these shifts; a bin has two numbers in a histogram.
+# Shifts of a word that give twice the bin of lanes 1, 2, 3: a bin has two numbers in a histogram.
 _TWICE_LANE_1, _TWICE_LANE_2, _TWICE_LANE_3 = np.uint64(7), np.uint64(15), np.uint64(23)
 _TWICE_BIN_MASK = np.uint64(2 * 255)
 # A node with less than one in so many unordered pairs reads bins that are far apart in memory: we prefetch them.
@@ -153,6 +153,7 @@ def build_histograms(first, last, blocks, node, siblings, search):
     hist, parent, wanted = siblings.small, siblings.large, search.wanted
     left = LeftSums(np.empty(MAX_BINS, np.int64), np.empty(MAX_BINS, np.int64))
     n_prefetched = _prefetched(node.pairs.rows.size, blocks.words.pairs.shape[1])
+    # What is called below is inlined: a call counts references of all arrays in its records, and threads share them.
     for k in range(first, last):
         starts = offset[k, 0], offset[k, 1], offset[k, 2], offset[k, 3]
         begin, end = starts[0], offset[k, LANES]
@@ -183,7 +184,7 @@ def _prefetched(n_pairs, n_unordered):
     return np.uint64(max(0, n_pairs - _PREFETCH_DISTANCE) if sparse else 0)
 
 
-@inner
+@inline
 def _add_rows(words, node, hist, starts):
     """Add the sums of documents or queries to the histograms of four features."""
     rows, sums = node.rows, node.sums
@@ -191,7 +192,7 @@ def _add_rows(words, node, hist, starts):
         _add_to_lanes(np.uint64(words[rows[k]]), sums, sums_at(k), hist, starts)
 
 
-@inner
+@inline
 def _add_pairs(words, node, n_prefetched, hist, starts):
     """Add the gradients of pairs to the histograms of four differences; those of (b, a) have the other sign."""
     rows, sums = node.rows, node.sums
@@ -218,7 +219,7 @@ def _add_to_lanes(word, sums, at, hist, starts):
     add2(hist, starts[3] + ((word >> _TWICE_LANE_3) & _TWICE_BIN_MASK), sums, at)
 
 
-@inner
+@inline
 def _search_block(sibling, k, blocks, hist, search, left):
     """Write the largest gain of each feature of a block."""
     sums = Sums(search.totals[sibling, 0], search.totals[sibling, 1])
