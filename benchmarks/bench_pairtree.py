@@ -63,13 +63,11 @@ def seconds(work: Any) -> tuple[Any, float, float]:
 
 def learner(X: np.ndarray, threads: int) -> Any:
     """Return our learner on the documents X."""
-    from rankwood.engines.pairtree import Binned, Layout, Params
-    from rankwood.engines.pairtree.grower import Grower
+    from rankwood.engines.pairtree import BinnedData, Grower, PairLayout, Params
 
-    layout = Layout(np.arange(0, len(X) + 1, LIST))
-    return Grower(
-        Binned(X, layout, range(BASE), n_jobs=threads), Params(num_leaves=LEAVES), threads
-    )
+    layout = PairLayout(np.arange(0, len(X) + 1, LIST))
+    binned = BinnedData(X, layout, range(BASE), n_jobs=threads)
+    return Grower(binned, Params(num_leaves=LEAVES), threads)
 
 
 def compile_first(threads: int) -> None:

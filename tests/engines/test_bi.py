@@ -8,7 +8,7 @@ import rankwood as rw
 from conftest import random_lists
 from rankwood import InputError
 from rankwood.cli.train import parameter
-from rankwood.engines.lightgbm import stored_pairs as lightgbm_pairs
+from rankwood.engines.lightgbm import stored_pairs
 from rankwood.engines.pair_lists import columns_of
 
 SMALL = {"n_estimators": 8, "num_leaves": 7, "learning_rate": 0.3, "min_child_samples": 5}
@@ -173,17 +173,17 @@ def test_huge_and_infinite_values(engine, data):
 def test_chunks_of_pairs_keep_to_their_limit(data, monkeypatch):
     fitted = ranker("lightgbm").fit(data)
     scores, made = fitted.predict(data), []
-    predict = lightgbm_pairs.LightGBMModel.predict
+    predict = stored_pairs.LightGBMModel.predict
 
-    def spy(self, pairs, n_jobs):
+    def spy(self, pairs, n_jobs=None):
         made.append(pairs.size)
-        return predict(self, pairs, n_jobs)
+        return predict(self, pairs, n_jobs=n_jobs)
 
-    monkeypatch.setattr(lightgbm_pairs.LightGBMModel, "predict", spy)
+    monkeypatch.setattr(stored_pairs.LightGBMModel, "predict", spy)
     width = 12  # 4 features of each document, and 4 differences
     for limit in (width, 7 * width + 5, 100 * width, 10**6):
         made.clear()
-        monkeypatch.setattr(lightgbm_pairs, "_CHUNK", limit)
+        monkeypatch.setattr(stored_pairs, "_CHUNK", limit)
         np.testing.assert_array_equal(fitted.predict(data), scores)
         assert 0 < max(made) <= limit
         sizes = data.groups.sizes

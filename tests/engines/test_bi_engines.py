@@ -12,10 +12,9 @@ import pytest
 import naive_pairtree as naive
 import rankwood as rw
 from rankwood import InputError
-from rankwood.engines import base
-from rankwood.engines import pair_memory as pairs_memory
+from rankwood.engines import base, pair_memory
 from rankwood.engines.lightgbm.stored_pairs import PairRows
-from rankwood.engines.pairtree import Binned, Layout, Params, grow
+from rankwood.engines.pairtree import BinnedData, PairLayout, Params, grow
 
 
 def lists(seed=0, queries=25, features=5):
@@ -30,9 +29,9 @@ def lists(seed=0, queries=25, features=5):
 
 
 def run(data, rounds=1, valid=None, **params):
-    """Train with squared distances from label differences; return the engine and the scores it asked with."""
+    """Train with squared distances from label differences; return the engine, the gradients and the scores seen."""
     task = base.Task(data, data.groups, valid, rw.objective("bi-ranknet"), rounds)
-    engine, layout, seen = base.start("pairtree", params, task), Layout(data.groups.ptr), []
+    engine, layout, seen = base.start("pairtree", params, task), PairLayout(data.groups.ptr), []
 
     def gradients(scores):
         seen.append(scores)
@@ -77,11 +76,11 @@ def as_lists(tree):
 )
 def test_parameters_reach_the_tree(given, meant, binned):
     data = lists()
-    X, layout = data.X[data.groups.rows], Layout(data.groups.ptr)
+    X, layout = data.X[data.groups.rows], PairLayout(data.groups.ptr)
     _, gradients, _ = run(data, n_jobs=1)
     how = {"differences": range(5), "max_bin": 255, **binned}
     tree, _ = grow(
-        Binned(X, layout, **how), *gradients(np.zeros(len(data))), Params(**meant), n_jobs=1
+        BinnedData(X, layout, **how), *gradients(np.zeros(len(data))), Params(**meant), n_jobs=1
     )
     rate = given.get("learning_rate", 0.1)
     found = first_tree(data, n_jobs=1, **given)
@@ -94,13 +93,13 @@ def test_a_sample_changes_the_scores_of_all():
     rounds = 6
     engine, _, seen = run(data, rounds, valid, subsample=0.3, min_child_samples=3, n_jobs=1)
     for t in range(1, rounds):
-        assert seen[t].tolist() == engine.model(t).predict(data.X, 1, data.groups).tolist()
-    known = engine.model(rounds).predict(valid.X, 1, valid.groups)
+        assert seen[t].tolist() == engine.model(t).predict(data.X, data.groups, n_jobs=1).tolist()
+    known = engine.model(rounds).predict(valid.X, valid.groups, n_jobs=1)
     assert engine.valid_scores().tolist() == known.tolist()
     # Queries that no tree was grown on have scores as well.
     trees = engine.model(1)._forest.trees
     drawn = trees[0].leaf_count.sum()
-    assert 0 < drawn < Layout(data.groups.ptr).n_pairs / 2
+    assert 0 < drawn < PairLayout(data.groups.ptr).n_pairs / 2
     many = np.array(
         [np.unique(seen[1][data.groups.per_row(np.arange(25)) == q]).size for q in range(25)]
     )
@@ -109,7 +108,7 @@ def test_a_sample_changes_the_scores_of_all():
 
 def test_rows_of_pairs():
     data = lists()
-    X, layout = data.X[data.groups.rows].astype(np.float32), Layout(data.groups.ptr)
+    X, layout = data.X[data.groups.rows].astype(np.float32), PairLayout(data.groups.ptr)
     want = naive.pair_matrix(X, data.groups.sizes, [2, 0])
     rows = PairRows(X, layout, [2, 0])
     assert len(rows) == len(want)
@@ -164,8 +163,8 @@ def test_first_tree_of_both_engines(seed):
     ],
 )
 def test_what_would_not_fit_is_refused(engine, leaves, text, monkeypatch):
-    monkeypatch.setattr(pairs_memory, "available", lambda: 1e5)
-    monkeypatch.setattr("rankwood.engines.pair_lists.Layout", None)  # before pairs are made
+    monkeypatch.setattr(pair_memory, "available", lambda: 1e5)
+    monkeypatch.setattr("rankwood.engines.pair_lists.PairLayout", None)  # before pairs are made
     with pytest.raises(InputError, match=text):
         rw.Ranker("bi-ranknet", engine, num_leaves=leaves, min_child_samples=1).fit(
             lists(queries=100)
@@ -173,7 +172,7 @@ def test_what_would_not_fit_is_refused(engine, leaves, text, monkeypatch):
 
 
 def test_leaves_that_no_tree_can_have_take_no_memory(monkeypatch):
-    monkeypatch.setattr(pairs_memory, "available", lambda: 1e8)
+    monkeypatch.setattr(pair_memory, "available", lambda: 1e8)
     many = rw.Ranker("bi-ranknet", "pairtree", n_estimators=1, num_leaves=2**20)
     many.fit(lists())
     with pytest.raises(InputError, match="set num_leaves lower"):
@@ -185,7 +184,7 @@ GROWTH = """
 import ctypes
 import numpy as np
 import rankwood as rw
-from rankwood.engines import pair_memory as pairs_memory
+from rankwood.engines import pair_memory
 
 def status(name):
     lines = open("/proc/self/status").read().splitlines()
@@ -199,7 +198,7 @@ def fit(engine, train, valid):
     rw.Ranker("bi-ranknet", engine, n_estimators=2, n_jobs=1).fit(train, valid=valid)
 
 estimates = []
-pairs_memory._check_room = lambda needed, *_: estimates.append(needed)
+pair_memory._check_room = lambda needed, *_: estimates.append(needed)
 for engine, *size in (("pairtree", 3, 600, 8), ("lightgbm", 60, 20, 100)):
     fit(engine, data(9, 9, 3), data(9, 9, 3))  # what is compiled and loaded isn't counted
     train, valid = data(*size), data(*size)
@@ -220,7 +219,7 @@ def test_estimates_are_near_what_is_taken():
     assert done.returncode == 0, done.stderr
     for line in done.stdout.splitlines():
         engine, estimate, taken = line.split()
-        ratio = pairs_memory._MORE * float(estimate) / float(taken)
+        ratio = pair_memory._MARGIN * float(estimate) / float(taken)
         assert 0.8 < ratio < 2, (engine, estimate, taken)
     assert len(done.stdout.splitlines()) == 2
 

@@ -12,15 +12,24 @@ import pytest
 import naive_pairtree as naive
 from rankwood._core.checks import InputError
 from rankwood._core.jit import JIT, OPTIONS, add2
-from rankwood.engines.pairtree import Binned, Forest, Grower, Layout, Params, grow, splitting
-from rankwood.engines.pairtree.binning import _cut
-from rankwood.engines.pairtree.histogram_layout import sampled
+from rankwood.engines.pairtree import (
+    BinnedData,
+    Forest,
+    Grower,
+    PairLayout,
+    Params,
+    grow,
+    splitting,
+)
+from rankwood.engines.pairtree.bin_kernels import find_edges
+from rankwood.engines.pairtree.fixed_point import Scale, Sums
+from rankwood.engines.pairtree.histogram_layout import sample_columns
 
 DIFFERENCES = [0, 1, 3, 2]
 
 
 def layout_of(sizes):
-    return Layout(np.concatenate([[0], np.cumsum(sizes)]))
+    return PairLayout(np.concatenate([[0], np.cumsum(sizes)]))
 
 
 def small(seed):
@@ -49,10 +58,10 @@ def thresholds(binned, tables=None):
     for table, sides in ((items, (0, 1)), (queries, (0,))):
         for c in table.columns:
             for side in sides:
-                out[c.column + side * F] = [*c.edges, end]
+                out[c.number + side * F] = [*c.edges, end]
     for c in pairs.columns:  # bins of -x mirror those of x
         below = [np.nextafter(-e, -end) for e in c.edges]
-        out[2 * F + c.column] = [*below, *c.edges, end]
+        out[2 * F + c.number] = [*below, *c.edges, end]
     return out
 
 
@@ -106,7 +115,7 @@ def grown_as_stored(binned, grad, hess, setting, own=None, tables=None, more=Non
 @pytest.mark.parametrize("seed", range(4))
 def test_tree_is_that_of_stored_pairs(seed, setting, max_bin):
     X, sizes, grad, hess = small(seed)
-    binned = Binned(X, layout_of(sizes), DIFFERENCES, max_bin)
+    binned = BinnedData(X, layout_of(sizes), DIFFERENCES, max_bin)
     assert grown_as_stored(binned, grad, hess, setting).side.size > 2
 
 
@@ -117,7 +126,7 @@ def test_every_limit_changes_trees():
     for seed in range(4):
         X, sizes, grad, hess = small(seed)
         M = naive.pair_matrix(X, sizes, DIFFERENCES)
-        allowed = thresholds(Binned(X, layout_of(sizes), DIFFERENCES))
+        allowed = thresholds(BinnedData(X, layout_of(sizes), DIFFERENCES))
         for name in changed:
             setting = curved if name == "min_hessian" else regular
             without = {**setting, name: -1 if name == "max_depth" else 0.0}
@@ -136,7 +145,7 @@ def test_sides_without_curvature(seed, l2):
     hess[np.repeat(flat, sizes * (sizes - 1))] = 0.0
     grad[:] = np.where(hess > 0, grad, 3 * grad + 1)  # worth a leaf of their own
     setting = {"min_data": 1, "min_hessian": 0.0, "num_leaves": 20, "l2": l2}
-    tree = grown_as_stored(Binned(X, layout_of(sizes), DIFFERENCES), grad, hess, setting)
+    tree = grown_as_stored(BinnedData(X, layout_of(sizes), DIFFERENCES), grad, hess, setting)
     assert (tree.leaf_hessian == 0).any() == (l2 > 0)
 
 
@@ -144,15 +153,17 @@ def test_sides_without_curvature(seed, l2):
 def test_sampled_tree_is_that_of_its_pairs_and_features(seed):
     X, sizes, grad, hess = small(seed)
     layout = layout_of(sizes)
-    binned = Binned(X, layout, DIFFERENCES)
+    binned = BinnedData(X, layout, DIFFERENCES)
     setting = {"min_data": 2, "num_leaves": 8}
     chosen = np.random.default_rng(seed).permutation(sizes.size) < 7
     own = np.repeat(chosen, sizes * (sizes - 1))
     some = grown_as_stored(binned, grad, hess, setting, own, queries=chosen)
     more = {"feature_fraction": 0.5, "seed": seed}
-    tables = sampled(binned, 0.5, seed, 3)
+    tables = sample_columns(binned, 0.5, seed, 3)
     assert sum(len(t.columns) for t in tables) < sum(len(t.columns) for t in binned.tables)
-    both = grown_as_stored(binned, grad, hess, setting, own, tables, more, queries=chosen, round=3)
+    both = grown_as_stored(
+        binned, grad, hess, setting, own, tables, more, queries=chosen, iteration=3
+    )
     assert as_lists(both) != as_lists(some)
 
 
@@ -160,7 +171,7 @@ def test_settings_reach_every_kind_of_split():
     sides, missing = set(), set()
     for seed in range(4):
         X, sizes, grad, hess = small(seed)
-        binned = Binned(X, layout_of(sizes), DIFFERENCES)
+        binned = BinnedData(X, layout_of(sizes), DIFFERENCES)
         tree, _ = grow(binned, grad, hess, Params(num_leaves=20, min_data_in_leaf=1), n_jobs=1)
         sides |= set(zip(tree.side.tolist(), tree.column.tolist(), strict=True))
         missing |= {(s, m) for s, m in zip(tree.side.tolist(), tree.missing_left, strict=True)}
@@ -202,7 +213,7 @@ def test_first_tree_is_lightgbms(seed):
     # Multiples of 1/64, whose sums are exact: mirror images of a split tie, and ties go alike.
     grad = np.round(np.tanh(target[layout.second] - target[layout.first]) * 64) / 64
     hess = np.ones(grad.size)
-    binned = Binned(X, layout, [0, 1, 2])
+    binned = BinnedData(X, layout, [0, 1, 2])
     tree, leaf = grow(binned, grad, hess, Params(num_leaves=15, min_data_in_leaf=10), n_jobs=1)
     M = naive.pair_matrix(X, sizes, [0, 1, 2])
     nodes, theirs, values = lightgbm_tree(M, grad, hess, 15, 10)
@@ -228,11 +239,11 @@ def random_lists(seed, queries=30, longest=12, F=9):
 def boosted(X, layout, y, rounds=6, n_jobs=1, **params):
     """A forest fitted to differences of y, and its scores of pairs while it grew."""
     params = {"num_leaves": 12, "min_data_in_leaf": 5, **params}
-    grower = Grower(Binned(X, layout, [0, 1, 2, 3, 4], n_jobs=n_jobs), Params(**params), n_jobs)
+    grower = Grower(BinnedData(X, layout, [0, 1, 2, 3, 4], n_jobs=n_jobs), Params(**params), n_jobs)
     forest, scores = Forest(X.shape[1]), np.zeros(layout.n_pairs)
     target = y[layout.first] - y[layout.second]
     for t in range(rounds):
-        tree, leaf = grower.grow(scores - target, np.ones(target.size), round=t)
+        tree, leaf = grower.grow(scores - target, np.ones(target.size), iteration=t)
         scores += forest.add(tree, 0.3).value[leaf]
     return forest, scores
 
@@ -333,7 +344,7 @@ def test_queries_left_out_count_nothing():
     chosen = np.random.default_rng(8).random(layout.n_queries) < 0.6
     grad, hess = y[layout.second] - y[layout.first], np.ones(layout.n_pairs)
     params = Params(num_leaves=10, min_data_in_leaf=5)
-    binned = Binned(X, layout, [0, 1])
+    binned = BinnedData(X, layout, [0, 1])
     tree, leaf = grow(binned, grad, hess, params, n_jobs=1, queries=chosen)
     own = np.repeat(chosen, layout.sizes * (layout.sizes - 1))
     assert ((leaf == -1) == ~own).all()
@@ -352,7 +363,7 @@ def test_infinite_values_are_values():
     X, sizes, grad, hess = small(1)
     X = X.astype(float)
     X[::4, 0], X[1::5, 0], X[::3, 3] = 1e300, -np.inf, np.inf
-    binned = Binned(X, layout_of(sizes), DIFFERENCES)
+    binned = BinnedData(X, layout_of(sizes), DIFFERENCES)
     setting = {"min_data": 1, "num_leaves": 15}
     tree, leaf = grow(binned, grad, hess, Params(num_leaves=15, min_data_in_leaf=1), n_jobs=1)
     with np.errstate(all="ignore"):
@@ -371,7 +382,10 @@ def test_nothing_to_split():
     for sizes in ([3], [1, 1, 1], [2, 1]):
         layout = layout_of(sizes)
         tree, leaf = grow(
-            Binned(X, layout, [0, 1]), np.ones(layout.n_pairs), np.ones(layout.n_pairs), n_jobs=1
+            BinnedData(X, layout, [0, 1]),
+            np.ones(layout.n_pairs),
+            np.ones(layout.n_pairs),
+            n_jobs=1,
         )
         assert tree.side.size == 0
         assert leaf.tolist() == [0] * layout.n_pairs
@@ -384,10 +398,10 @@ def test_long_list():
     # 2,000 documents have 4 million pairs; a split at the middle of a feature is all there is to find.
     n = 2000
     x = np.random.default_rng(9).permutation(n).astype(np.float32)
-    layout = Layout([0, n])
+    layout = PairLayout([0, n])
     high = x >= n // 2
     grad = high[layout.second].astype(float) - high[layout.first]
-    binned = Binned(x[:, None], layout)
+    binned = BinnedData(x[:, None], layout)
     # Bins have about 8 values each; each side of the split has all but some of a bin right.
     tree, _ = grow(binned, grad, np.ones(grad.size), Params(num_leaves=2), n_jobs=1)
     assert layout.n_pairs == n * (n - 1)
@@ -400,15 +414,15 @@ def test_long_list():
 
 def test_limits_have_a_sentence():
     with pytest.raises(InputError, match=r"number 1, has 60,000 documents.*TwoStage\(top=\.\.\.\)"):
-        Layout([0, 5, 60_005])
+        PairLayout([0, 5, 60_005])
     with pytest.raises(InputError, match="must not fall"):
-        Layout([0, 5, 3])
-    layout = Layout([0, 3])
+        PairLayout([0, 5, 3])
+    layout = PairLayout([0, 3])
     with pytest.raises(InputError, match="the layout has 3 documents"):
-        Binned(np.zeros((4, 1)), layout)
+        BinnedData(np.zeros((4, 1)), layout)
     with pytest.raises(InputError, match="columns from 0 to 0"):
-        Binned(np.zeros((3, 1)), layout, [1])
-    binned = Binned(np.arange(3.0)[:, None], layout)
+        BinnedData(np.zeros((3, 1)), layout, [1])
+    binned = BinnedData(np.arange(3.0)[:, None], layout)
     with pytest.raises(InputError, match="there are 6 pairs"):
         grow(binned, np.ones(5), np.ones(6))
     with pytest.raises(InputError, match="got nan at pair 2"):
@@ -419,7 +433,7 @@ def test_limits_have_a_sentence():
 
 def test_memory_of_bins_is_that_of_items_and_unordered_pairs():
     X, layout, _ = random_lists(10, queries=50)
-    binned = Binned(X, layout, range(9))
+    binned = BinnedData(X, layout, range(9))
     # Four bins a word: 8 columns vary inside queries, one is kept per query; its differences are none.
     assert [t.words.nbytes for t in binned.tables] == [
         8 * layout.n_items,
@@ -432,7 +446,7 @@ def test_memory_of_bins_is_that_of_items_and_unordered_pairs():
 def test_bins_have_about_equal_weight(limit):
     rng = np.random.default_rng(11)
     values = np.sort(rng.normal(size=1000).astype(np.float32).round(2))
-    edges = _cut(values, limit)
+    edges = find_edges(values, limit)
     assert edges.size <= limit - 1
     counts = np.bincount(np.searchsorted(edges, values), minlength=limit)
     heaviest = np.unique(values, return_counts=True)[1].max()
@@ -441,11 +455,10 @@ def test_bins_have_about_equal_weight(limit):
 
 
 def gains(left, n, total):
-    scale, limits = (
-        splitting.Scale(1.0, 1.0, 20, 2**19, 2**20 - 1),
-        splitting.Limits(1, 0.0, None, 0.0),
-    )
-    return splitting.largest_gain(left, left, n, total, total, scale, limits)
+    scale = Scale(1.0, 1.0, 20, 2**19, 2**20 - 1)
+    limits = splitting.Limits(1, 0.0, 0.0, 0.0)
+    left_sums = splitting.LeftSums(left, left)
+    return splitting.largest_gain(left_sums, n, Sums(total, total), scale, limits)
 
 
 def sums(to, source, k):
@@ -472,7 +485,7 @@ def test_l2_may_be_any_part_of_a_unit(l2):
     layout = layout_of([4])
     grad = np.where(layout.first < layout.second, 1.0, -1.0)
     params = Params(min_data_in_leaf=1, min_sum_hessian=0.0, lambda_l2=l2, num_leaves=2)
-    binned = Binned(np.arange(4.0)[:, None], layout, [0])
+    binned = BinnedData(np.arange(4.0)[:, None], layout, [0])
     tree, _ = grow(binned, grad, np.zeros(12), params, n_jobs=1)
     assert (tree.side.tolist(), tree.gain.tolist()) == ([2], [pytest.approx(72 / l2, rel=1e-12)])
 
@@ -481,4 +494,4 @@ def test_l2_may_be_any_part_of_a_unit(l2):
 def test_gradients_beyond_any_unit_are_refused(size):
     layout = layout_of([3])
     with pytest.raises(InputError, match="grad must have a sum of absolute values between"):
-        grow(Binned(np.arange(3.0)[:, None], layout), np.full(6, size), np.ones(6), n_jobs=1)
+        grow(BinnedData(np.arange(3.0)[:, None], layout), np.full(6, size), np.ones(6), n_jobs=1)

@@ -79,23 +79,28 @@ def categorical(columns: Any, train: RankingData) -> list[int]:
         return []
     if isinstance(columns, str):
         columns = [int(c) if c.strip().isdigit() else c.strip() for c in columns.split(",")]
-    names = train.feature_names or []
-    found = []
-    for column in columns if isinstance(columns, Iterable) else [columns]:
+    columns = columns if isinstance(columns, Iterable) else [columns]
+    return column_numbers(columns, train.feature_names, train.n_features, "categorical_feature")
+
+
+def column_numbers(
+    columns: Iterable[Any], names: list[str] | None, n_features: int, parameter: str
+) -> list[int]:
+    """Return columns given by name or number as sorted numbers; errors name the parameter."""
+    found = set()
+    for column in columns:
         if isinstance(column, str):
-            if column not in names:
+            if not names or column not in names:
                 near = checks.nearest(column, names) if names else "; features have no names here."
-                raise checks.InputError(
-                    f"categorical_feature: there is no feature {column!r}{near}"
-                )
+                raise checks.InputError(f"{parameter}: there is no feature {column!r}{near}")
             column = names.index(column)
-        column = checks.at_least(column, 0, "categorical_feature")
-        if column >= train.n_features:
+        column = checks.at_least(column, 0, parameter)
+        if column >= n_features:
             raise checks.InputError(
-                f"categorical_feature must be below {train.n_features}, the number of features, got {column}."
+                f"{parameter} must be below {n_features}, the number of features, got {column}."
             )
-        found.append(column)
-    return sorted(set(found))
+        found.add(int(column))
+    return sorted(found)
 
 
 def whole(columns: Any, train: RankingData) -> list[int]:

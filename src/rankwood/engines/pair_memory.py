@@ -1,6 +1,6 @@
-"""How much memory training on pairs takes, and whether there is so much.
+"""Estimates of the memory that training on pairs takes, and checks that there is as much.
 
-The bytes of a pair were measured as growth of a process's peak memory; estimates are meant to lie a little above it.
+The bytes per pair were measured as the growth of a process's peak memory; estimates should lie a little above it.
 """
 
 from typing import NamedTuple
@@ -11,50 +11,51 @@ from rankwood._core import checks
 from rankwood._core.memory import available
 from rankwood.engines.base import Task
 
-_SUM = 16  # bytes of a bin's sums in a histogram
-_MORE = 1.1  # for what isn't counted
+_BYTES_PER_BIN = 16  # of a histogram
+_MARGIN = 1.1  # for what the estimates leave out
 
 
 class Size(NamedTuple):
-    """What a training run's memory depends on."""
+    """The quantities that a training run's memory depends on."""
 
     pairs: int
     valid_pairs: int
     #: Documents of the longest query.
-    longest: int
-    #: Numbers in the feature matrices of both data sets.
-    numbers: int
+    longest_query: int
+    #: Entries of the feature matrices of both data sets.
+    entries: int
     features: int
     differences: int
 
     @property
     def columns(self) -> int:
-        """Features of a pair."""
+        """Number of features of a pair."""
         return 2 * self.features + self.differences
 
 
 def size_of(task: Task, differences: int) -> Size:
-    """Return the size of a task, before any of its pairs are made."""
+    """Return the size of a task, without making any of its pairs."""
     features, valid = task.train.n_features, task.valid
     documents = len(task.train) + (0 if valid is None else len(valid))
     return Size(
-        _pairs(task.groups.sizes),
-        0 if valid is None else _pairs(valid.groups.sizes),
-        int(task.groups.sizes.max(initial=0)),
-        documents * features,
-        features,
-        differences,
+        pairs=_count_pairs(task.groups.sizes),
+        valid_pairs=0 if valid is None else _count_pairs(valid.groups.sizes),
+        longest_query=int(task.groups.sizes.max(initial=0)),
+        entries=documents * features,
+        features=features,
+        differences=differences,
     )
 
 
 def check_pairtree(size: Size, leaves: int) -> None:
-    """Raise if trees on pairs, whose features aren't stored, need more memory than there is."""
+    """Raise if the engine pairtree needs more memory than there is."""
     instead = "keep fewer documents of each query (TwoStage(top=...)) or fewer queries."
-    if 2 * _histograms(size, leaves) > pairtree(size, leaves):
+    if 2 * _histogram_bytes(size, leaves) > pairtree_bytes(size, leaves):
         instead = f"most of it are the histograms of {leaves:,} leaves: set num_leaves lower."
     _check_room(
-        pairtree(size, leaves),
-        f"training on {size.pairs:,} ordered pairs of documents (the longest query has {size.longest:,} documents)",
+        pairtree_bytes(size, leaves),
+        f"training on {size.pairs:,} ordered pairs of documents "
+        f"(the longest query has {size.longest_query:,} documents)",
         instead,
     )
 
@@ -62,47 +63,51 @@ def check_pairtree(size: Size, leaves: int) -> None:
 def check_lightgbm(size: Size, leaves: int, bins: int, sample: int) -> None:
     """Raise if LightGBM on stored pairs needs more memory than there is."""
     _check_room(
-        lightgbm(size, leaves, bins, sample),
+        lightgbm_bytes(size, leaves, bins, sample),
         f"LightGBM would store {size.pairs + size.valid_pairs:,} pairs with {size.columns:,} features each, which",
         "engine='pairtree' trains the same objective without storing pairs.",
     )
 
 
-def pairtree(size: Size, leaves: int) -> float:
-    """Return the bytes that pair-trees take."""
-    # Both directions of a difference share a byte, and four differences a word.
+def pairtree_bytes(size: Size, leaves: int) -> float:
+    """Return the bytes that the engine pairtree takes; features of pairs aren't stored."""
+    # Both directions of a difference share one byte, and four differences share a word.
     pair = 90 + 2 * -(-size.differences // 4)
-    stored = 5.0 * size.numbers + pair * size.pairs + 16 * size.valid_pairs
-    return stored + _histograms(size, leaves)
+    stored = 5.0 * size.entries + pair * size.pairs + 16 * size.valid_pairs
+    return stored + _histogram_bytes(size, leaves)
 
 
-def _histograms(size: Size, leaves: int) -> float:
-    # Half of the leaves have a histogram at most; a feature's has up to 256 bins, or two for each document.
-    documents = size.numbers // max(1, size.features)
-    return float(_SUM * min(256, 2 * documents) * size.columns * (leaves // 2 + 1))
+def _histogram_bytes(size: Size, leaves: int) -> float:
+    """Return the bytes of histograms: half of the leaves have one at most.
+
+    A feature's histogram has up to 256 bins, or two for each document.
+    """
+    documents = size.entries // max(1, size.features)
+    return float(_BYTES_PER_BIN * min(256, 2 * documents) * size.columns * (leaves // 2 + 1))
 
 
-def lightgbm(size: Size, leaves: int, bins: int, sample: int) -> float:
-    """Return the bytes that LightGBM takes: when it draws values to make bins from, when it fills them, or after."""
+def lightgbm_bytes(size: Size, leaves: int, bins: int, sample: int) -> float:
+    """Return the bytes that LightGBM takes on stored pairs: the maximum over its three phases."""
     drawn = min(size.pairs, sample)
     code = 1 if bins <= 256 else 2 if bins <= 65536 else 4
-    histograms = _SUM * min(bins, drawn) * leaves
+    histograms = _BYTES_PER_BIN * min(bins, drawn) * leaves
     column = max(
-        20 * drawn,  # as rows, as columns, and the numbers of their rows
-        12 * drawn + code * size.pairs,
-        code * (size.pairs + size.valid_pairs) + histograms,
+        20 * drawn,  # sampling: values by row, by column, and their row numbers
+        12 * drawn + code * size.pairs,  # binning
+        code * (size.pairs + size.valid_pairs) + histograms,  # training
     )
-    return 4.0 * size.numbers + 72 * size.pairs + 32 * size.valid_pairs + column * size.columns
+    return 4.0 * size.entries + 72 * size.pairs + 32 * size.valid_pairs + column * size.columns
 
 
 def _check_room(needed: float, what: str, instead: str) -> None:
-    there, needed = available(), _MORE * needed
+    """Raise unless so many bytes, and the margin, are available."""
+    there, needed = available(), _MARGIN * needed
     if needed > there:
         raise checks.InputError(
             f"{what} takes about {needed / 1e9:.3g} GB of memory, and there are {there / 1e9:.3g} GB; {instead}"
         )
 
 
-def _pairs(sizes: np.ndarray) -> int:
+def _count_pairs(sizes: np.ndarray) -> int:
     sizes = sizes.astype(np.int64)
     return int((sizes * (sizes - 1)).sum())

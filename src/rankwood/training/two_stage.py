@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from rankwood._core import checks
 from rankwood.data.listwise_features import listwise_features, with_score
 from rankwood.data.ranking_data import RankingData
-from rankwood.data.truncation import best, stacked
+from rankwood.data.truncation import merge_scores, top_mask
 from rankwood.metrics.evaluate import evaluate
 from rankwood.metrics.evaluation import Evaluation
 from rankwood.training import stage_checks, stage_files
@@ -196,8 +196,8 @@ class TwoStage(RankingEstimator):
     ) -> RankingData:
         """Return the second-stage lists, rows in the caller's order; the mask of their rows may be known already."""
         if mask is None:
-            mask = best(data, scores, self.top, self.random_state)
-        lists = data.keep(mask)
+            mask = top_mask(data, scores, self.top, self.random_state)
+        lists = data.cut_to(mask)
         if self.ideal == "list":
             lists.unlisted = None
         return (listwise_features if self.listwise else with_score)(lists, scores[mask])
@@ -255,9 +255,9 @@ class TwoStage(RankingEstimator):
         """
         data = self._data(X, qid, group)
         scores = self.first_scores(data)
-        mask = best(data, scores, self.top, self.random_state)
+        mask = top_mask(data, scores, self.top, self.random_state)
         second = self.second_.predict(self._lists(data, scores, mask))
-        return stacked(second, scores, mask, data.groups)
+        return merge_scores(second, scores, mask, data.groups)
 
     def evaluate(self, metrics: Any, data: RankingData, **rules: Any) -> Evaluation:
         """Evaluate the ranking by both stages on whole lists.

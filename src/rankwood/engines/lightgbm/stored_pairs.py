@@ -1,4 +1,4 @@
-"""LightGBM on stored pairs: the recipe of the bivariate paper, kept as the reference for `pairtree` [bivariate2024]."""
+"""LightGBM on stored pairs: the method of the bivariate paper, kept as the reference for `pairtree` [bivariate2024]."""
 
 import json
 from collections.abc import Iterator
@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwood._core import checks
-from rankwood.engines import _parameters
-from rankwood.engines import pair_memory as pairs_memory
+from rankwood.data.groups import Groups
+from rankwood.engines import _parameters, pair_memory
 from rankwood.engines.base import Gradients, Task
 from rankwood.engines.lightgbm.engine import (  # type: ignore[attr-defined]
     LightGBMEngine,
@@ -16,18 +16,28 @@ from rankwood.engines.lightgbm.engine import (  # type: ignore[attr-defined]
     lgb,
 )
 from rankwood.engines.pair_lists import Lists, columns_of, lists_of
-from rankwood.engines.pairtree.binning import single
-from rankwood.engines.pairtree.layout import Layout
+from rankwood.engines.pairtree.binning import as_float32
+from rankwood.engines.pairtree.pair_layout import PairLayout
 
-_CHUNK = 4_000_000  # numbers that are made at a time when a model predicts
+_CHUNK = 4_000_000  # matrix entries that are made at a time when a model predicts
 
 
 class PairRows(lgb.Sequence):  # type: ignore[misc]
-    """Features of pairs, made when they are asked for: those of the first document, of the second, differences."""
+    """A matrix of pairs whose rows are made on access: the first document's features, the second's, differences.
+
+    Parameters
+    ----------
+    X : array
+        The documents.
+    layout : PairLayout
+        Their pairs.
+    differences : list of int
+        The columns whose differences are features.
+    """
 
     batch_size = 4096
 
-    def __init__(self, X: np.ndarray, layout: Layout, differences: list[int]) -> None:
+    def __init__(self, X: np.ndarray, layout: PairLayout, differences: list[int]) -> None:
         self._X, self._differences = X, differences
         self._first, self._second = layout.first, layout.second
 
@@ -36,22 +46,34 @@ class PairRows(lgb.Sequence):  # type: ignore[misc]
 
     def __getitem__(self, where: Any) -> np.ndarray:
         """Return one pair or several as rows."""
-        a, b = self._X[self._first[where]], self._X[self._second[where]]
+        first, second = self._X[self._first[where]], self._X[self._second[where]]
         with np.errstate(all="ignore"):  # infinity minus itself is missing
-            apart = a[..., self._differences] - b[..., self._differences]
-        return np.concatenate([a, b, apart], axis=-1).astype(np.float64)
+            differences = first[..., self._differences] - second[..., self._differences]
+        return np.concatenate([first, second, differences], axis=-1).astype(np.float64)
 
 
-class _Rows(NamedTuple):
-    """As much of a data set as LightGBM's engine looks at."""
+class _PairData(NamedTuple):
+    """The attributes of a `RankingData` that LightGBM's engine reads, for rows that are pairs."""
 
     X: list[PairRows]
     y: np.ndarray
     feature_names: None = None
 
 
-class PairsEngine(LightGBMEngine):
-    """One training run of LightGBM on the pairs of all lists."""
+class PairsEngine:
+    """One training run of LightGBM on the pairs of all lists.
+
+    Parameters
+    ----------
+    params : dict
+        LightGBM's parameters.
+    differences : {"base", "all", "none"} or list of str or int
+        The columns whose differences are features.
+    task : Task
+        The data and the objective.
+    """
+
+    takes_gradients = True
 
     def __init__(self, params: dict[str, Any], differences: Any, task: Task) -> None:
         if params.get("categorical_feature") is not None:
@@ -59,48 +81,64 @@ class PairsEngine(LightGBMEngine):
                 "categorical_feature means nothing to models of pairs; leave it out."
             )
         self._columns = columns_of(differences, task.train.feature_names, task.train.n_features)
-        self._jobs = params.get("num_threads")
-        size = pairs_memory.size_of(task, len(self._columns))
-        pairs_memory.check_lightgbm(
-            size,
+        self._n_jobs = params.get("num_threads")
+        pair_memory.check_lightgbm(
+            pair_memory.size_of(task, len(self._columns)),
             params.get("num_leaves", 31),
-            _number(params.get("max_bin"), 255),
-            _number(params.get("bin_construct_sample_cnt"), 200_000),
+            _integer(params.get("max_bin"), 255),
+            _integer(params.get("bin_construct_sample_cnt"), 200_000),
         )
         self._train, self._valid = lists_of(task)
-        super().__init__(params, self._rows(self._train), self._rows(self._valid))  # type: ignore[arg-type]
+        # A `RankingData` can't hold rows that are made on access.
+        train, valid = self._pair_data(self._train), self._pair_data(self._valid)
+        self._engine = LightGBMEngine(params, train, valid)  # type: ignore[arg-type]
+        self.keeps_rounds = self._engine.keeps_rounds
 
-    def _rows(self, lists: Lists | None) -> _Rows | None:
+    def _pair_data(self, lists: Lists | None) -> _PairData | None:
+        """Return the pairs of lists as LightGBM reads them, or None if there are none."""
         if lists is None or lists.layout.n_pairs == 0:
             return None
         rows = PairRows(lists.X, lists.layout, self._columns)
-        return _Rows([rows], np.zeros(len(rows)))
+        return _PairData([rows], np.zeros(len(rows)))
 
     def update(self, gradients: Gradients) -> bool:
         """Grow a tree; False if there is nothing left to split."""
 
         def of_pairs(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             self._train.scores = scores
-            return gradients(self._train.item_scores(self._jobs))
+            return gradients(self._train.item_scores(self._n_jobs))
 
-        return super().update(of_pairs)
+        return self._engine.update(of_pairs)
 
     def valid_scores(self) -> np.ndarray:
-        """Scores of the validation data after the last round."""
+        """Return the scores of the validation data after the last round."""
         assert self._valid is not None
         if self._valid.layout.n_pairs:
-            self._valid.scores = super().valid_scores()
-        return self._valid.item_scores(self._jobs)
+            self._valid.scores = self._engine.valid_scores()
+        return self._valid.item_scores(self._n_jobs)
 
-    def model(self, rounds: int) -> "PairsModel":  # type: ignore[override]
+    def model(self, rounds: int) -> "PairsModel":
         """Return the ensemble of the first `rounds` trees."""
-        return PairsModel(super().model(rounds).text, self._columns, self._train.X.shape[1])
+        trees = self._engine.model(rounds).text
+        return PairsModel(trees, self._columns, self._train.X.shape[1])
 
 
 class PairsModel:
-    """A trained ensemble on pairs."""
+    """A trained ensemble on pairs.
 
-    needs_lists = True
+    Parameters
+    ----------
+    trees : str
+        LightGBM's text.
+    differences : list of int
+        The columns whose differences are features.
+    n_features : int
+        Number of features of a document.
+    """
+
+    #: A document's score depends on the other documents of its query.
+    needs_groups = True
+    needs_lists = True  # the former name of `needs_groups`
 
     def __init__(self, trees: str, differences: list[int], n_features: int) -> None:
         self._trees, self._differences, self._n_features = trees, differences, n_features
@@ -108,7 +146,7 @@ class PairsModel:
 
     @property
     def text(self) -> str:
-        """The whole state: LightGBM's text, and which features pairs have."""
+        """The whole state: LightGBM's text, and the features of pairs."""
         content = {
             "differences": self._differences,
             "n_features": self._n_features,
@@ -116,27 +154,30 @@ class PairsModel:
         }
         return json.dumps(content)
 
-    def predict(self, X: Any, n_jobs: int | None, groups: Any) -> np.ndarray:
-        """Return one score per row; pairs are made chunk by chunk."""
+    def predict(
+        self, X: Any, groups: Groups | None = None, n_jobs: int | None = None
+    ) -> np.ndarray:
+        """Return one score per row (see `engines.base.Model`), chunk by chunk of pairs; `groups` must be given."""
+        assert groups is not None
         scores = np.empty(X.shape[0])
         limit = max(1, _CHUNK // (2 * self._n_features + len(self._differences)))
         for first, last in _chunks(groups.sizes, limit):
-            start, end = groups.ptr[first], groups.ptr[last]
-            rows = groups.rows[start:end]
-            layout = Layout(groups.ptr[first : last + 1] - start)
-            pairs = PairRows(single(_parameters.dense(X[rows])), layout, self._differences)
-            found = np.zeros(layout.n_pairs)
-            for begin in range(0, layout.n_pairs, limit):
-                some = slice(begin, begin + limit)
-                found[some] = self._model.predict(pairs[some], n_jobs=n_jobs)
-            scores[rows] = layout.item_scores(found, n_jobs)
+            begin, end = groups.ptr[first], groups.ptr[last]
+            rows = groups.rows[begin:end]
+            layout = PairLayout(groups.ptr[first : last + 1] - begin)
+            pairs = PairRows(as_float32(_parameters.dense(X[rows])), layout, self._differences)
+            pair_scores = np.zeros(layout.n_pairs)
+            for start in range(0, layout.n_pairs, limit):
+                chunk = slice(start, start + limit)
+                pair_scores[chunk] = self._model.predict(pairs[chunk], n_jobs=n_jobs)
+            scores[rows] = layout.item_scores(pair_scores, n_jobs)
         return scores
 
     def importances(self) -> np.ndarray:
-        """Return what splits on each feature gained in all: as the first document's, the second's, as a difference."""
-        gained, m = self._model.importances(), self._n_features
-        out = gained[:m] + gained[m : 2 * m]
-        np.add.at(out, self._differences, gained[2 * m :])
+        """Return the total gain of splits on each feature: as the first document's, the second's or a difference."""
+        gains, n = self._model.importances(), self._n_features
+        out = gains[:n] + gains[n : 2 * n]
+        np.add.at(out, self._differences, gains[2 * n :])
         return out
 
 
@@ -147,7 +188,7 @@ def load(text: str) -> PairsModel:
 
 
 def _chunks(sizes: np.ndarray, limit: int) -> Iterator[tuple[int, int]]:
-    """Give ranges of queries that have at most `limit` pairs together, or are one query."""
+    """Yield ranges of queries with at most `limit` pairs in total, or of one query."""
     first, pairs = 0, 0
     for q, n in enumerate(sizes.tolist()):
         if q > first and pairs + n * (n - 1) > limit:
@@ -157,6 +198,6 @@ def _chunks(sizes: np.ndarray, limit: int) -> Iterator[tuple[int, int]]:
     yield first, sizes.size
 
 
-def _number(value: Any, default: int) -> int:
-    """Return a parameter of LightGBM if it is a whole number; what is wrong with others is for it to say."""
+def _integer(value: Any, default: int) -> int:
+    """Return a parameter of LightGBM if it is an integer; LightGBM itself reports what is wrong with others."""
     return value if isinstance(value, int) else default

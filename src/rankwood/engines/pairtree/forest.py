@@ -1,4 +1,4 @@
-"""A forest on pairs: it predicts, and goes into a file as text, a JSON object with arrays in base64."""
+"""A forest of trees on pairs, which predicts and is saved as text: a JSON object with arrays in base64."""
 
 import base64
 import json
@@ -9,8 +9,8 @@ import numpy as np
 
 from rankwood._core import checks, threads
 from rankwood.engines.pairtree import predictor
-from rankwood.engines.pairtree.binning import single
-from rankwood.engines.pairtree.layout import Layout
+from rankwood.engines.pairtree.binning import as_float32
+from rankwood.engines.pairtree.pair_layout import PairLayout
 from rankwood.engines.pairtree.tree import Tree
 
 _FORMAT, _VERSION = "rankwood-pairtree", 1
@@ -23,15 +23,23 @@ _LEAVES = {"value": "<f8", "leaf_count": "<i8", "leaf_hessian": "<f8"}
 
 
 class Forest:
-    """Trees whose values are added up; leaf values have the learning rate in them."""
+    """Trees whose values are summed.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of columns of X.
+    trees : iterable of Tree
+        The trees, with the learning rate in their leaf values.
+    """
 
     def __init__(self, n_features: int, trees: Iterable[Tree] = ()) -> None:
         self.n_features = n_features
         self.trees = list(trees)
-        self._words: tuple[int, predictor.Words] | None = None
+        self._bit_trees: tuple[int, predictor.BitTrees] | None = None  # of so many trees
 
     def add(self, tree: Tree, learning_rate: float = 1.0) -> Tree:
-        """Keep a tree times the learning rate, and return it so: what is added to scores of pairs."""
+        """Append a tree with its leaf values times the learning rate, and return that tree."""
         self.trees.append(tree._replace(value=tree.value * learning_rate))
         return self.trees[-1]
 
@@ -40,38 +48,58 @@ class Forest:
         return Forest(self.n_features, self.trees[:count])
 
     def predict(self, X: Any, ptr: Any, n_jobs: int | None = None) -> np.ndarray:
-        """Return one score per document: the mean over the list's other documents j of s_ij - s_ji."""
+        """Return one score per document.
+
+        Parameters
+        ----------
+        X : array of shape (n_documents, n_features)
+            The documents, list by list.
+        ptr : array of int
+            The documents of list q are ptr[q] to ptr[q + 1] - 1.
+        n_jobs : int, optional
+            Number of threads.
+
+        Returns
+        -------
+        array
+            The mean of s_ij - s_ji over the other documents j of the list.
+        """
         X, ptr = self._matrix(X), np.ascontiguousarray(ptr, dtype=np.int64)
-        if self._words is None or self._words[0] != len(self.trees):
-            self._words = len(self.trees), predictor.words(self.trees)
-        model = self._words[1]
+        if self._bit_trees is None or self._bit_trees[0] != len(self.trees):
+            self._bit_trees = len(self.trees), predictor.bit_trees(self.trees)
+        trees = self._bit_trees[1]
         scores = np.empty(X.shape[0])
-        work = np.diff(ptr).astype(np.float64) ** 2 + 1.0
-        threads.over(work, lambda a, b: predictor.item_scores(a, b, X, ptr, model, scores), n_jobs)
+        cost = np.diff(ptr).astype(np.float64) ** 2 + 1.0
+        threads.over(cost, lambda a, b: predictor.item_scores(a, b, X, ptr, trees, scores), n_jobs)
         return scores
 
     def add_pair_scores(
-        self, scores: np.ndarray, X: Any, layout: Layout, begin: int = 0, n_jobs: int | None = None
+        self,
+        scores: np.ndarray,
+        X: Any,
+        layout: PairLayout,
+        begin: int = 0,
+        n_jobs: int | None = None,
     ) -> None:
-        """Add the values of the trees from `begin` on to the scores of a layout's pairs."""
-        X, model = self._matrix(X), predictor.words(self.trees[begin:])
+        """Add the values of the trees from number `begin` on to the scores of a layout's pairs, in place."""
+        X, trees = self._matrix(X), predictor.bit_trees(self.trees[begin:])
+        ptr, pair_ptr = layout.ptr, layout.pair_ptr
         threads.over(
             layout.sizes.astype(np.float64) ** 2,
-            lambda a, b: predictor.add_pair_scores(
-                a, b, X, layout.ptr, layout.start, model, scores
-            ),
+            lambda a, b: predictor.add_pair_scores(a, b, X, ptr, pair_ptr, trees, scores),
             n_jobs,
         )
 
     def importances(self) -> np.ndarray:
-        """Return what splits gained by (side, column): the first document's, the second's, the difference."""
+        """Return the total gain of splits by (side, column): the first document's, the second's, the difference."""
         out = np.zeros((3, self.n_features))
         for tree in self.trees:
             np.add.at(out, (tree.side, tree.column), tree.gain)
         return out
 
     def _matrix(self, X: Any) -> np.ndarray:
-        X = single(X)
+        """Return X as float32, or raise if it has other features than the training data."""
+        X = as_float32(X)
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise checks.InputError(
                 f"X has shape {X.shape}, but the model was trained on {self.n_features} features."
@@ -98,7 +126,7 @@ class Forest:
 
     @classmethod
     def load(cls, text: str) -> "Forest":
-        """Return the forest of a text; its trees are checked, so that a damaged one can't be walked in circles."""
+        """Return the forest that `text` holds; a damaged tree, which might have a cycle, raises an error."""
         try:
             content = json.loads(text)
             if content["format"] != _FORMAT or content["format_version"] != _VERSION:
@@ -111,14 +139,15 @@ class Forest:
         except checks.InputError:
             raise
         except (KeyError, TypeError, ValueError) as error:
-            raise checks.InputError(f"the text is no pair-tree model: {error}.") from None
+            raise checks.InputError(f"there is no pair-tree model in the text: {error}.") from None
         for number, tree in enumerate(forest.trees):
-            if not _sound(tree, forest.n_features):
+            if not _is_valid(tree, forest.n_features):
                 raise checks.InputError(f"the pair-tree model is damaged: tree {number}.")
         return forest
 
 
 def _trees(arrays: dict[str, dict[str, str]], leaves: np.ndarray) -> list[Tree]:
+    """Return trees with the given numbers of leaves from the arrays of all trees."""
     parts = {}
     for name, kind in (_NODES | _LEAVES).items():
         flat = np.frombuffer(base64.b64decode(arrays[name]["base64"], validate=True), kind)
@@ -130,8 +159,8 @@ def _trees(arrays: dict[str, dict[str, str]], leaves: np.ndarray) -> list[Tree]:
     return [Tree(**{name: parts[name][k] for name in parts}) for k in range(leaves.size)]
 
 
-def _sound(tree: Tree, n_features: int) -> bool:
-    """Tell whether each node but the first has one parent, before it, and splits look at columns there are."""
+def _is_valid(tree: Tree, n_features: int) -> bool:
+    """Tell whether each node but the root has one parent, which precedes it, and all columns exist."""
     nodes, children = tree.side.size, np.concatenate([tree.left, tree.right])
     expected = [*range(-nodes - 1, 0), *range(1, nodes)] if nodes else []
     if sorted(children.tolist()) != expected:

@@ -1,317 +1,297 @@
-"""Grow one tree on pairs, best leaf first [ke2017]."""
+"""Leaf-wise growth of a tree on pairs: the leaf whose split gains most is split first [ke2017]."""
 
-import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from rankwood._core import checks, threads
-from rankwood.engines.pairtree import histograms as histogram
 from rankwood.engines.pairtree import partition
-from rankwood.engines.pairtree.binning import DIFFERENCE, QUERY, SECOND, Binned
-from rankwood.engines.pairtree.histogram_layout import Plan, Split, sampled
-from rankwood.engines.pairtree.splitting import Limits, Scale, leaf_gain, locate
-from rankwood.engines.pairtree.tree import Params, Tree, leaf_value
+from rankwood.engines.pairtree.binning import (
+    DIFFERENCE,
+    LANE_BITS,
+    LANES,
+    QUERY,
+    SECOND,
+    BinnedData,
+)
+from rankwood.engines.pairtree.fixed_point import Scale, Sums, choose_scale, quantise
+from rankwood.engines.pairtree.histogram_layout import HistogramLayout, SplitRule, sample_columns
+from rankwood.engines.pairtree.histograms import (
+    NodeSums,
+    Search,
+    Siblings,
+    aggregate,
+    build_histograms,
+)
+from rankwood.engines.pairtree.row_sums import aligned, empty_rows
+from rankwood.engines.pairtree.splitting import (
+    Split,
+    best_threshold,
+    leaf_gain,
+    limits_of,
+)
+from rankwood.engines.pairtree.tree import Params, Tree
+from rankwood.engines.pairtree.tree_builder import TreeBuilder
 
-__all__ = ["Grower", "Params", "Tree", "grow"]
-
-_EXACT = 51  # bits of a sum: float64 holds it exactly, see splitting._real
-_WORD = 62
-_LARGEST = 300  # powers of two that sums may have: squares and products of them are still numbers
-_CHUNKS = 4  # pieces of work for each thread
+_CHUNKS = 4  # pieces of work per thread
 
 
 @dataclass
 class Node:
-    """A leaf so far: its pairs are order[begin:end]; `slot` is its histogram's, -1 once that is gone."""
+    """A leaf so far, with the pairs `Grower.pairs` from `begin` to `end`.
+
+    `split` is its best split; a node without one, or whose turn can't come, has none and no histogram either.
+    """
 
     begin: int
     end: int
     depth: int
-    total: np.ndarray  # g, and h with the count
-    slot: int = -1
+    sums: Sums
+    histogram: np.ndarray | None = None
+    split: Split | None = None
     gain: float = -1.0
-    best: tuple[int, int, bool] = (-1, -1, True)
-    left_total: tuple[int, int] = (0, 0)
-    parent: int = -1
-    is_left: bool = True
 
-
-@dataclass
-class _Record:
-    """What is written down of inner nodes while the tree grows."""
-
-    splits: list[Split] = field(default_factory=list)
-    sides: list[int] = field(default_factory=list)
-    gains: list[float] = field(default_factory=list)
-    counts: list[int] = field(default_factory=list)
-    children: list[list[int]] = field(default_factory=list)
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs."""
+        return self.end - self.begin
 
 
 class Grower:
-    """Grows trees on the same pairs, round after round; keeps what they share in memory."""
+    """Grows trees on the same pairs, round after round, in memory that they share.
 
-    def __init__(self, binned: Binned, params: Params, n_jobs: int | None = None) -> None:
+    Parameters
+    ----------
+    binned : BinnedData
+        The documents.
+    params : Params
+        What each tree must respect.
+    n_jobs : int, optional
+        Number of threads; it doesn't change a bit of the trees.
+    """
+
+    def __init__(self, binned: BinnedData, params: Params, n_jobs: int | None = None) -> None:
         self.binned, self.params, self.n_jobs = binned, params, n_jobs
-        layout = binned.layout
-        self.layout = layout
-        # Pairs in the order of nodes, with their gradients; room for those that go right.
-        self.order = np.empty(layout.n_pairs, np.uint32)
-        self.sums = histogram.aligned(2 * layout.n_pairs)
-        self.rest = np.empty(layout.n_pairs, np.uint32), np.empty(2 * layout.n_pairs, np.int64)
-        self.out = tuple(
-            # One row more: a row is written before it is known whether it stays.
-            (np.empty(rows + 1, np.uint32), histogram.aligned(2 * (rows + 1)))
-            for rows in (layout.n_items, layout.n_items, layout.n_queries)
+        self.layout = layout = binned.layout
+        # Each node has a range of these, sorted; `_spare` has room for the pairs that go right.
+        self.pairs, self._spare = empty_rows(layout.n_pairs), empty_rows(layout.n_pairs)
+        # One row more than needed: `aggregate` writes a row before it knows whether the row stays.
+        self._rows = NodeSums(
+            firsts=empty_rows(layout.n_items + 1),
+            seconds=empty_rows(layout.n_items + 1),
+            queries=empty_rows(layout.n_queries + 1),
+            pairs=self.pairs,
         )
-        self.work = np.zeros(4 * layout.n_items, np.int64)
-        self.plan: Plan | None = None
+        self._work = np.zeros(4 * layout.n_items, np.int64)
+        self._iteration = 0  # the iteration whose columns are in use
+        self._histograms = self._make_layout()
+        self._free: list[np.ndarray] = []  # histograms that no node has
         self.updates = 0  # of histograms, for benchmarks
 
     def grow(
-        self, grad: np.ndarray, hess: np.ndarray, round: int = 0, queries: np.ndarray | None = None
+        self,
+        grad: np.ndarray,
+        hess: np.ndarray,
+        iteration: int = 0,
+        queries: np.ndarray | None = None,
     ) -> tuple[Tree, np.ndarray]:
-        """Return a tree and the leaf of each pair, -1 for pairs of queries that are masked out."""
-        self._prepare(round)
-        assert self.plan is not None
-        self._quantise(grad, hess)
-        root = self._root(queries)
-        leaves, record = [root], _Record()
-        self._search(root, None)
+        """Grow a tree.
+
+        Parameters
+        ----------
+        grad, hess : array
+            Gradient and Hessian of each pair.
+        iteration : int
+            Number of the tree; with the seed it decides which features are drawn.
+        queries : array of bool, optional
+            The queries to use; all by default.
+
+        Returns
+        -------
+        Tree
+            The tree.
+        array
+            The leaf of each pair, -1 for pairs of queries that aren't used.
+        """
+        if self.params.feature_fraction < 1.0 and iteration != self._iteration:
+            self._iteration = iteration
+            self._histograms = self._make_layout()
+            self._free = []
+        search, total = self._start(grad, hess)
+        leaves, builder = [self._root(total, queries)], TreeBuilder()
+        self._find_splits(leaves[0], None, search)
         while len(leaves) < self.params.num_leaves:
-            at = int(np.argmax([node.gain for node in leaves]))
-            if leaves[at].gain < 0:
+            best = int(np.argmax([node.gain for node in leaves]))
+            if leaves[best].split is None:
                 break
-            left, right = self._split(leaves[at], at, len(leaves), record)
-            leaves[at] = left
+            left, right = self._split(leaves[best], best, builder)
+            leaves[best] = left
             leaves.append(right)
-            open_splits = self.params.num_leaves - len(leaves)
-            if open_splits:
-                self._search(left, right)
-            self._forget(leaves, open_splits)
-        return self._finish(leaves, record)
+            splits_left = self.params.num_leaves - len(leaves)
+            if splits_left:
+                self._find_splits(left, right, search)
+            self._release_hopeless(leaves, splits_left)
+        tree = builder.build([search.scale.unpack(node.sums) for node in leaves], self.params)
+        return tree, self._leaf_of_pair(leaves)
 
-    def _prepare(self, round: int) -> None:
+    def _make_layout(self) -> HistogramLayout:
+        """Return the histograms of the features that the current iteration may use."""
         params = self.params
-        if self.plan is None or params.feature_fraction < 1.0:
-            tables = sampled(self.binned, params.feature_fraction, params.seed, round)
-            self.plan = Plan(self.binned, tables)
-            self.found = np.full((2, self.plan.n_splits), -1.0)
-            self.slots: list[np.ndarray] = []
-        self.free = list(range(len(self.slots)))
+        tables = sample_columns(self.binned, params.feature_fraction, params.seed, self._iteration)
+        return HistogramLayout(self.binned, tables)
 
-    def _quantise(self, grad: np.ndarray, hess: np.ndarray) -> None:
-        """Choose the fixed point of this tree: no sum over any of its pairs overflows, all are exact in float64."""
-        pairs = self.layout.n_pairs
+    def _start(self, grad: np.ndarray, hess: np.ndarray) -> tuple[Search, Sums]:
+        """Write gradients in fixed point beside the pairs; return how splits are found, and the sums of all pairs."""
+        n_pairs = self.layout.n_pairs
         grad = np.ascontiguousarray(grad, dtype=np.float64)
         hess = np.ascontiguousarray(hess, dtype=np.float64)
-        for name, a in (("grad", grad), ("hess", hess)):
-            if a.shape != (pairs,):
-                raise checks.InputError(f"{name} has shape {a.shape}, but there are {pairs} pairs.")
-        low = min(_EXACT, _WORD - int(pairs).bit_length())
-        shift_g = _shift(grad, "grad", _EXACT)
-        shift_h = _shift(hess, "hess", low - 1)
-        self.total = histogram.quantise(grad, hess, 2.0**shift_g, 2.0**shift_h, low, self.sums)
-        self.scale = Scale(2.0**-shift_g, 2.0**-shift_h, low, 1 << (low - 1), (1 << low) - 1)
-        params = self.params
-        self.limits = Limits(
-            params.min_data_in_leaf << low,
-            # A side without curvature has no value.
-            max(params.min_sum_hessian / self.scale.h, 0.0 if params.lambda_l2 else 1.0),
-            params.lambda_l1 / self.scale.g if params.lambda_l1 else None,
-            params.lambda_l2 / self.scale.h,
-        )
-
-    def _root(self, queries: np.ndarray | None) -> Node:
-        layout = self.layout
-        if queries is None:
-            end, total = layout.n_pairs, np.array(self.total)
-            self.order[:] = np.arange(end, dtype=np.uint32)
-        else:
-            chosen = np.repeat(np.asarray(queries, dtype=bool), layout.sizes * (layout.sizes - 1))
-            pairs = np.flatnonzero(chosen)
-            end = pairs.size
-            self.order[:end] = pairs
-            words = self.sums.reshape(-1, 2)
-            words[:end] = words[pairs]
-            total = words[:end].sum(axis=0)
-        return Node(0, end, 0, total)
-
-    def _may_split(self, node: Node) -> bool:
-        params = self.params
-        _, h, count = self.scale.numbers(node.total)
-        deep = 0 < params.max_depth <= node.depth
-        return not deep and count >= 2 * params.min_data_in_leaf and h >= 2 * params.min_sum_hessian
-
-    def _search(self, left: Node, right: Node | None) -> None:
-        """Find the best split of two siblings, or of the root; the left one holds the parent's histogram."""
-        assert self.plan is not None
-        small, large = left, right
-        if right is not None and right.end - right.begin < left.end - left.begin:
-            small, large = right, left
-        wanted = np.array([self._may_split(small), large is not None and self._may_split(large)])
-        parent = np.empty(0, np.int64)
-        if right is not None:
-            held, left.slot = left.slot, -1
-            if not wanted.any():
-                self.free.append(held)
-                return
-            assert large is not None
-            large.slot, parent = held, self.slots[held]
-        elif not wanted[0]:
-            return
-        small.slot = self._slot()
-        data = self._collect(small)
-        totals = np.stack([small.total, small.total if large is None else large.total])
-        hist = self.slots[small.slot]
-        plan, scale, limits, found = self.plan, self.scale, self.limits, self.found
-
-        def kernel(first: int, last: int) -> None:
-            histogram.blocks(
-                *(first, last, plan.blocks, plan.words, data, hist, parent, totals),
-                *(wanted, scale, limits, found),
-            )
-
-        threads.over(plan.work([part[0].size for part in data]), kernel, self.n_jobs, _CHUNKS)
-        self._choose(small, 0, bool(wanted[0]))
-        if large is not None:
-            self._choose(large, 1, bool(wanted[1]))
-
-    def _choose(self, node: Node, which: int, wanted: bool) -> None:
-        """Keep the best of all features' splits; of equal ones the first feature's."""
-        gains = self.found[which]
-        if wanted and gains.size:
-            assert self.plan is not None
-            g, h, _ = self.scale.numbers(node.total)
-            id = int(np.argmax(gains))
-            own = leaf_gain(g, h, self.params.lambda_l1, self.params.lambda_l2)
-            if gains[id] > own + self.params.min_gain:
-                node.gain = float(gains[id] - own)
-                base, signed, n = self.plan.place(id)
-                g_total, h_total = node.total.tolist()
-                bin, missing_left, *left = locate(
-                    *(self.slots[node.slot], base, signed, n, g_total, h_total),
-                    *(self.scale, self.limits),
+        for name, values in (("grad", grad), ("hess", hess)):
+            if values.shape != (n_pairs,):
+                raise checks.InputError(
+                    f"{name} has shape {values.shape}, but there are {n_pairs} pairs."
                 )
-                node.best, node.left_total = (id, bin, missing_left), (left[0], left[1])
-        if node.gain < 0:
-            self._release(node)
-
-    def _collect(self, node: Node) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-        """Return rows and their sums: of first items, of second items, of queries, of pairs."""
-        layout, order = self.layout, self.order[node.begin : node.end]
-        sums = self.sums[2 * node.begin : 2 * node.end]
-        counts = histogram.collect(
-            *(order, sums, layout.ends, layout.ptr, layout.start, self.work, self.out)
+        scale = choose_scale(grad, hess)
+        search = Search(
+            totals=np.zeros((2, 2), np.int64),
+            wanted=np.zeros(2, bool),
+            scale=scale,
+            limits=limits_of(self.params, scale),
+            gains=np.full((2, self._histograms.n_splits), -1.0),
         )
-        data = *(part[0][:n] for part, n in zip(self.out, counts, strict=True)), order
-        assert self.plan is not None
-        self.updates += self.plan.updates([rows.size for rows in data])
-        return tuple(zip(data, (*(sums for _, sums in self.out), sums), strict=True))
+        return search, quantise(grad, hess, scale, self.pairs.sums)
 
-    def _split(self, node: Node, leaf: int, new_leaf: int, record: _Record) -> tuple[Node, Node]:
-        """Part a node's pairs, and write the split down; the left child keeps the leaf's number."""
-        assert self.plan is not None
-        side, split = self.plan.split(*node.best)
-        middle = node.begin + self._part(node, side, split)
-        total = np.array(node.left_total)
-        at = len(record.splits)
-        if node.parent >= 0:
-            record.children[node.parent][0 if node.is_left else 1] = at
-        record.splits.append(split)
-        record.sides.append(side)
-        record.gains.append(node.gain)
-        record.counts.append(node.end - node.begin)
-        record.children.append([-1 - leaf, -1 - new_leaf])
-        left = Node(node.begin, middle, node.depth + 1, total, node.slot, parent=at)
-        right = Node(middle, node.end, node.depth + 1, node.total - total, parent=at)
-        right.is_left = False
-        return left, right
+    def _root(self, total: Sums, queries: np.ndarray | None) -> Node:
+        """Return the node of all pairs, or of those of the given queries."""
+        layout, rows = self.layout, self.pairs.rows
+        if queries is None:
+            rows[:] = np.arange(rows.size, dtype=np.uint32)
+            return Node(0, rows.size, 0, total)
+        used = np.repeat(np.asarray(queries, dtype=bool), layout.sizes * (layout.sizes - 1))
+        pairs = np.flatnonzero(used)
+        rows[: pairs.size] = pairs
+        sums = self.pairs.sums.reshape(-1, 2)
+        sums[: pairs.size] = sums[pairs]
+        return Node(0, pairs.size, 0, Sums(*sums[: pairs.size].sum(axis=0).tolist()))
 
-    def _part(self, node: Node, side: int, split: Split) -> int:
-        layout, order = self.layout, self.order[node.begin : node.end]
-        sums = self.sums[2 * node.begin : 2 * node.end]
-        if side == DIFFERENCE:
-            words = split.table.words[split.feature // 4]
-            shift = np.uint64(8 * (split.feature % 4))
-            return partition.by_difference(order, sums, words, shift, split.left, *self.rest)
-        goes = np.take(split.left, split.table.codes(split.feature))
-        if split.table.kind == QUERY:
-            goes = goes[layout.query]
-        second = np.uint64(side == SECOND)
-        return partition.by_item(order, sums, goes, layout.ends, second, *self.rest)
-
-    def _slot(self) -> int:
-        if not self.free:
-            assert self.plan is not None
-            self.slots.append(histogram.aligned(self.plan.size))
-            return len(self.slots) - 1
-        return self.free.pop()
-
-    def _release(self, node: Node) -> None:
-        if node.slot >= 0:
-            self.free.append(node.slot)
-            node.slot = -1
-
-    def _forget(self, leaves: list[Node], open_splits: int) -> None:
-        """Free histograms of leaves whose turn can't come: enough others have a larger gain."""
-        held = sorted((n for n in leaves if n.slot >= 0), key=lambda node: -node.gain)
-        for node in held[open_splits:]:
-            self._release(node)
-            node.gain = -1.0
-
-    def _finish(self, leaves: list[Node], record: _Record) -> tuple[Tree, np.ndarray]:
+    def _may_split(self, node: Node, scale: Scale) -> bool:
+        """Tell whether a node isn't too deep or too small for two children."""
         params = self.params
-        for node in leaves:
-            self._release(node)
-        numbers = [self.scale.numbers(node.total) for node in leaves]
-        of_pair = np.full(self.layout.n_pairs, -1, np.int32)
-        for k, node in enumerate(leaves):
-            partition.mark(self.order[node.begin : node.end], k, of_pair)
-        children = np.array(record.children, np.int32).reshape(-1, 2)
-        columns = [
-            self.binned.differences[s.column] if side == DIFFERENCE else s.column
-            for s, side in zip(record.splits, record.sides, strict=True)
-        ]
-        tree = Tree(
-            side=np.array(record.sides, np.uint8),
-            column=np.array(columns, np.int32),
-            threshold=np.array([s.threshold for s in record.splits], np.float32),
-            missing_left=np.array([s.missing_left for s in record.splits], np.uint8),
-            left=children[:, 0].copy(),
-            right=children[:, 1].copy(),
-            gain=np.array(record.gains),
-            node_count=np.array(record.counts, np.int64),
-            value=np.array([leaf_value(g, h, params) for g, h, _ in numbers]),
-            leaf_count=np.array([c for _, _, c in numbers], np.int64),
-            leaf_hessian=np.array([h for _, h, _ in numbers]),
+        _, h, n_pairs = scale.unpack(node.sums)
+        if 0 < params.max_depth <= node.depth:
+            return False
+        return n_pairs >= 2 * params.min_data_in_leaf and h >= 2 * params.min_sum_hessian
+
+    def _find_splits(self, left: Node, right: Node | None, search: Search) -> None:
+        """Find the best splits of two siblings, of which the left one has the parent's histogram, or of the root."""
+        parent, left.histogram = left.histogram, None
+        small, large = left, right
+        if right is not None and right.n_pairs < left.n_pairs:
+            small, large = right, left
+        nodes = [small] if large is None else [small, large]
+        for k, node in enumerate(nodes):
+            search.totals[k] = node.sums
+            search.wanted[k] = self._may_split(node, search.scale)
+        if not search.wanted[: len(nodes)].any():
+            self._release(parent)
+            return
+        if large is not None:
+            large.histogram = parent
+        small.histogram = self._free.pop() if self._free else aligned(self._histograms.size)
+        siblings = Siblings(small.histogram, np.empty(0, np.int64) if parent is None else parent)
+        node_sums = self._aggregate(small)
+        blocks = self._histograms.blocks
+        threads.over(
+            self._histograms.cost([part.rows.size for part in node_sums]),
+            lambda first, last: build_histograms(first, last, blocks, node_sums, siblings, search),
+            self.n_jobs,
+            _CHUNKS,
         )
-        return tree, of_pair
+        for k, node in enumerate(nodes):
+            self._choose(node, k, search)
+
+    def _aggregate(self, node: Node) -> NodeSums:
+        """Sum a node's gradients by first document, by second document and by query."""
+        layout, pairs = self.layout, self.pairs.between(node.begin, node.end)
+        sums = aggregate(pairs, layout.ptr, layout.pair_ptr, layout.items, self._work, self._rows)
+        self.updates += self._histograms.updates([part.rows.size for part in sums])
+        return sums
+
+    def _choose(self, node: Node, sibling: int, search: Search) -> None:
+        """Choose the best of all features' splits, or release the histogram; of equal ones the first feature's."""
+        gains = search.gains[sibling]
+        if search.wanted[sibling] and gains.size:
+            split_id = int(np.argmax(gains))
+            g, h, _ = search.scale.unpack(node.sums)
+            own = leaf_gain(g, h, self.params.lambda_l1, self.params.lambda_l2)
+            if gains[split_id] > own + self.params.min_gain:
+                node.gain = float(gains[split_id] - own)
+                feature = self._histograms.histogram(split_id)
+                node.split = best_threshold(
+                    node.histogram, feature, node.sums, search.scale, search.limits
+                )
+        if node.split is None:
+            self._give_up(node)
+
+    def _split(self, node: Node, leaf: int, builder: TreeBuilder) -> tuple[Node, Node]:
+        """Partition a node's pairs and record the split; the left child takes the histogram."""
+        assert node.split is not None
+        rule, left = self._histograms.rule(node.split), node.split.left
+        middle = node.begin + self._partition(node, rule)
+        builder.split(leaf, rule, node.gain, node.n_pairs)
+        right = Sums(node.sums.g - left.g, node.sums.packed - left.packed)
+        return (
+            Node(node.begin, middle, node.depth + 1, left, node.histogram),
+            Node(middle, node.end, node.depth + 1, right),
+        )
+
+    def _partition(self, node: Node, rule: SplitRule) -> int:
+        """Move the pairs that go left before the others; return how many they are."""
+        pairs, table = self.pairs.between(node.begin, node.end), rule.table
+        if rule.side == DIFFERENCE:
+            word, lane = divmod(rule.feature, LANES)
+            shift = np.uint64(LANE_BITS * lane)
+            return partition.by_difference(
+                pairs, table.words[word], shift, rule.goes_left, self._spare
+            )
+        goes_left = np.take(rule.goes_left, table.bins(rule.feature))
+        if table.kind == QUERY:
+            goes_left = goes_left[self.layout.query_of_item]
+        second = np.uint64(rule.side == SECOND)
+        return partition.by_item(pairs, self.layout.items, second, goes_left, self._spare)
+
+    def _release(self, histogram: np.ndarray | None) -> None:
+        """Keep a histogram's memory for the next node."""
+        if histogram is not None:
+            self._free.append(histogram)
+
+    def _give_up(self, node: Node) -> None:
+        """Let a node stay a leaf."""
+        self._release(node.histogram)
+        node.histogram, node.split, node.gain = None, None, -1.0
+
+    def _release_hopeless(self, leaves: list[Node], splits_left: int) -> None:
+        """Give up leaves that won't be split any more: enough others have a larger gain (early release)."""
+        able = sorted((node for node in leaves if node.split), key=lambda node: -node.gain)
+        for node in able[splits_left:]:
+            self._give_up(node)
+
+    def _leaf_of_pair(self, leaves: list[Node]) -> np.ndarray:
+        """Return the leaf of each pair, -1 if it has none."""
+        leaf_of_pair = np.full(self.layout.n_pairs, -1, np.int32)
+        for number, node in enumerate(leaves):
+            self._give_up(node)
+            partition.mark_leaf(self.pairs.rows[node.begin : node.end], number, leaf_of_pair)
+        return leaf_of_pair
 
 
 def grow(
-    binned: Binned,
+    binned: BinnedData,
     grad: np.ndarray,
     hess: np.ndarray,
     params: Params | None = None,
     n_jobs: int | None = None,
     **how: Any,
 ) -> tuple[Tree, np.ndarray]:
-    """Grow one tree: `Grower` once; `how` is round and queries."""
+    """Grow one tree; `how` is `iteration` and `queries` of `Grower.grow`."""
     return Grower(binned, params or Params(), n_jobs).grow(grad, hess, **how)
-
-
-def _shift(values: np.ndarray, name: str, bits: int) -> int:
-    """Return the largest power of two that keeps the sum of absolute values, rounded, below 2^bits."""
-    total = float(np.abs(values).sum()) if values.size else 0.0
-    if not math.isfinite(total):
-        row = int(np.flatnonzero(~np.isfinite(values))[0]) if not np.isfinite(values).all() else 0
-        raise checks.InputError(f"{name} must be finite numbers, got {values[row]} at pair {row}.")
-    # Rounding adds at most half a unit per value, less than half of the sum's bits as long as there are pairs.
-    size = math.frexp(total)[1] if total > 0 else 0
-    if abs(size) > _LARGEST:
-        raise checks.InputError(
-            f"{name} must have a sum of absolute values between 2^-{_LARGEST} and 2^{_LARGEST}, got {total:g}."
-        )
-    return bits - 1 - size if total > 0 else 0

@@ -1,174 +1,234 @@
-"""Histograms of a node: gradients are summed per item, per query and per pair, then per bin.
+"""Histograms of a node: gradients are summed per document, per query and per pair, then per bin.
 
-For a node, one pass over its pairs sums gradients per first item, per second item and per query (`collect`).
-Histograms of item features are made from those sums: rows of items, not of pairs. Only differences look at
-pairs. All sums are integers (`splitting.Scale`): exact, whatever their order.
+For a node, one pass over its pairs sums gradients per first document, per second document and per query
+(`aggregate`). Histograms of document features are built from those sums, so they read a row per document instead of
+one per pair; only differences read pairs. Of two siblings, the histogram of the one with fewer pairs is built, and
+the other one is the parent's minus it (histogram subtraction). All sums are integers (`fixed_point`): exact, in any
+order.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
 from rankwood._core.jit import add2, fetch, inline, inner, jit
-from rankwood.engines.pairtree.binning import SPARE
-from rankwood.engines.pairtree.splitting import largest_gain, spread, spread_signed
+from rankwood.engines.pairtree.binning import LANES, SINK
+from rankwood.engines.pairtree.fixed_point import Scale, Sums
+from rankwood.engines.pairtree.pair_layout import direction, item_of, unordered
+from rankwood.engines.pairtree.row_sums import RowSums, sums_at, write_row
+from rankwood.engines.pairtree.splitting import (
+    MAX_BINS,
+    FeatureHistogram,
+    LeftSums,
+    Limits,
+    cumulate,
+    largest_gain,
+)
 
-# Indices of 64 bits without sign: else every access asks whether it counts from the end.
-_1, _2, _5, _32 = np.uint64(1), np.uint64(2), np.uint64(5), np.uint64(32)
-_LOW = np.uint64(2**32 - 1)
-# A word has four bins; each one, times two, is a place in its feature's histogram.
-_7, _15, _23, _TWOS = (np.uint64(n) for n in (7, 15, 23, 2 * 255))
-OF_FIRSTS, OF_SECONDS, OF_QUERIES, OF_PAIRS = 0, 1, 2, 3  # whose sums a histogram is made of
-_FLIP = np.uint64(0x01010101)
-_FAR = 4  # pairs are far apart in memory if a node has less than one in so many unordered ones
-_AHEAD = np.uint64(32)  # how many pairs before its turn a word is asked for
+OF_FIRSTS, OF_SECONDS, OF_QUERIES, OF_PAIRS = (
+    0,
+    1,
+    2,
+    3,
+)  # whose sums a block's histograms are made of
+
+_ONE = np.uint64(1)  # an unsigned index plus a signed number would be a float
+_FIRST, _SECOND = np.uint64(0), np.uint64(1)
+# `aggregate` keeps four numbers per document: its sums as the first one of pairs, and as the second one.
+_WORK_SHIFT, _WORK_SECOND = np.uint64(2), np.uint64(2)
+_ALL_SIGNS = np.uint64(0x01010101)  # the sign bits of the four differences in a word
+# Shifts of a word that give twice the bin of lanes 1, 2, 3: a bin has two numbers in a histogram.
+_TWICE_LANE_1, _TWICE_LANE_2, _TWICE_LANE_3 = np.uint64(7), np.uint64(15), np.uint64(23)
+_TWICE_BIN_MASK = np.uint64(2 * 255)
+# A node with less than one in so many unordered pairs reads bins that are far apart in memory: we prefetch them.
+_SPARSE = 4
+_PREFETCH_DISTANCE = 32  # in pairs
 
 
-def aligned(size):
-    """Return an array of words that begins at a border of 64 bytes, so that no two of them lie across one."""
-    words = np.empty(size + 8, np.int64)
-    start = -(words.ctypes.data // 8) % 8
-    return words[start : start + size]
+class NodeSums(NamedTuple):
+    """The gradient sums of a node by first document, by second document, by query and by pair."""
+
+    firsts: RowSums
+    seconds: RowSums
+    queries: RowSums
+    pairs: RowSums
+
+
+class BinWords(NamedTuple):
+    """Packed bins of documents, queries and unordered pairs: `[b, row]` has those of features 4b to 4b + 3."""
+
+    items: np.ndarray
+    queries: np.ndarray
+    pairs: np.ndarray
+
+
+class Blocks(NamedTuple):
+    """Blocks of up to four features that share a word, and where their histograms lie."""
+
+    kind: np.ndarray  # OF_FIRSTS to OF_PAIRS
+    row: np.ndarray  # in the `BinWords` of its kind
+    offset: np.ndarray  # of each lane in a histogram, and the end of the block
+    n_bins: np.ndarray  # of each lane without missing values; 0 for lanes without a feature
+    split_ids: np.ndarray
+    words: BinWords
+
+
+class Siblings(NamedTuple):
+    """Histograms of two siblings, or of the root alone."""
+
+    small: np.ndarray  # to be built
+    large: np.ndarray  # the parent's, to be subtracted from; empty for the root
+
+
+class Search(NamedTuple):
+    """The search for splits of two siblings, small and large: `gains` gets the best one by sibling and feature."""
+
+    totals: np.ndarray  # the `Sums` of each sibling
+    wanted: np.ndarray  # whether the sibling may be split
+    scale: Scale
+    limits: Limits
+    gains: np.ndarray
 
 
 @jit
-def quantise(grad, hess, per_g, per_h, low, out):
-    """Write gradients and hessians in fixed point, a count of one above the `low` bits of these; return sums."""
-    g, h = np.int64(0), np.int64(0)
-    for p in range(grad.size):
-        out[2 * p] = np.int64(np.rint(grad[p] * per_g))
-        out[2 * p + 1] = np.int64(np.rint(hess[p] * per_h)) + (np.int64(1) << low)
-        g += out[2 * p]
-        h += out[2 * p + 1]
-    return g, h
+def aggregate(pairs, ptr, pair_ptr, items, work, out):
+    """Sum a node's pairs by first document, by second document and by query; return `NodeSums`.
 
-
-@jit
-def collect(node, sums, ends, ptr, start, work, out):
-    """Sum a node's pairs by first item, by second item and by query; return how many rows of each kind there are.
-
-    Pairs are sorted, so queries come one after the other: sums live in `work`, all zero before and after,
-    until the query is over. `out` is (rows, sums) of first items, of second items and of queries.
+    Pairs are sorted by query. The sums of a query's documents live in `work`, which is all zero before and after.
+    `out` is `NodeSums` with room for the rows.
     """
-    (firsts, first_sums), (seconds, second_sums), (queries, query_sums) = out
+    rows, sums = pairs.rows, pairs.sums
+    first_rows, first_sums = out.firsts.rows, out.firsts.sums
+    second_rows, second_sums = out.seconds.rows, out.seconds.sums
+    query_rows, query_sums = out.queries.rows, out.queries.sums
     n_firsts, n_seconds, n_queries = np.uint64(0), np.uint64(0), np.uint64(0)
     q = 0
-    k, n = np.uint64(0), np.uint64(node.size)
+    k, n = np.uint64(0), np.uint64(rows.size)
     while k < n:
-        while np.int64(node[k]) >= start[q + 1]:
+        while np.int64(rows[k]) >= pair_ptr[q + 1]:
             q += 1
-        end = start[q + 1]
-        while k < n and np.int64(node[k]) < end:
-            p = np.uint64(node[k])
-            pair = ends[p >> _1]
-            swap = (p & _1) << _5
-            add2(work, ((pair >> swap) & _LOW) << _2, sums, k << _1)
-            add2(work, (((pair >> (_32 - swap)) & _LOW) << _2) + _2, sums, k << _1)
-            k += _1
-        g, h = np.int64(0), np.int64(0)
-        # Every item is written down, and the next one over it if it isn't there: no branch that is hard to foresee.
-        for i in range(np.uint64(ptr[q]), np.uint64(ptr[q + 1])):
-            w = i << _2
-            g += work[w]
-            h += work[w + _1]
-            n_firsts = _keep(i, work, w, n_firsts, firsts, first_sums)
-            n_seconds = _keep(i, work, w + _2, n_seconds, seconds, second_sums)
-        queries[n_queries] = q
-        query_sums[n_queries << _1], query_sums[(n_queries << _1) + _1] = g, h
-        n_queries += _1
-    return n_firsts, n_seconds, n_queries
+        end = pair_ptr[q + 1]
+        while k < n and np.int64(rows[k]) < end:
+            pair = np.uint64(rows[k])
+            first, second = item_of(items, pair, _FIRST), item_of(items, pair, _SECOND)
+            add2(work, first << _WORK_SHIFT, sums, sums_at(k))
+            add2(work, (second << _WORK_SHIFT) + _WORK_SECOND, sums, sums_at(k))
+            k += _ONE
+        g, packed = np.int64(0), np.int64(0)
+        for item in range(np.uint64(ptr[q]), np.uint64(ptr[q + 1])):
+            at = item << _WORK_SHIFT
+            g += work[at]
+            packed += work[at + _ONE]
+            n_firsts = _compact(work, at, item, first_rows, first_sums, n_firsts)
+            n_seconds = _compact(work, at + _WORK_SECOND, item, second_rows, second_sums, n_seconds)
+        write_row(query_rows, query_sums, n_queries, q, g, packed)
+        n_queries += _ONE
+    return NodeSums(
+        RowSums(first_rows[:n_firsts], first_sums),
+        RowSums(second_rows[:n_seconds], second_sums),
+        RowSums(query_rows[:n_queries], query_sums),
+        pairs,
+    )
 
 
 @inline
-def _keep(i, work, w, n, rows, sums):
-    """Move an item's sums from `work` to the end of a list, and return how long it is then: longer if it has pairs."""
-    g, h = work[w], work[w + _1]
-    work[w] = work[w + _1] = 0
-    rows[n] = i
-    sums[n << _1], sums[(n << _1) + _1] = g, h
-    return n + np.uint64(h != 0)  # it has the count
+def _compact(work, at, item, rows, sums, n):
+    """Move a document's sums from `work` to the end of a list of length n; return the new length.
 
-
-@inner
-def _add_rows(words, rows, sums, hist, o0, o1, o2, o3):
-    """Add sums of items or queries to four features."""
-    for k in range(np.uint64(rows.size)):
-        _add(np.uint64(words[rows[k]]), sums, k << _1, hist, o0, o1, o2, o3)
-
-
-@inner
-def _add_pairs(words, node, near, sums, hist, o0, o1, o2, o3):
-    """Add gradients of pairs to four features; the lowest bit of a pair says which direction it is.
-
-    The words of the first `near` pairs are far apart in memory, and asked for some time before.
+    Branch-free compaction: always write the document, but advance the cursor only if it has pairs.
     """
-    for k in range(near):
-        fetch(words, np.uint64(node[k + _AHEAD]) >> _1)
-        p = np.uint64(node[k])
-        w = np.uint64(words[p >> _1]) ^ ((p & _1) * _FLIP)
-        _add(w, sums, k << _1, hist, o0, o1, o2, o3)
-    for k in range(near, np.uint64(node.size)):
-        p = np.uint64(node[k])
-        w = np.uint64(words[p >> _1]) ^ ((p & _1) * _FLIP)
-        _add(w, sums, k << _1, hist, o0, o1, o2, o3)
-
-
-@inline
-def _add(w, sums, s, hist, o0, o1, o2, o3):
-    add2(hist, o0 + ((w << _1) & _TWOS), sums, s)
-    add2(hist, o1 + ((w >> _7) & _TWOS), sums, s)
-    add2(hist, o2 + ((w >> _15) & _TWOS), sums, s)
-    add2(hist, o3 + ((w >> _23) & _TWOS), sums, s)
+    g, packed = work[at], work[at + _ONE]
+    work[at] = work[at + _ONE] = 0
+    write_row(rows, sums, n, item, g, packed)
+    return n + np.uint64(packed != 0)  # it has the count
 
 
 @jit
-def blocks(first, last, plan, tables, data, hist, parent, totals, wanted, scale, limits, found):
-    """Build histograms of a node for blocks of four features, its sibling's from the parent's, and find splits.
+def build_histograms(first, last, blocks, node, siblings, search):
+    """Build the small sibling's histograms for blocks `first` to `last`, subtract them from the parent's, search both.
 
-    `plan` is what the blocks are (see plan.Plan), `data` what `collect` wrote, without unused ends. `parent`
-    becomes the sibling's histogram. `totals` has (g, second word) of the node and of the sibling; `wanted` says
-    for which of them splits are sought. `found` gets the largest gain by (node, split feature).
+    `node` are the small sibling's `NodeSums`.
     """
-    kind, row, offset, bins, _ = plan
-    items, queries, pairs = tables
-    firsts, seconds, of_queries, (node, pair_sums) = data
-    buffers = np.empty(256, np.int64), np.empty(256, np.int64)
-    far = _FAR * node.size < pairs.shape[1]
-    near = np.uint64(max(0, node.size - 32) if far else 0)
+    kind, row, offset, n_bins = blocks.kind, blocks.row, blocks.offset, blocks.n_bins
+    hist, parent, wanted = siblings.small, siblings.large, search.wanted
+    left = LeftSums(np.empty(MAX_BINS, np.int64), np.empty(MAX_BINS, np.int64))
+    n_prefetched = _prefetched(node.pairs.rows.size, blocks.words.pairs.shape[1])
+    # What is called below is inlined: a call counts references of all arrays in its records, and threads share them.
     for k in range(first, last):
-        o0, o1, o2, o3, end = offset[k, 0], offset[k, 1], offset[k, 2], offset[k, 3], offset[k, 4]
-        for i in range(o0, end):
-            hist[i] = 0
-        if bins[k, 3] == 0:  # some lanes have no feature
-            for i in range(hist.size - SPARE, hist.size):
-                hist[i] = 0
+        starts = offset[k, 0], offset[k, 1], offset[k, 2], offset[k, 3]
+        begin, end = starts[0], offset[k, LANES]
+        hist[begin:end] = 0
+        if n_bins[k, LANES - 1] == 0:  # some lanes have no feature
+            hist[hist.size - SINK :] = 0
         if kind[k] == OF_PAIRS:
-            _add_pairs(pairs[row[k]], node, near, pair_sums, hist, o0, o1, o2, o3)
+            _add_pairs(blocks.words.pairs[row[k]], node.pairs, n_prefetched, hist, starts)
         elif kind[k] == OF_QUERIES:
-            _add_rows(queries[row[k]], of_queries[0], of_queries[1], hist, o0, o1, o2, o3)
+            _add_rows(blocks.words.queries[row[k]], node.queries, hist, starts)
+        elif kind[k] == OF_FIRSTS:
+            _add_rows(blocks.words.items[row[k]], node.firsts, hist, starts)
         else:
-            rows, sums = firsts if kind[k] == OF_FIRSTS else seconds
-            _add_rows(items[row[k]], rows, sums, hist, o0, o1, o2, o3)
+            _add_rows(blocks.words.items[row[k]], node.seconds, hist, starts)
         if wanted[0]:
-            _find(0, k, plan, hist, totals, scale, limits, buffers, found)
+            _search_block(0, k, blocks, hist, search, left)
         if parent.size:
-            for i in range(o0, end):
+            for i in range(begin, end):
                 parent[i] -= hist[i]
             if wanted[1]:
-                _find(1, k, plan, parent, totals, scale, limits, buffers, found)
+                _search_block(1, k, blocks, parent, search, left)
 
 
 @inner
-def _find(which, k, plan, hist, totals, scale, limits, buffers, found):
+def _prefetched(n_pairs, n_unordered):
+    """Return for how many pairs of a node, from the first one on, the bins of a later pair are prefetched."""
+    sparse = _SPARSE * n_pairs < n_unordered
+    return np.uint64(max(0, n_pairs - _PREFETCH_DISTANCE) if sparse else 0)
+
+
+@inline
+def _add_rows(words, node, hist, starts):
+    """Add the sums of documents or queries to the histograms of four features."""
+    rows, sums = node.rows, node.sums
+    for k in range(np.uint64(rows.size)):
+        _add_to_lanes(np.uint64(words[rows[k]]), sums, sums_at(k), hist, starts)
+
+
+@inline
+def _add_pairs(words, node, n_prefetched, hist, starts):
+    """Add the gradients of pairs to the histograms of four differences; those of (b, a) have the other sign."""
+    rows, sums = node.rows, node.sums
+    for k in range(n_prefetched):
+        fetch(words, unordered(np.uint64(rows[k + np.uint64(_PREFETCH_DISTANCE)])))
+        _add_to_lanes(_word_of_pair(words, rows[k]), sums, sums_at(k), hist, starts)
+    for k in range(n_prefetched, np.uint64(rows.size)):
+        _add_to_lanes(_word_of_pair(words, rows[k]), sums, sums_at(k), hist, starts)
+
+
+@inline
+def _word_of_pair(words, row):
+    """Return the four codes of an ordered pair."""
+    pair = np.uint64(row)
+    return np.uint64(words[unordered(pair)]) ^ (direction(pair) * _ALL_SIGNS)
+
+
+@inline
+def _add_to_lanes(word, sums, at, hist, starts):
+    """Add a row's sums, two numbers from `at` on, to its bin of each of four features."""
+    add2(hist, starts[0] + ((word << _ONE) & _TWICE_BIN_MASK), sums, at)
+    add2(hist, starts[1] + ((word >> _TWICE_LANE_1) & _TWICE_BIN_MASK), sums, at)
+    add2(hist, starts[2] + ((word >> _TWICE_LANE_2) & _TWICE_BIN_MASK), sums, at)
+    add2(hist, starts[3] + ((word >> _TWICE_LANE_3) & _TWICE_BIN_MASK), sums, at)
+
+
+@inline
+def _search_block(sibling, k, blocks, hist, search, left):
     """Write the largest gain of each feature of a block."""
-    kind, _, offset, bins, ids = plan
-    left_g, left_h = buffers
-    g, h = totals[which, 0], totals[which, 1]
-    none = np.int64(0)
-    for lane in range(4):
-        n = bins[k, lane]
+    sums = Sums(search.totals[sibling, 0], search.totals[sibling, 1])
+    signed = blocks.kind[k] == OF_PAIRS
+    for lane in range(LANES):
+        n = blocks.n_bins[k, lane]
         if n:
-            base = offset[k, lane]
-            if kind[k] == OF_PAIRS:
-                spread_signed(hist, base, n // 2, left_g, left_h, none, scale.half)
-            else:
-                spread(hist, base, _2, n, left_g, left_h, none, scale.half)
-            found[which, ids[k, lane]] = largest_gain(left_g, left_h, n, g, h, scale, limits)
+            split_id = blocks.split_ids[k, lane]
+            feature = FeatureHistogram(split_id, blocks.offset[k, lane], signed, n)
+            cumulate(hist, feature, search.scale, left)
+            gain = largest_gain(left, n, sums, search.scale, search.limits)
+            search.gains[sibling, split_id] = gain

@@ -1,4 +1,4 @@
-"""What a tree must respect, and what it is once it has grown."""
+"""A tree's parameters, and the tree."""
 
 import math
 from dataclasses import dataclass
@@ -7,11 +7,32 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwood._core import checks
+from rankwood.engines.pairtree.fixed_point import RealSums
 
 
 @dataclass(frozen=True)
 class Params:
-    """What a tree must respect; data are counted in pairs. A depth of 0 or less means no limit."""
+    """Limits and regularisation of a tree, whose data are pairs.
+
+    Parameters
+    ----------
+    num_leaves : int
+        The largest number of leaves.
+    max_depth : int
+        The largest depth; 0 or less means no limit.
+    min_data_in_leaf : int
+        The smallest number of pairs in a leaf.
+    min_sum_hessian : float
+        The smallest sum of Hessians in a leaf.
+    lambda_l1, lambda_l2 : float
+        Regularisation of leaf values.
+    min_gain : float
+        A split must gain more than this.
+    feature_fraction : float
+        The fraction of features that a tree may split on, above 0 and at most 1.
+    seed : int
+        Seed of the draw of features.
+    """
 
     num_leaves: int = 31
     max_depth: int = -1
@@ -35,17 +56,17 @@ class Params:
                 f"feature_fraction must be above 0 and at most 1, got {self.feature_fraction}."
             )
 
-    def most_leaves(self, pairs: int) -> int:
-        """Return how many leaves a tree on so many pairs can have."""
-        deep = 2**self.max_depth if 0 < self.max_depth < 62 else self.num_leaves
-        return max(2, min(self.num_leaves, deep, pairs // self.min_data_in_leaf))
+    def max_leaves(self, n_pairs: int) -> int:
+        """Return how many leaves a tree on `n_pairs` pairs can have."""
+        by_depth = 2**self.max_depth if 0 < self.max_depth < 62 else self.num_leaves
+        return max(2, min(self.num_leaves, by_depth, n_pairs // self.min_data_in_leaf))
 
 
 class Tree(NamedTuple):
     """Inner nodes and leaves in arrays; child c >= 0 is inner node c, c < 0 is leaf -1 - c.
 
-    A pair goes left if its value is at most the threshold; `side` says whose value it is (0 the first document's,
-    1 the second's, 2 the difference), and `column` which column of X.
+    A pair goes left if its value is at most the threshold. `side` says whose value it is (0: the first document's,
+    1: the second document's, 2: the difference), and `column` which column of X.
     """
 
     side: np.ndarray
@@ -61,8 +82,8 @@ class Tree(NamedTuple):
     leaf_hessian: np.ndarray
 
 
-def leaf_value(g: float, h: float, params: Params) -> float:
-    """Return -sign(G) max(|G| - l1, 0) / (H + l2), 0 where nothing is to be divided by."""
-    size = max(abs(g) - params.lambda_l1, 0.0)
-    below = h + params.lambda_l2
-    return -math.copysign(size, g) / below if below > 0 and size > 0 else 0.0
+def leaf_value(leaf: RealSums, params: Params) -> float:
+    """Return -sign(G) max(|G| - l1, 0) / (H + l2), or 0 if the divisor is 0."""
+    size = max(abs(leaf.g) - params.lambda_l1, 0.0)
+    divisor = leaf.h + params.lambda_l2
+    return -math.copysign(size, leaf.g) / divisor if divisor > 0 and size > 0 else 0.0
