@@ -11,7 +11,8 @@ import pytest
 
 import naive_pairtree as naive
 from rankwood._core.checks import InputError
-from rankwood._core.jit import JIT, OPTIONS, add2
+from rankwood._core.compile import JIT, OPTIONS
+from rankwood._core.intrinsics import add_pair
 from rankwood.engines.pairtree import (
     BinnedData,
     Forest,
@@ -462,7 +463,7 @@ def gains(left, n, total):
 
 
 def sums(to, source, k):
-    add2(to, k, source, k)
+    add_pair(to, k, source, k)
 
 
 @pytest.mark.skipif(

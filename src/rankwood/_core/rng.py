@@ -1,7 +1,8 @@
-"""Random numbers for kernels from a counter: f(seed, round, query, draw), the same on any number of threads.
+"""All random numbers of the package: functions of a seed and a counter, so that threads never change a bit.
 
-Words of 32 bits in plain integers: their products fit in 64 bits, so that compiled and interpreted code
-agree.
+Kernels draw from words of 32 bits, f(seed, round, query, draw): their products fit in 64 bits, so that compiled and
+interpreted code agree. Statistics and hashes use words of 64 bits (`splitmix64`). Everything else uses NumPy's
+generators: `generator` for a stream of draws, `generator_at` for one round of them.
 """
 
 import numpy as np
@@ -10,6 +11,8 @@ from rankwood._core.compile import uncounted
 from rankwood._core.numeric import as_type_of, log
 
 _MASK = 0xFFFFFFFF
+_SPLIT_FIRST, _SPLIT_SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_BITS_30, _BITS_27, _BITS_31 = np.uint64(30), np.uint64(27), np.uint64(31)
 _TURN = 2.0 * float(np.pi)
 
 
@@ -67,3 +70,21 @@ def normal(real, state, i):
     """Return the i-th standard normal number, by Box and Muller's transform."""
     far = np.sqrt(as_type_of(real, -2.0) * log(uniform(real, state, 2 * i)))
     return far * np.cos(as_type_of(real, _TURN) * uniform(real, state, 2 * i + 1))
+
+
+@uncounted
+def splitmix64(x):
+    """Return 64 bits of which each depends on all bits of `x`: the finalizer of SplitMix64, of a word or an array."""
+    x = (x ^ (x >> _BITS_30)) * _SPLIT_FIRST
+    x = (x ^ (x >> _BITS_27)) * _SPLIT_SECOND
+    return x ^ (x >> _BITS_31)
+
+
+def generator(seed: int, stream: int | None = None) -> np.random.Generator:
+    """Return NumPy's generator of a seed; streams of one seed are independent of each other."""
+    return np.random.default_rng(seed if stream is None else [seed, stream])
+
+
+def generator_at(seed: int, counter: int) -> np.random.Generator:
+    """Return a generator that is a function of seed and counter: no round depends on earlier ones."""
+    return np.random.Generator(np.random.Philox(key=[seed, counter]))

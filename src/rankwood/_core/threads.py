@@ -29,16 +29,6 @@ def threads(n_jobs: int | None) -> int:
     return max(1, cores + 1 + int(n_jobs)) if n_jobs < 0 else int(n_jobs)
 
 
-def over(
-    work: np.ndarray,
-    kernel: Callable[[int, int], None],
-    n_jobs: int | None = None,
-    chunks: int = _CHUNKS,
-) -> None:
-    """Call `run_ranges` with its arguments in their former order."""
-    run_ranges(kernel, work, n_jobs, chunks)
-
-
 def run_ranges(
     kernel: Callable[[int, int], None],
     cost: np.ndarray,

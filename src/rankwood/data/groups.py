@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwood._core import checks
+from rankwood._core.rng import generator
 
 
 class Groups(NamedTuple):
@@ -25,7 +26,7 @@ class Groups(NamedTuple):
     def shuffled(self, seed: int) -> "Groups":
         """Return the same queries with the rows of each in random order, the same for the same seed."""
         query = np.repeat(np.arange(self.ids.size), self.sizes)
-        noise = np.random.default_rng(seed).random(self.rows.size)
+        noise = generator(seed).random(self.rows.size)
         return self._replace(rows=self.rows[np.lexsort((noise, query))])
 
     def per_row(self, values: np.ndarray) -> np.ndarray:
@@ -77,7 +78,7 @@ def random_folds(n_queries: int, n_folds: int, seed: int) -> np.ndarray:
 
 
 def _shuffled(n_queries: int, seed: int) -> np.ndarray:
-    return np.random.default_rng(checks.at_least(seed, 0, "seed")).permutation(n_queries)
+    return generator(checks.at_least(seed, 0, "seed")).permutation(n_queries)
 
 
 def _from_sizes(size: int, group: Any) -> Groups:

@@ -7,7 +7,8 @@ import numpy as np
 from scipy import sparse
 
 from rankwood._core import checks, threads
-from rankwood._core.jit import exactly, inner, jit
+from rankwood._core.compile import jit, without_fastmath
+from rankwood._core.sorting import shell_sort
 from rankwood.data.ranking_data import RankingData
 
 #: Blocks of the expanded matrix, each with a column for every base feature; the first keeps the names.
@@ -62,7 +63,7 @@ def listwise_features(data: RankingData, score: Any = None) -> RankingData:
     width = len(names)
     X = np.empty((len(data), len(BLOCKS) * width), data.X.dtype)
     X[:, :width] = data.X.toarray() if sparse.issparse(data.X) else data.X
-    threads.over(groups.sizes, lambda a, b: expand(groups.ptr, groups.rows, X, width, a, b))
+    threads.run_ranges(lambda a, b: expand(groups.ptr, groups.rows, X, width, a, b), groups.sizes)
     return _replaced(data, X, [name + end for end in BLOCKS for name in names])
 
 
@@ -124,7 +125,7 @@ def expand(ptr, rows, X, width, first, last):
                 if not np.isnan(x):
                     value[n], row[n] = x, rows[p]
                     n += 1
-            sort_down(value, row, n)
+            shell_sort(value[:n], row[:n])
             begin, end = 0, n  # the finite values
             while begin < n and value[begin] == np.inf:
                 begin += 1
@@ -139,24 +140,7 @@ def expand(ptr, rows, X, width, first, last):
             rank_and_standardise(value[:n], row, found, X[:, 3 * width + column :: width])
 
 
-@inner
-def sort_down(value, row, n):
-    """Shell sort: the first n values in decreasing order, and their rows with them."""
-    gap = 1
-    while gap < n // 4:
-        gap = gap * 9 // 4 + 1
-    while gap > 0:
-        for i in range(gap, n):
-            moved_value, moved_row = value[i], row[i]
-            j = i
-            while j >= gap and value[j - gap] < moved_value:
-                value[j], row[j] = value[j - gap], row[j - gap]
-                j -= gap
-            value[j], row[j] = moved_value, moved_row
-        gap = gap * 4 // 9
-
-
-@exactly
+@without_fastmath
 def moments(value, begin, end):
     """Return the moments of sorted values, summed in that order: the same bits for any order of rows.
 
@@ -184,7 +168,7 @@ def moments(value, begin, end):
     return Moments((top + mean * span) / unit, sd / unit, unit)
 
 
-@exactly
+@without_fastmath
 def rank_and_standardise(value, row, found, out):
     """Fill the columns of ranks and of standardised values, 0 and 1 of `out`, one run of ties after the other.
 

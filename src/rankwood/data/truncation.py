@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from rankwood._core import checks
+from rankwood._core.rng import generator, splitmix64
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
 
@@ -25,7 +26,7 @@ def top_mask(data: RankingData, scores: np.ndarray, top: int, seed: int) -> np.n
     if tied.size:
         query = data.groups.per_row(np.arange(data.groups.ids.size))
         n_kept = np.bincount(query[tied], mask[tied])
-        noise = np.random.default_rng([seed, _TIES]).random(scores.size)[tied]
+        noise = generator(seed, _TIES).random(scores.size)[tied]
         keys = _tie_keys(data.X, tied, query[tied], seed)
         drawn = tied[np.lexsort((noise, keys, query[tied]))]
         begin = np.searchsorted(query[drawn], query[drawn])
@@ -68,13 +69,6 @@ def _value_hashes(values: np.ndarray, columns: np.ndarray) -> np.ndarray:
     of_column = splitmix64(columns.astype(np.uint64) + np.uint64(1))
     hashes = splitmix64(numbers.view(np.uint64) + of_column)
     return np.where(numbers == 0, np.uint64(0), hashes)
-
-
-def splitmix64(words: np.ndarray) -> np.ndarray:
-    """Hash each word: the finalizer of SplitMix64, in which each bit depends on all bits."""
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))
 
 
 def merge_scores(

@@ -172,8 +172,3 @@ def start(name: str, params: dict[str, Any], task: Task) -> Engine:
     """Begin a training run."""
     engine: Engine = find(name).start(params, task)
     return engine
-
-
-def needs_groups(model: Any) -> bool:
-    """Return `model.needs_groups`, also of models that still call it `needs_lists`."""
-    return getattr(model, "needs_groups", getattr(model, "needs_lists", False))

@@ -228,7 +228,7 @@ class Evaluator:
                 values(one, queries, lists, scratch.score, found, first, last)
 
         # Every metric is a call of its own, and calls take their time: few chunks.
-        threads.over(groups.sizes, run, self.n_jobs, chunks=2)
+        threads.run_ranges(run, groups.sizes, self.n_jobs, chunks=2)
         return self._evaluation(out, empty)
 
     def _evaluation(self, out: np.ndarray, empty: np.ndarray) -> Evaluation:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankwood._core import checks
 from rankwood._core.atomic import replacing
-from rankwood._core.jit import is_part
+from rankwood._core.parts import is_part
 from rankwood.diagnostics import heat, pair_counts
 from rankwood.report import _drawing
 from rankwood.report.align import check_name

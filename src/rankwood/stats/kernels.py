@@ -9,33 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core.jit import inner, jit
+from rankwood._core.compile import inner, jit
+from rankwood._core.rng import splitmix64
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
-_FIRST = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND = np.uint64(0x94D049BB133111EB)
-_30, _27, _31, _32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
-_ONE, _BYTE, _8, _LOW = np.uint64(1), np.uint64(255), np.uint64(8), np.uint64(0xFFFFFFFF)
-
-
-@inner
-def mixed(x: Any) -> Any:
-    """Return 64 bits that depend on every bit of `x` (the finaliser of SplitMix64)."""
-    x = (x ^ (x >> _30)) * _FIRST
-    x = (x ^ (x >> _27)) * _SECOND
-    return x ^ (x >> _31)
+_ONE, _BYTE, _LOW = np.uint64(1), np.uint64(255), np.uint64(0xFFFFFFFF)
+_BYTE_BITS, _HALF_BITS = np.uint64(8), np.uint64(32)
 
 
 @inner
 def start(seed: Any, draw: Any) -> Any:
     """Return the state from which the words of a draw are made."""
-    return mixed(mixed(seed + _ODD) + np.uint64(draw) * _ODD)
+    return splitmix64(splitmix64(seed + _ODD) + np.uint64(draw) * _ODD)
 
 
 @inner
 def word(state: Any, position: Any) -> Any:
     """Return the random word at a position of a draw."""
-    return mixed(state + (np.uint64(position) + _ONE) * _ODD)
+    return splitmix64(state + (np.uint64(position) + _ONE) * _ODD)
 
 
 @jit
@@ -54,7 +45,7 @@ def signed_sums(
             total = 0
             for j in range(8):
                 total += table[w, j, np.int64(bits & _BYTE)]
-                bits = bits >> _8
+                bits = bits >> _BYTE_BITS
             out[draw] += total
 
 
@@ -70,9 +61,9 @@ def resampled_sums(grid: Any, seed: Any, out: Any, first: int, last: int) -> Non
         state, total = start(seed, draw), 0
         for w in range(grid.size // 2):
             bits = word(state, w)
-            total += grid[np.int64(((bits & _LOW) * size) >> _32)]
-            total += grid[np.int64(((bits >> _32) * size) >> _32)]
+            total += grid[np.int64(((bits & _LOW) * size) >> _HALF_BITS)]
+            total += grid[np.int64(((bits >> _HALF_BITS) * size) >> _HALF_BITS)]
         if grid.size % 2:
             bits = word(state, grid.size // 2)
-            total += grid[np.int64(((bits & _LOW) * size) >> _32)]
+            total += grid[np.int64(((bits & _LOW) * size) >> _HALF_BITS)]
         out[draw] = total

@@ -67,7 +67,7 @@ def sign_sums(grid: np.ndarray, draws: int, seed: int, n_jobs: int | None) -> Si
         with np.errstate(over="ignore"):
             signed_sums(table, key, exact, sums, first, last)
 
-    threads.over(np.ones(draws), fill_range, n_jobs)
+    threads.run_ranges(fill_range, np.ones(draws), n_jobs)
     return SignSums(sums, exact)
 
 
@@ -87,7 +87,7 @@ def resample(differences: np.ndarray, draws: int, seed: int, n_jobs: int | None)
         with np.errstate(over="ignore"):
             resampled_sums(grid, key, sums, first, last)
 
-    threads.over(np.ones(draws), fill_range, n_jobs)
+    threads.run_ranges(fill_range, np.ones(draws), n_jobs)
     return Resamples(grid, sums, sign)
 
 

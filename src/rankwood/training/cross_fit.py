@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from rankwood._core import checks
 from rankwood._core.progress import bar
+from rankwood._core.rng import generator
 from rankwood.data.ranking_data import RankingData
 
 _FINGERPRINT_ROWS = 64  # rows whose features are part of a fingerprint
@@ -75,7 +76,7 @@ def score_unseen(rankers: list[Any], data: RankingData, seed: int) -> np.ndarray
 def random_folds(data: RankingData, folds: int, seed: int, stream: Stream) -> np.ndarray:
     """Return a random fold for each query; the sizes of two folds differ by one query at most."""
     queries = np.arange(data.groups.ids.size)
-    return np.random.default_rng([seed, int(stream)]).permutation(queries % folds)
+    return generator(seed, int(stream)).permutation(queries % folds)
 
 
 def without_fold(data: RankingData, fold: np.ndarray, i: int) -> RankingData:

@@ -12,7 +12,7 @@ from typing import Any
 
 from rankwood._core import checks
 from rankwood._core.atomic import replacing
-from rankwood._core.jit import is_part
+from rankwood._core.parts import is_part
 from rankwood._version import __version__
 from rankwood.engines import base
 from rankwood.objectives.families.registry import objective

@@ -279,7 +279,7 @@ class Ranker(RankingEstimator):
             )
         if X.shape[0] == 0:
             return np.zeros(0)
-        if not base.needs_groups(self.model_):
+        if not self.model_.needs_groups:
             return self.model_.predict(X, n_jobs=self.n_jobs)
         if groups is None and qid is None and group is None:
             raise checks.InputError(

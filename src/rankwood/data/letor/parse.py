@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwood._core.jit import inline, jit
+from rankwood._core.compile import inline, jit
 from rankwood.data.letor.tokens import (
     COLON,
     HASH,

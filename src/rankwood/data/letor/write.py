@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwood._core.checks import InputError
-from rankwood._core.jit import inner, jit
+from rankwood._core.compile import inner, jit
 from rankwood.data.comments import Comments
 from rankwood.data.groups import group_rows
 from rankwood.data.letor.tokens import (

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankwood._core import checks
+from rankwood._core.rng import generator_at
 
 NAMES = ("langevin", "diffusion_temperature", "model_shrink_rate", "model_shrink_mode")
 #: Modes of shrinkage, and the default rate of each if langevin is on.
@@ -53,8 +54,7 @@ class Langevin:
 
     def noise(self, round_index: int, size: int) -> np.ndarray:
         """Return the noise of a round, one number per document; it doesn't depend on the number of threads."""
-        # Philox is a function of a key and a counter: nothing depends on earlier rounds or other draws.
-        generator = np.random.Generator(np.random.Philox(key=[self.seed, round_index]))
+        generator = generator_at(self.seed, round_index)
         return generator.standard_normal(size, dtype=np.float32) * np.float32(self.noise_sd)
 
 

@@ -138,7 +138,6 @@ class PairsModel:
 
     #: A document's score depends on the other documents of its query.
     needs_groups = True
-    needs_lists = True  # the former name of `needs_groups`
 
     def __init__(self, trees: str, differences: list[int], n_features: int) -> None:
         self._trees, self._differences, self._n_features = trees, differences, n_features

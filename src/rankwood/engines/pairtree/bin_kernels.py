@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwood._core.jit import inner, jit
+from rankwood._core.compile import inner, jit
 from rankwood._core.rng import mix
 
 

@@ -191,7 +191,7 @@ class BinnedData:
                 ):
                     columns[feature] = column._replace(has_missing=True)  # not in the sample
 
-        threads.over(np.ones(table.words.shape[0]), fill, n_jobs, chunks=4)
+        threads.run_ranges(fill, np.ones(table.words.shape[0]), n_jobs, chunks=4)
         return table
 
 
@@ -229,7 +229,7 @@ def _bin_rows(
                 np.ascontiguousarray(x), edges, LANE_BITS * lane, table.words[word]
             )
 
-    threads.over(np.ones(table.words.shape[0]), fill, n_jobs, chunks=4)
+    threads.run_ranges(fill, np.ones(table.words.shape[0]), n_jobs, chunks=4)
     return table
 
 
@@ -241,7 +241,7 @@ def _each(make: Callable[[int], T], size: int, n_jobs: int | None) -> list[T]:
         for i in range(first, last):
             made[i] = make(i)
 
-    threads.over(np.ones(size), make_range, n_jobs, chunks=4)
+    threads.run_ranges(make_range, np.ones(size), n_jobs, chunks=4)
     return [made[i] for i in range(size)]
 
 

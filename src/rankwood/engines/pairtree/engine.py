@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from rankwood._core import checks
+from rankwood._core.rng import generator_at
 from rankwood.data.groups import Groups
 from rankwood.engines import _parameters, pair_memory
 from rankwood.engines.base import Gradients, Task
@@ -78,7 +79,7 @@ class PairTreeEngine:
         """Return which queries take part in a round, or None for all of them."""
         if self._subsample >= 1.0:
             return None
-        generator = np.random.Generator(np.random.Philox(key=[self._params.seed, iteration]))
+        generator = generator_at(self._params.seed, iteration)
         sizes = self._train.layout.sizes
         paired = np.flatnonzero(sizes > 1)
         chosen = np.zeros(sizes.size, bool)
@@ -111,7 +112,6 @@ class PairTreeModel:
 
     #: A document's score depends on the other documents of its query.
     needs_groups = True
-    needs_lists = True  # the former name of `needs_groups`
 
     def __init__(self, forest: Forest) -> None:
         self._forest = forest

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwood._core import checks
-from rankwood._core.jit import jit
+from rankwood._core.compile import jit
 
 #: Bits of a sum that float64 holds exactly, with room for the shift in `splitting._as_float`.
 EXACT_BITS = 51

@@ -70,7 +70,9 @@ class Forest:
         trees = self._bit_trees[1]
         scores = np.empty(X.shape[0])
         cost = np.diff(ptr).astype(np.float64) ** 2 + 1.0
-        threads.over(cost, lambda a, b: predictor.item_scores(a, b, X, ptr, trees, scores), n_jobs)
+        threads.run_ranges(
+            lambda a, b: predictor.item_scores(a, b, X, ptr, trees, scores), cost, n_jobs
+        )
         return scores
 
     def add_pair_scores(
@@ -84,9 +86,9 @@ class Forest:
         """Add the values of the trees from number `begin` on to the scores of a layout's pairs, in place."""
         X, trees = self._matrix(X), predictor.bit_trees(self.trees[begin:])
         ptr, pair_ptr = layout.ptr, layout.pair_ptr
-        threads.over(
-            layout.sizes.astype(np.float64) ** 2,
+        threads.run_ranges(
             lambda a, b: predictor.add_pair_scores(a, b, X, ptr, pair_ptr, trees, scores),
+            layout.sizes.astype(np.float64) ** 2,
             n_jobs,
         )
 

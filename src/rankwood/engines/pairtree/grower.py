@@ -201,9 +201,9 @@ class Grower:
         siblings = Siblings(small.histogram, np.empty(0, np.int64) if parent is None else parent)
         node_sums = self._aggregate(small)
         blocks = self._histograms.blocks
-        threads.over(
-            self._histograms.cost([part.rows.size for part in node_sums]),
+        threads.run_ranges(
             lambda first, last: build_histograms(first, last, blocks, node_sums, siblings, search),
+            self._histograms.cost([part.rows.size for part in node_sums]),
             self.n_jobs,
             _CHUNKS,
         )

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwood._core.jit import add2, fetch, inline, inner, jit
+from rankwood._core.compile import inline, inner, jit
+from rankwood._core.intrinsics import add_pair, prefetch
 from rankwood.engines.pairtree.binning import LANES, SINK
 from rankwood.engines.pairtree.fixed_point import Scale, Sums
 from rankwood.engines.pairtree.pair_layout import direction, item_of, unordered
@@ -111,8 +112,8 @@ def aggregate(pairs, ptr, pair_ptr, items, work, out):
         while k < n and np.int64(rows[k]) < end:
             pair = np.uint64(rows[k])
             first, second = item_of(items, pair, _FIRST), item_of(items, pair, _SECOND)
-            add2(work, first << _WORK_SHIFT, sums, sums_at(k))
-            add2(work, (second << _WORK_SHIFT) + _WORK_SECOND, sums, sums_at(k))
+            add_pair(work, first << _WORK_SHIFT, sums, sums_at(k))
+            add_pair(work, (second << _WORK_SHIFT) + _WORK_SECOND, sums, sums_at(k))
             k += _ONE
         g, packed = np.int64(0), np.int64(0)
         for item in range(np.uint64(ptr[q]), np.uint64(ptr[q + 1])):
@@ -197,7 +198,7 @@ def _add_pairs(words, node, n_prefetched, hist, starts):
     """Add the gradients of pairs to the histograms of four differences; those of (b, a) have the other sign."""
     rows, sums = node.rows, node.sums
     for k in range(n_prefetched):
-        fetch(words, unordered(np.uint64(rows[k + np.uint64(_PREFETCH_DISTANCE)])))
+        prefetch(words, unordered(np.uint64(rows[k + np.uint64(_PREFETCH_DISTANCE)])))
         _add_to_lanes(_word_of_pair(words, rows[k]), sums, sums_at(k), hist, starts)
     for k in range(n_prefetched, np.uint64(rows.size)):
         _add_to_lanes(_word_of_pair(words, rows[k]), sums, sums_at(k), hist, starts)
@@ -213,10 +214,10 @@ def _word_of_pair(words, row):
 @inline
 def _add_to_lanes(word, sums, at, hist, starts):
     """Add a row's sums, two numbers from `at` on, to its bin of each of four features."""
-    add2(hist, starts[0] + ((word << _ONE) & _TWICE_BIN_MASK), sums, at)
-    add2(hist, starts[1] + ((word >> _TWICE_LANE_1) & _TWICE_BIN_MASK), sums, at)
-    add2(hist, starts[2] + ((word >> _TWICE_LANE_2) & _TWICE_BIN_MASK), sums, at)
-    add2(hist, starts[3] + ((word >> _TWICE_LANE_3) & _TWICE_BIN_MASK), sums, at)
+    add_pair(hist, starts[0] + ((word << _ONE) & _TWICE_BIN_MASK), sums, at)
+    add_pair(hist, starts[1] + ((word >> _TWICE_LANE_1) & _TWICE_BIN_MASK), sums, at)
+    add_pair(hist, starts[2] + ((word >> _TWICE_LANE_2) & _TWICE_BIN_MASK), sums, at)
+    add_pair(hist, starts[3] + ((word >> _TWICE_LANE_3) & _TWICE_BIN_MASK), sums, at)
 
 
 @inline

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from rankwood._core import checks, threads
-from rankwood._core.jit import inline, inner, jit
+from rankwood._core.compile import inline, inner, jit
 
 #: Sums of Hessians share a word with counts of pairs: with more pairs, Hessians would have too few bits.
 MAX_PAIRS = 2**26
@@ -113,9 +113,9 @@ class PairLayout:
         The result has the same bits in any order of a query's documents.
         """
         scores = np.zeros(self.n_items)
-        threads.over(
-            self.sizes * self.sizes,
+        threads.run_ranges(
             lambda a, b: _items_of_pairs(a, b, self.ptr, self.pair_ptr, pair_scores, scores),
+            self.sizes * self.sizes,
             n_jobs,
         )
         return scores

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwood._core.jit import exactly, inner, jit
+from rankwood._core.compile import inner, jit, without_fastmath
 from rankwood.engines.pairtree.fixed_point import Scale, Sums
 from rankwood.engines.pairtree.tree import Params
 
@@ -145,13 +145,13 @@ def _as_float(x, zero):
 _ZERO = 6755399441055744.0  # the float64 with the bits that `_as_float` adds
 
 
-@exactly
+@without_fastmath
 def _plus(h, l2):
     """Return h + l2; l2 may be far below a unit, and must not be added to the number that `_as_float` subtracts."""
     return h + l2
 
 
-@exactly
+@without_fastmath
 def _cross_sum(a, d, b, e):
     """Return (a / d + b / e) d e; (b, e, a, d) gives the same bits, so splits that mirror each other tie."""
     return a * e + b * d
