@@ -21,7 +21,7 @@ A weight, in an objective that trains like any other:
 
 from rankwood._core.compile import inner, jit, without_fastmath
 from rankwood._core.numeric import as_type_of, exp, log
-from rankwood._core.parts import ALL, Can, Fraction, NonNegative, Positive, part
+from rankwood._core.parts import ALL, Can, Fraction, NonNegative, OneOf, Positive, part
 from rankwood._core.records import document, documents
 from rankwood._core.rng import mix, normal, shuffle, uniform
 from rankwood._core.sorting import shell_sort, sort_down
@@ -66,6 +66,7 @@ __all__ = [
     "Loss",
     "Noise",
     "NonNegative",
+    "OneOf",
     "Pairs",
     "Positive",
     "Ranked",

@@ -2,7 +2,7 @@
 
 import inspect
 from dataclasses import FrozenInstanceError, fields
-from typing import Annotated, Any, Literal, get_origin
+from typing import Annotated, Any
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from rankwood._core.compile import jit
 from rankwood._core.parts import PARTS, lower, named_record
 from rankwood._core.records import Unmoved, lend, reorder
 from rankwood._core.verbs import VERBS
-from rankwood.extend import Can, as_type_of, document, documents, part, verb
+from rankwood.extend import Can, OneOf, as_type_of, document, documents, part, verb
 from rankwood.metrics.additive import Gains
 from rankwood.objectives import All, ByDistance, Lambda, Logistic, Top, Uniform
 from rankwood.objectives._kernels.records import Doc, Slopes
@@ -65,7 +65,7 @@ def test_cutoffs_and_numbers_are_checked(cls):
                 rw.InputError, match=f"{cls.__name__}.{f.name} must be an objective"
             ):
                 cls(**{f.name: All()})
-        elif f.type is bool or get_origin(f.type) is Literal:
+        elif f.type is bool or isinstance(f.type.__metadata__[0], OneOf):
             for bad in (2, "other", None):
                 with pytest.raises(rw.InputError, match=f"{cls.__name__}.{f.name} must be one of"):
                     cls(**{f.name: bad})

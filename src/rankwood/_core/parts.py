@@ -12,16 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import CodeType
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    NamedTuple,
-    TypeVar,
-    dataclass_transform,
-    get_args,
-    get_origin,
-)
+from typing import Annotated, Any, NamedTuple, TypeVar, dataclass_transform, get_origin
 
 import numpy as np
 
@@ -56,9 +47,20 @@ class Can:
 
 
 class Number(NamedTuple):
-    """Annotation of a field that takes some numbers only: ``Positive = Annotated[float, Number(checks.positive)]``."""
+    """Annotation of a field that takes some numbers only: ``Annotated[float, Number(checks.positive)]``."""
 
     check: Callable[[Any, str], float]
+
+
+class OneOf:
+    """Annotation of a field that takes one of these words; kernels see the place of a word among them."""
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+
+    def check(self, value: Any, name: str) -> Any:
+        """Return the word, or raise with those that would do."""
+        return checks.one_of(value, self.words, name)
 
 
 Positive = Annotated[float, Number(checks.positive)]
@@ -71,8 +73,8 @@ def part(cls: type[T]) -> type[T]:
     """Make a frozen dataclass whose methods kernels can call as verbs.
 
     Fields are checked by their annotations when a part is made: `int` (at least 1), `int | None` (a cutoff, or none),
-    `float`, `Positive`, `NonNegative`, `Fraction`, `bool`, `Literal["a", "b"]`, and kinds of parts such as `Weight`.
-    A part prints as the Python that makes it, and `rankwood.objective` reads that back.
+    `float`, `Positive`, `NonNegative`, `Fraction`, `bool`, `Annotated[str, OneOf("a", "b")]`, and kinds of parts, as
+    `Weight`. A part prints as the Python that makes it, and `rankwood.objective` reads that back.
 
     Examples
     --------
@@ -142,8 +144,6 @@ def _check_fields(self: Any) -> None:
             value = checks.at_least(value, 1, name)
         elif kind is bool:
             value = checks.one_of(value, (True, False), name)
-        elif get_origin(kind) is Literal:
-            value = checks.one_of(value, get_args(kind), name)
         elif get_origin(kind) is Annotated:
             value = kind.__metadata__[0].check(value, name)
         object.__setattr__(self, f.name, value)
@@ -203,5 +203,5 @@ def lower(x: Any, real: type = np.float64) -> Any:
 def _lower_field(x: Any, field: Any, real: type) -> Any:
     value = getattr(x, field.name)
     if isinstance(value, str):
-        return get_args(field.type).index(value)
+        return field.type.__metadata__[0].words.index(value)
     return lower(value, real)

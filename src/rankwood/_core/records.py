@@ -22,7 +22,7 @@ Unmoved = namedtuple("Unmoved", "column")
 def instruction(fn: Any, typer: Callable[..., Any], build: Callable[..., Any]) -> None:
     """Let compiled code call `fn` as instructions written in place: there is no function to compile."""
     type_callable(fn)(lambda context: typer)
-    lower_builtin(fn, types.VarArg(types.Any))(build)
+    lower_builtin(fn, types.VarArg(types.Any))(build)  # type: ignore[attr-defined]
 
 
 def document(record: Any, i: int) -> Any:
@@ -143,7 +143,7 @@ def reorder(record: Any, order: np.ndarray, spare: np.ndarray) -> int:
 
 
 @uncounted
-def _permute(column, order, spare):  # type: ignore[no-untyped-def]
+def _permute(column: Any, order: Any, spare: Any) -> int:
     for i in range(order.size):
         spare[i] = column[order[i]]
     for i in range(order.size):

@@ -5,6 +5,8 @@ interpreted code agree. Statistics and hashes use words of 64 bits (`splitmix64`
 generators: `generator` for a stream of draws, `generator_at` for one round of them.
 """
 
+from typing import Any
+
 import numpy as np
 
 from rankwood._core.compile import uncounted
@@ -17,7 +19,7 @@ _TURN = 2.0 * float(np.pi)
 
 
 @uncounted
-def mix(state, word):
+def mix(state: Any, word: Any) -> Any:
     """Return a new word of 32 bits from two: Murmur3's finalizer over their combination."""
     # Combined by exclusive or: sums would make the numbers of two states parts of one sequence.
     h = state ^ ((word * 0x9E3779B1 + 0x7F4A7C15) & _MASK)
@@ -73,7 +75,7 @@ def normal(real, state, i):
 
 
 @uncounted
-def splitmix64(x):
+def splitmix64(x: Any) -> Any:
     """Return 64 bits of which each depends on all bits of `x`: the finalizer of SplitMix64, of a word or an array."""
     x = (x ^ (x >> _BITS_30)) * _SPLIT_FIRST
     x = (x ^ (x >> _BITS_27)) * _SPLIT_SECOND

@@ -173,7 +173,7 @@ class AP:
         none = as_type_of(room.gain[0], 0.0)
         above = total = none
         for i in range(ranked.slot.size):
-            inverse = as_type_of(none, 1.0 / (i + 1)) if i < self.k else none
+            inverse = as_type_of(none, 1.0 / (i + 1)) if i < self.k else none  # type: ignore[operator]
             room.inverse[i] = inverse
             room.lead[i] = total - above * inverse
             hit = as_type_of(none, room.gain[i] > none)
@@ -261,7 +261,7 @@ class RR:
                     break
                 first, best = i, as_type_of(none, 1.0 / (i + 1))
         for i in range(ranked.slot.size):
-            inverse = as_type_of(none, 1.0 / (i + 1)) if i < self.k else none
+            inverse = as_type_of(none, 1.0 / (i + 1)) if i < self.k else none  # type: ignore[operator]
             room.other[i] = best if room.gain[i] > none else inverse
         if first >= 0:
             room.other[first] = second

@@ -28,9 +28,9 @@ def best_dcg(gains, label, discount, k, out):
     known = 0
     for i in range(label.size):
         out[i] = gain(gains, label[i])
-        grade = np.int64(label[i]) % _GRADES
-        counts[grade] += 1
-        known += 1 if grade == label[i] else 0
+        whole = np.int64(label[i]) % _GRADES
+        counts[whole] += 1
+        known += 1 if whole == label[i] else 0
     total, position = 0.0, 0
     if known == label.size:
         for grade in range(_GRADES - 1, -1, -1):

@@ -81,7 +81,7 @@ class GradientComputer:
         order = np.arange(y.size) - np.repeat(groups.ptr[:-1], groups.sizes)
         self._task = Task(lower(base, real), lower(steps, real), plan, order)
         self._cost = groups.sizes.astype(np.float64) ** 2
-        self._weight = None if weight is None else weight.astype(real)
+        self._weight: np.ndarray | None = None if weight is None else weight.astype(real)
         self._n_labels = _most_labels(base, lists)
         #: Where the results of each query begin, if they are of ordered pairs of documents.
         self.start = np.zeros(groups.sizes.size + 1, np.int64)

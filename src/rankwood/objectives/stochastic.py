@@ -1,13 +1,13 @@
 """StochasticRank: the mean of a metric over noisy rankings, and its gradient from few of them."""
 
 from collections import namedtuple
-from typing import ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from rankwood._core.compile import uncounted
 from rankwood._core.numeric import as_type_of, exp
-from rankwood._core.parts import NonNegative, Positive, part
+from rankwood._core.parts import NonNegative, OneOf, Positive, part
 from rankwood._core.records import documents
 from rankwood._core.rng import mix, normal
 from rankwood._core.sorting import sort_down
@@ -16,7 +16,6 @@ from rankwood.metrics.insertions import Insertions
 from rankwood.metrics.ranked import Ranked
 from rankwood.metrics.verbs import InsertionMetric, as_relevance, insertion_record
 
-Estimator = Literal["projected", "plain"]
 ESTIMATORS = ("projected", "plain")
 _PROJECTED = 0
 _FAR = -80.0  # e to this power is as good as 0, and a float32
@@ -49,7 +48,7 @@ class StochasticRank:
     noise_scale: Positive = 1.0
     mu: float = 0.0
     samples: int = 1
-    estimator: Estimator = "projected"
+    estimator: Annotated[Any, OneOf(*ESTIMATORS)] = "projected"
     sfa: NonNegative = 1.0
     nu: Positive = 0.01
     #: By slot: scores, noise, noisy scores. By rank: the middle of where a document may be, noisy scores, labels.

@@ -41,7 +41,7 @@ class ToPairs:
 
     def allocate_totals(self, memory: Memory) -> Any:
         """Return derivatives by slot and by pair of slots."""
-        return SlotPairSums(*memory.record(SlotSums), memory.matrix())
+        return SlotPairSums(**memory.columns(("push", "curve")), matrix=memory.matrix())
 
     def write_list(self, objective, query, listed, scratch, out):
         for i in range(query.n):

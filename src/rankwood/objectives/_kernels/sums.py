@@ -207,7 +207,7 @@ class LiftedSums:
 
     def allocate_totals(self, memory: Memory) -> Any:
         """Return sums by slot and by pair of slots."""
-        return SlotPairSums(*memory.record(SlotSums), memory.matrix())
+        return SlotPairSums(**memory.columns(("push", "curve")), matrix=memory.matrix())
 
     def start_query(self, n, scratch):
         for i in range(n):

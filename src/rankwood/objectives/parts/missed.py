@@ -1,18 +1,17 @@
 """Lambda-eX: the top documents and those that should be among them [lambdaex2023]."""
 
-from typing import ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from rankwood._core import checks
 from rankwood._core.compile import uncounted_inline
-from rankwood._core.parts import part
+from rankwood._core.parts import OneOf, part
 from rankwood._core.rng import shuffle
 from rankwood._core.sorting import shell_sort
 
 #: How missed documents are chosen.
-Strategy = Literal["static", "random", "all", "all-static", "all-random"]
-STRATEGIES = get_args(Strategy)
+STRATEGIES = ("static", "random", "all", "all-static", "all-random")
 _STATIC, _RANDOM, _ALL, _ALL_STATIC, _ALL_RANDOM = range(5)
 _TEXT = 1
 _BASE = 4096  # two numbers below it fit into one number of float32
@@ -37,8 +36,8 @@ class TopMissed:
     """
 
     k: int | None = None
-    how: Strategy = "static"
-    missed: Literal["code", "text"] = "code"
+    how: Annotated[Any, OneOf(*STRATEGIES)] = "static"
+    missed: Annotated[Any, OneOf("code", "text")] = "code"
     index_columns: ClassVar[tuple[str, ...]] = ("count", "scan")
 
     def check(self) -> None:

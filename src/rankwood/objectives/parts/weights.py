@@ -2,13 +2,13 @@
 
 from collections import namedtuple
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from rankwood._core import checks
 from rankwood._core.numeric import as_type_of
-from rankwood._core.parts import ALL, NonNegative, Positive, all_parts, part
+from rankwood._core.parts import ALL, NonNegative, OneOf, Positive, all_parts, part
 from rankwood.metrics.dcg import DCG, NDCG
 from rankwood.metrics.verbs import SwapMetric, swap_delta, swap_record
 from rankwood.objectives._kernels.records import beside, rank_at
@@ -23,7 +23,7 @@ from rankwood.objectives._kernels.verbs import (
 from rankwood.objectives.parts.pairs import RanksApart, reads
 
 
-def _reads_nothing(self) -> int:
+def _reads_nothing(self: Any) -> int:
     """Return 0: the ranking doesn't matter."""
     return 0
 
@@ -118,6 +118,8 @@ class NDCGLoss1:
         return a.own.gain * a.own.discount
 
 
+#: Which fall of the discounts counts at a distance of ranks.
+Delta = Annotated[Any, OneOf("exact", "shifted")]
 #: Record of NDCGLoss2: the metric's own, the steps from four anchors' ranks to a document's, and the table of steps by
 #: the difference of ranks, with 0 in the middle.
 StepsFromAnchors = namedtuple("StepsFromAnchors", "metric step0 step1 step2 step3 table")
@@ -147,7 +149,7 @@ class NDCGLoss2:
     """
 
     metric: SwapMetric = NDCG()
-    delta: Literal["exact", "shifted"] = "exact"
+    delta: Delta = "exact"
     look_up_columns: ClassVar[tuple[str, ...]] = ("step0", "step1", "step2", "step3")
 
     check = _check_discounted
@@ -196,7 +198,7 @@ class SwapAndNDCGLoss2:
     """How `Sum(Swap(metric), NDCGLoss2(metric, delta), mu)` is computed: gains and discounts are read once."""
 
     metric: SwapMetric = NDCG()
-    delta: Literal["exact", "shifted"] = "exact"
+    delta: Delta = "exact"
     mu: NonNegative = 1.0
     look_up_columns: ClassVar[tuple[str, ...]] = NDCGLoss2.look_up_columns
 
