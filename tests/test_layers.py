@@ -14,7 +14,7 @@ LAYERS = [
     ["data"],
     ["metrics"],
     ["objectives"],
-    ["extend", "testing"],
+    ["extend", "parts", "testing"],
     ["diagnostics", "diagnosis", "_position_weights"],
     ["engines"],
     ["training", "ranker", "twostage"],
@@ -65,3 +65,28 @@ def test_importing_has_no_side_effects():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_modules_are_attributes():
+    code = "import rankwood as rw\n" + "\n".join(
+        f"assert rw.{name}.__name__ == 'rankwood.{name}'" for name in rankwood._MODULES
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    for folder in (path.parent for path in ROOT.glob("[a-z]*/__init__.py")):
+        assert folder.name in {*rankwood._MODULES, "cli"}, folder
+
+
+def test_every_printed_composition_can_be_imported_from_one_place():
+    from rankwood import parts
+    from rankwood.metrics.registry import METRICS
+    from rankwood.objectives.families.registry import OBJECTIVES
+
+    scope = {name: getattr(parts, name) for name in parts.__all__}
+    for name, row in OBJECTIVES.items():
+        text = f"{name}@7" if any(p.name == "k" for p in row.parameters) else name
+        for made in (rankwood.objective(text), rankwood.objective(f"bi-{text}")):
+            assert eval(repr(made), scope) == made, text
+    for name in METRICS:
+        made = rankwood.metric(name if name == "arp" else f"{name}@7")
+        assert eval(repr(made), scope) == made, name

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rankwood.training.ranker import Ranker
     from rankwood.training.two_stage import TwoStage
 
-# What takes a while to import (scikit-learn, SciPy), and most of the package does without.
+# These take a while to import (scikit-learn, SciPy), and most of the package does without them.
 _LATER = {
     "Comparison": "rankwood.report",
     "Ranker": "rankwood.training.ranker",
@@ -38,6 +38,12 @@ _LATER = {
     "diagnose": "rankwood.diagnostics",
     "load_demo": "rankwood.data.demo",  # which is a program too, so it must not be imported here
 }
+
+#: Sub-packages and modules that are reachable as attributes, loaded when they are first used.
+_MODULES = (
+    *("data", "diagnostics", "engines", "extend", "metrics", "objectives", "parts"),
+    *("report", "stats", "testing", "training"),
+)
 
 __all__ = [
     "Comparison",
@@ -71,8 +77,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _LATER:
         return getattr(import_module(_LATER[name]), name)
+    if name in _MODULES:
+        return import_module(f"rankwood.{name}")
     raise AttributeError(f"module 'rankwood' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_MODULES})

@@ -20,6 +20,7 @@ A weight, in an objective that trains like any other:
 """
 
 from rankwood._core.compile import inner, jit, without_fastmath
+from rankwood._core.named import Parameter, choice
 from rankwood._core.numeric import as_type_of, exp, log
 from rankwood._core.parts import ALL, Can, Fraction, NonNegative, OneOf, Positive, part
 from rankwood._core.records import document, documents
@@ -68,6 +69,7 @@ __all__ = [
     "NonNegative",
     "OneOf",
     "Pairs",
+    "Parameter",
     "Positive",
     "Ranked",
     "Scale",
@@ -76,6 +78,7 @@ __all__ = [
     "Weight",
     "as_type_of",
     "beside",
+    "choice",
     "divisor",
     "document",
     "documents",
