@@ -154,13 +154,14 @@ def build_histograms(first, last, blocks, node, siblings, search):
     hist, parent, wanted = siblings.small, siblings.large, search.wanted
     left = LeftSums(np.empty(MAX_BINS, np.int64), np.empty(MAX_BINS, np.int64))
     n_prefetched = _prefetched(node.pairs.rows.size, blocks.words.pairs.shape[1])
-    # What is called below is inlined: a call counts references of all arrays in its records, and threads share them.
     for k in range(first, last):
         starts = offset[k, 0], offset[k, 1], offset[k, 2], offset[k, 3]
         begin, end = starts[0], offset[k, LANES]
-        hist[begin:end] = 0
+        for i in range(begin, end):
+            hist[i] = 0
         if n_bins[k, LANES - 1] == 0:  # some lanes have no feature
-            hist[hist.size - SINK :] = 0
+            for i in range(hist.size - SINK, hist.size):
+                hist[i] = 0
         if kind[k] == OF_PAIRS:
             _add_pairs(blocks.words.pairs[row[k]], node.pairs, n_prefetched, hist, starts)
         elif kind[k] == OF_QUERIES:
@@ -185,7 +186,7 @@ def _prefetched(n_pairs, n_unordered):
     return np.uint64(max(0, n_pairs - _PREFETCH_DISTANCE) if sparse else 0)
 
 
-@inline
+@inner
 def _add_rows(words, node, hist, starts):
     """Add the sums of documents or queries to the histograms of four features."""
     rows, sums = node.rows, node.sums
@@ -193,7 +194,7 @@ def _add_rows(words, node, hist, starts):
         _add_to_lanes(np.uint64(words[rows[k]]), sums, sums_at(k), hist, starts)
 
 
-@inline
+@inner
 def _add_pairs(words, node, n_prefetched, hist, starts):
     """Add the gradients of pairs to the histograms of four differences; those of (b, a) have the other sign."""
     rows, sums = node.rows, node.sums
@@ -222,7 +223,10 @@ def _add_to_lanes(word, sums, at, hist, starts):
 
 @inline
 def _search_block(sibling, k, blocks, hist, search, left):
-    """Write the largest gain of each feature of a block."""
+    """Write the largest gain of each feature of a block.
+
+    It is inlined: a call would count references of all arrays in its records, which threads share.
+    """
     sums = Sums(search.totals[sibling, 0], search.totals[sibling, 1])
     signed = blocks.kind[k] == OF_PAIRS
     for lane in range(LANES):

@@ -182,8 +182,10 @@ def _add_trees(X, trees, table):
         for w in range(trees.node_ptr.shape[0]):
             begin, after_firsts = trees.node_ptr[w, 0], trees.node_ptr[w, 1]
             after_seconds, stop = trees.node_ptr[w, 2], trees.node_ptr[w, 3]
-            firsts[:] = _ALL_LEAVES
-            seconds[:] = _ALL_LEAVES
+            for i in range(height):
+                firsts[i] = _ALL_LEAVES
+            for j in range(n):
+                seconds[j] = _ALL_LEAVES
             for k in range(begin, after_firsts):
                 _clear_leaves(x[trees.column[k], top:end], k, trees, firsts)
             for k in range(after_firsts, after_seconds):

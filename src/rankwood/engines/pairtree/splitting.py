@@ -98,7 +98,9 @@ def cumulate(hist, feature, scale, left):
     if feature.signed:
         cumulate_signed(hist, feature.offset, feature.n_bins // 2, start, left)
     else:
-        _cumulate_run(hist, feature.offset, _BIN, start, left.g, left.packed, feature.n_bins)
+        _cumulate_run(
+            hist, feature.offset, _BIN, start, left, np.uint64(0), np.uint64(feature.n_bins)
+        )
 
 
 @inner
@@ -121,18 +123,18 @@ def cumulate_signed(hist, offset, largest, start, left):
         at -= _BIN + _BIN
     at = offset + _BIN  # zero has no sign, but two codes
     start = Sums(g + hist[at], packed + hist[at + np.uint64(1)])
-    _cumulate_run(hist, offset, _BIN + _BIN, start, left.g[zero:], left.packed[zero:], largest + 1)
+    _cumulate_run(hist, offset, _BIN + _BIN, start, left, zero, np.uint64(2 * largest + 1))
 
 
 @inner
-def _cumulate_run(hist, at, step, start, left_g, left_packed, n):
-    """Write running sums of n bins that lie `step` numbers apart."""
+def _cumulate_run(hist, at, step, start, left, first, last):
+    """Write running sums to `left` from bin `first` to `last`; the bins lie `step` numbers apart in the histogram."""
     g, packed = start.g, start.packed
-    for b in range(np.uint64(n)):
+    for b in range(first, last):
         g += hist[at]
         packed += hist[at + np.uint64(1)]
-        left_g[b] = g
-        left_packed[b] = packed
+        left.g[b] = g
+        left.packed[b] = packed
         at += step
 
 
