@@ -50,7 +50,7 @@ from rankwood.metrics import NDCG
 
 @part
 class Own:
-    def told(self):
+    def words(self):
         assert "a" in {"b", "c", "a", ("d", "e")}, {1: lambda x: x in {"f", "g", "h"}}
 
 print(NDCG.Lowered.__name__, Own.Lowered.__name__)
@@ -67,10 +67,10 @@ def test_names_of_compiled_parts_are_the_same_in_every_process(tmp_path):
 @pytest.mark.skipif(not JIT, reason="without compiling there is no compiled code to find")
 def test_compiled_code_is_found_on_disk_and_never_stale(tmp_path):
     script, cache = tmp_path / "own.py", tmp_path / "cache"
-    script.write_text(USER_PART.format(weight="x.u * 0 + 1.0"))
+    script.write_text(USER_PART.format(weight="a.embedded * 0 + 1.0"))
     assert run([str(script)], cache) == ["0.5", "0"]  # compiled
     assert run([str(script)], cache) == ["0.5", "1"]  # found
-    script.write_text(USER_PART.format(weight="x.u * 0 + 3.0"))
+    script.write_text(USER_PART.format(weight="a.embedded * 0 + 3.0"))
     assert run([str(script)], cache) == ["1.5", "0"]  # an edited part is compiled anew
     # A process that doesn't have the user's part can still read the cache.
     code = "import rankwood as rw; print(rw.gradients('lambdarank-ndcg(norm=False)', [1, 0], [0, 0])[0][1])"
@@ -89,9 +89,9 @@ def test_a_change_in_any_kernel_file_compiles_anew(tmp_path):
     for hits in (0, 1):
         value, found = run(["-c", code], tmp_path / "cache", PYTHONPATH=str(tmp_path))
         assert float(value) == pytest.approx(worst) and int(found) == hits
-    # `_rank` calls `arrange` of another file, which Numba doesn't watch.
-    query = package / "metrics" / "query.py"
-    query.write_text(query.read_text() + "\n# changed\n")
+    # `_rank` calls `sort_down` of another file, which Numba doesn't watch.
+    sorts = package / "_core" / "sorting.py"
+    sorts.write_text(sorts.read_text() + "\n# changed\n")
     value, found = run(["-c", code], tmp_path / "cache", PYTHONPATH=str(tmp_path))
     assert float(value) == pytest.approx(worst) and int(found) == 0
 

@@ -18,28 +18,28 @@ def test_every_item_is_worked_on_once(n_jobs, size):
     def kernel(first, last):
         done[first:last] += 1
 
-    threads.over(np.arange(size) % 4 + 0.5, kernel, n_jobs)
+    threads.run_ranges(kernel, np.arange(size) % 4 + 0.5, n_jobs)
     assert (done == 1).all()
 
 
 def test_ranges_become_smaller():
     found = []
-    threads.over(np.ones(1000), lambda a, b: found.append((a, b)), 2, chunks=4)
+    threads.run_ranges(lambda a, b: found.append((a, b)), np.ones(1000), 2, chunks=4)
     sizes = [b - a for a, b in sorted(found)]
     assert sum(sizes) == 1000 and sizes[0] == 333
     assert all(a >= b - 1 for a, b in pairwise(sizes))
     assert 8 <= len(sizes) <= 12 and max(sizes[-3:]) < 60
 
 
-def test_ranges_go_by_work():
+def test_ranges_go_by_cost():
     found = []
-    threads.over(np.array([8.0, *[1.0] * 16]), lambda a, b: found.append((a, b)), 2, chunks=1)
+    threads.run_ranges(lambda a, b: found.append((a, b)), np.array([8.0, *[1.0] * 16]), 2, chunks=1)
     assert sorted(found)[0] == (0, 1)  # a third of it
 
 
 def test_threads_work_at_the_same_time():
     meet = threading.Barrier(2)
-    threads.over(np.ones(2), lambda a, b: meet.wait(30), 2)
+    threads.run_ranges(lambda a, b: meet.wait(30), np.ones(2), 2)
     assert not meet.broken
 
 
@@ -58,7 +58,7 @@ def test_errors_reach_the_caller(where):
         working.pop()
 
     with pytest.raises(ValueError, match="broken"):
-        threads.over(np.ones(2), kernel, 2, chunks=1)
+        threads.run_ranges(kernel, np.ones(2), 2, chunks=1)
     assert working == []
 
 
@@ -73,14 +73,14 @@ def test_busy_threads_are_not_waited_for():
             hold.wait(30)
 
     def all_of_it():
-        threads.over(np.ones(2), blocked, 2, chunks=1)
+        threads.run_ranges(blocked, np.ones(2), 2, chunks=1)
         caught.append(True)
 
     outer = threading.Thread(target=all_of_it)
     outer.start()
     time.sleep(0.2)  # the one other thread there is has nothing but `hold` to wait for
     done = []
-    threads.over(np.ones(9), lambda a, b: done.append((a, b)), 2)
+    threads.run_ranges(lambda a, b: done.append((a, b)), np.ones(9), 2)
     assert sum(b - a for a, b in done) == 9
     hold.set()
     outer.join(30)

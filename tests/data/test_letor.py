@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from naive_letor import naive_letor, nearest32
-from rankwood._core import jit, memory
+from rankwood._core import compile, memory
 from rankwood._core.checks import InputError
 from rankwood.data.comments import Comments
 from rankwood.data.letor import blocks as _letor_blocks
@@ -24,7 +24,7 @@ from rankwood.data.letor.rounding import nearest_float32
 from rankwood.data.ranking_data import RankingData
 
 REAL = Path(__file__).parents[2].parent / "shared" / "data"
-SLOW = 1 if jit.JIT else 10  # how much less to do without compiled code
+SLOW = 1 if compile.JIT else 10  # how much less to do without compiled code
 many = settings(
     max_examples=200 // SLOW,
     deadline=None,

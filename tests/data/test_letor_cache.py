@@ -7,13 +7,13 @@ import zipfile
 import numpy as np
 import pytest
 
-from rankwood._core import jit
+from rankwood._core import compile
 from rankwood._core.checks import InputError
 from rankwood.data import letor
 from rankwood.data.letor import cache as _cache
 from rankwood.data.letor import read_letor
 
-ROWS = 3000 if jit.JIT else 30
+ROWS = 3000 if compile.JIT else 30
 
 
 @pytest.fixture

@@ -232,7 +232,7 @@ def test_the_table_of_abilities_is_true(name, data):
     for unit, objective in (("documents", "queryrmse"), ("pairs", "bi-queryrmse")):
         ranker = rw.Ranker(objective, name, n_estimators=1, num_leaves=4, n_jobs=1)
         if unit in abilities.units:
-            assert base.needs_groups(ranker.fit(data).model_) == (unit == "pairs")
+            assert ranker.fit(data).model_.needs_groups == (unit == "pairs")
         else:
             with pytest.raises(rw.InputError, match="objectives of pairs"):
                 ranker.fit(data)

@@ -60,11 +60,11 @@ def test_training_is_the_recursion(mode, lists):
     )
     ranker.fit(X, y, group=sizes)
     groups = rw.RankingData(X, y, group=sizes).groups
-    drive = GradientComputer(ranker.objective_, y, groups, None, np.float32, 1, 0)
+    computer = GradientComputer(ranker.objective_, y, groups, real=np.float32, n_jobs=1)
     F = np.zeros(y.size)
     for t in range(rounds):
         F *= factor(mode, t)
-        F += STEP * grown(X, *drive(F, t))
+        F += STEP * grown(X, *computer(F, t))
     assert np.ptp(F) > 0.5
     np.testing.assert_allclose(ranker.predict(X), F, rtol=0, atol=1e-9)
 
