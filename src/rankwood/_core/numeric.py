@@ -6,7 +6,7 @@ import numpy as np
 from numba.core import types  # type: ignore[attr-defined]
 from numba.extending import overload
 
-from rankwood._core.compile import INNER
+from rankwood._core.compile import INNER, UNCOUNTED
 from rankwood._core.records import instruction
 
 
@@ -36,6 +36,28 @@ def _counters_like(x: Any) -> Any:
     if x == types.float32:  # floats count exactly up to 2^24
         return lambda x: (np.float32(0.0), np.float32(1.0))
     return lambda x: (np.int64(0), np.int64(1))
+
+
+def descending_bits(x: Any) -> Any:
+    """Return the bits of a float as a word of 64 bits that grows as the float falls; -0.0 counts as 0.0."""
+    bits = int(np.float64(x).view(np.int64)) if x != 0 else 0
+    return np.uint64(~(bits ^ ((bits >> 63) | -(2**63))) & 0xFFFFFFFFFFFFFFFF)
+
+
+@overload(descending_bits, jit_options=UNCOUNTED, strict=False)
+def _descending_bits(x: Any) -> Any:
+    return _descending_bits32 if x == types.float32 else _descending_bits64
+
+
+def _descending_bits32(x):  # type: ignore[no-untyped-def]
+    """Only the lower 32 bits are used: half as many bytes to sort by."""
+    bits = np.int64(np.float32(x).view(np.int32)) if x != 0 else np.int64(0)
+    return np.uint64(np.uint32(~(bits ^ ((bits >> np.int64(31)) | np.int64(-(2**31))))))
+
+
+def _descending_bits64(x):  # type: ignore[no-untyped-def]
+    bits = np.float64(x).view(np.int64) if x != 0 else np.int64(0)
+    return np.uint64(~(bits ^ ((bits >> np.int64(63)) | np.int64(-(2**63)))))
 
 
 def exp(x: Any) -> Any:

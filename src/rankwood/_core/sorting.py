@@ -10,10 +10,11 @@ from collections import namedtuple
 import numpy as np
 
 from rankwood._core.compile import inner, uncounted
-from rankwood._core.numeric import counters_like
+from rankwood._core.numeric import counters_like, descending_bits
+from rankwood._core.records import documents
 
 #: Lists of up to so many documents are sorted by counting, which is quadratic but vectorises.
-SHORT = 160
+SHORT = 128
 _DIGITS = 256  # values of one byte
 
 #: Memory of a sort: two columns of words and two of indices, as long as the list, and counts by digit.
@@ -27,14 +28,12 @@ def make_sort_scratch(size: int) -> SortScratch:
 
 
 @uncounted
-def sort_down(scores, key, slot, scratch):
-    """Fill `key` with the scores in decreasing order and `slot` with where each comes from."""
+def sort_down(scores, slot, scratch):
+    """Fill `slot` with the order of the scores: `scores[slot[i]]` falls with i, and ties are in order."""
     if scores.size <= SHORT:
-        counting_sort(scores, key, slot, scratch.index)
+        counting_sort(scores, slot, scratch.index)
     else:
         radix_sort(scores, slot, scratch)
-        for i in range(scores.size):
-            key[i] = scores[slot[i]]
 
 
 @uncounted
@@ -49,12 +48,14 @@ def repair_sort(key, slot, spare, scratch):
         return
     for i in range(n):
         spare[slot[i]] = key[i]
-    sort_down(spare[:n], key, slot, scratch)
+    sort_down(documents(spare, 0, n), slot, scratch)
+    for i in range(n):
+        key[i] = spare[slot[i]]
 
 
 @uncounted
-def counting_sort(scores, key, slot, used):
-    """Fill `key` and `slot` as `sort_down` does, by counting how many scores are above each.
+def counting_sort(scores, slot, used):
+    """Fill `slot` as `sort_down` does, by counting how many scores are above each.
 
     There are no branches that depend on scores; four documents are compared with the list at a time.
     """
@@ -79,7 +80,6 @@ def counting_sort(scores, key, slot, used):
                 above = above0 if r == 0 else (above1 if r == 1 else (above2 if r == 2 else above3))
                 place = np.int64(above) + used[np.int64(above)]
                 used[np.int64(above)] += 1
-                key[place] = scores[i + r]
                 slot[place] = np.int64(i + r)
 
 
@@ -87,12 +87,12 @@ def counting_sort(scores, key, slot, used):
 def radix_sort(scores, slot, scratch):
     """Fill `slot` as `sort_down` does: a pass over each byte of the scores, lowest first, keeping equal bytes in order.
 
-    Bytes that all scores share are skipped, so float32 scores in float64 take no more passes than they have bytes.
+    Bytes that all scores share are skipped.
     """
     n = np.uint64(scores.size)
     differ = np.uint64(0)
     for i in range(n):
-        scratch.word[i] = _descending_bits(scores[i])
+        scratch.word[i] = descending_bits(scores[i])
         scratch.index[i] = np.int64(i)
         differ |= scratch.word[i] ^ scratch.word[np.uint64(0)]
     word, other_word = scratch.word, scratch.other_word
@@ -106,13 +106,6 @@ def radix_sort(scores, slot, scratch):
         index, other_index = other_index, index
     for i in range(n):
         slot[i] = index[i]
-
-
-@uncounted
-def _descending_bits(score):
-    """Return the bits of a score as a number that grows as the score falls; -0.0 counts as 0.0."""
-    bits = np.int64(np.float64(score).view(np.int64)) if score != 0 else np.int64(0)
-    return ~np.uint64(bits ^ ((bits >> np.int64(63)) | np.int64(-(2**63))))
 
 
 @uncounted

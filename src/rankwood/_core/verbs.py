@@ -97,12 +97,14 @@ def verb(
     def call(self: Any, *args: Any) -> Any:
         return info.method(type(self))(self, *args)  # type: ignore[misc]
 
+    # Numba's messages name a function as it is called now.
+    call.__name__, call.__qualname__ = stub.__name__, stub.__qualname__
+    call.__doc__, call.__module__ = stub.__doc__, stub.__module__
+
     @overload(call, jit_options=_OPTIONS[kind], strict=False)
     def choose(self: Any, *args: Any) -> Any:
         return info.method(getattr(self, "instance_class", None))
 
-    call.__name__, call.__qualname__ = stub.__name__, stub.__qualname__
-    call.__doc__, call.__module__ = stub.__doc__, stub.__module__
     info.forward = _forwarding(info, call) if forward is True else (forward or None)
     call.verb = info  # type: ignore[attr-defined]
     VERBS[info.name] = info

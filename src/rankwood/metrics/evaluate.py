@@ -256,7 +256,9 @@ def _rank(queries, scores, ties, ranking, scratch, first, last):
         key, slot = documents(ranking.key, start, end), documents(ranking.slot, start, end)
         for i in range(n):
             score[i] = scores[queries.rows[start + i]]
-        sort_down(score, key, slot, scratch.sorting)
+        sort_down(score, slot, scratch.sorting)
+        for i in range(n):
+            key[i] = score[slot[i]]
         if ties == 0 or ties == 2:
             _break_ties(label, -1.0 if ties == 0 else 1.0, key, slot)
 

@@ -89,10 +89,11 @@ def _draw(scale, projected, state, label, room):
         room.noise[i] = scale * normal(scale, state, i)
         room.noisy[i] = room.score[i] + room.noise[i]
         total += room.noise[i]
-    sort_down(documents(room.noisy, 0, n), room.key, room.slot, room.sorting)
+    sort_down(documents(room.noisy, 0, n), room.slot, room.sorting)
     others = as_type_of(scale, 1.0 / (n - 1) if projected else 0.0)
     for i in range(n):
         s = room.slot[i]
+        room.key[i] = room.noisy[s]
         room.middle[i] = room.score[s] + others * (total - room.noise[s])
         room.label[i] = label[s]
     return scale * as_type_of(scale, np.sqrt(n / (n - 1)) if projected else 1.0)

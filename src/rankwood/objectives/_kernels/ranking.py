@@ -58,8 +58,8 @@ class RankAll:
         return embed_all(loss, query, True, scratch)
 
     def rank_perturbed(self, n, scratch):
-        perturbed, to = documents(scratch.draws.perturbed, 0, n), scratch.ranking
-        sort_down(perturbed, scratch.draws.sorted, to.slot, to.sorting)
+        perturbed = documents(scratch.draws.perturbed, 0, n)
+        sort_down(perturbed, scratch.ranking.slot, scratch.ranking.sorting)
         return 0
 
 
@@ -83,7 +83,7 @@ class RankFirst:
     def rank_perturbed(self, n, scratch):
         if self.k < n:
             perturbed = documents(scratch.draws.perturbed, 0, n)
-            select_top(perturbed, scratch.ranking.slot, self.k, scratch.draws.sorted)
+            select_top(perturbed, scratch.ranking.slot, self.k, scratch.draws.spare)
         return 0
 
 
@@ -105,18 +105,18 @@ class RankNone:
 def by_rank(query, scratch):
     """Return the query in rank order; padding has no label."""
     docs, slot = scratch.docs, scratch.ranking.slot
-    for i in range(query.size):
-        docs.label[i] = np.nan
     for i in range(query.n):
         docs.label[i] = query.label[query.start + slot[i]]
+    for i in range(query.n, query.size):
+        docs.label[i] = np.nan
     label, score = documents(docs.label, 0, query.size), documents(docs.score, 0, query.size)
     return Ranked(query.n, label, score, documents(slot, 0, query.size), query.discount)
 
 
 # One ranking or several.
 
-#: Scores and embeddings by slot, perturbed scores, and these in order.
-Draws = namedtuple("Draws", "score embedded perturbed sorted")
+#: Scores and embeddings by slot, perturbed scores, and room to select among them.
+Draws = namedtuple("Draws", "score embedded perturbed spare")
 
 
 @verb(kind="uncounted inline")
