@@ -85,6 +85,17 @@ def jit(fn: F) -> F:
     return compiled
 
 
+def has_cached_code(kernel: Any) -> bool:
+    """Tell whether the disk cache has code of a kernel for some arguments; True if there is no cache to fill."""
+    file = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+    if file is None:
+        return True
+    try:
+        return bool(file._load_index())
+    except Exception:  # an index that can't be read is made anew
+        return False
+
+
 def inner(fn: F) -> F:
     """Let compiled functions call `fn`, which is compiled with them; in Python it stays a plain function."""
     return _callable(fn, INNER)
