@@ -1,8 +1,10 @@
 """The documentation: its Python runs and prints what it says, its links lead somewhere, its citations exist."""
 
 import ast
+import inspect
 import io
 import re
+import runpy
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 import rankwood
 import rankwood.testing
 import rankwood.training.ranker  # parts that are imported late must be there before the first page begins
+from rankwood._core.former import FORMER
 from rankwood._core.parts import PARTS
 from rankwood._core.verbs import VERBS
 from rankwood.metrics import verbs as metric_verbs
@@ -165,8 +168,9 @@ def test_the_tree_of_the_architecture_is_the_real_one():
 
 def verbs_in(modules):
     """Return the verbs that modules of the package have, by name."""
-    made = [x for module in modules for x in vars(module).values() if hasattr(x, "verb")]
-    return {x.verb.name: x.verb for x in made if x.__module__.startswith("rankwood.")}
+    found = [x for module in modules for x in vars(module).values() if inspect.isfunction(x)]
+    made = [x for x in found if hasattr(x, "verb") and x.__module__.startswith("rankwood.")]
+    return {x.verb.name: x.verb for x in made}
 
 
 def test_the_architecture_lists_every_verb():
@@ -198,9 +202,30 @@ def test_no_page_imports_a_private_name():
     texts = [*PAGES, ROOT / "examples" / "README.md", *(ROOT / "examples").glob("*.py")]
     for path in texts:
         text = path.read_text(encoding="utf-8")
-        for private in (r"\b(?:from|import) rankwood\._", r"\brankwood(?:\.\w+)+\._", r"\brw(?:\.\w+)*\._[a-z]"):
+        for private in (
+            r"\b(?:from|import) rankwood\._",
+            r"\brankwood(?:\.\w+)+\._",
+            r"\brw(?:\.\w+)*\._[a-z]",
+        ):
             found = re.search(rf".*{private}.*", text)
             assert not found, f"{path.name}: {found[0]}"
+
+
+def test_no_page_has_a_former_name():
+    for page in PAGES:
+        for former in FORMER:
+            assert not re.search(rf"`{former}[(`]", page.read_text(encoding="utf-8")), (
+                page,
+                former,
+            )
+
+
+def test_the_pictures_can_be_drawn_again():
+    pytest.importorskip("PIL")
+    pytest.importorskip("matplotlib")
+    names = runpy.run_path(str(ROOT / "docs" / "make_pictures.py"))["NAMES"]
+    for objective in names:
+        assert (ROOT / "docs" / "pictures" / f"{objective}.png").is_file(), objective
 
 
 def test_the_example_for_strangers_is_short():
