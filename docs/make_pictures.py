@@ -14,11 +14,12 @@ from PIL import Image
 
 import rankwood as rw
 from rankwood.data.labels import labels_and_groups
-from rankwood.diagnostics import has_cutoff, heat
+from rankwood.diagnostics import heat
 from rankwood.objectives.families.registry import OBJECTIVES
-from rankwood.objectives.inspection import drive, weighing
+from rankwood.objectives.inspection import single_use_computer, weights_only
 from rankwood.objectives.pairwise import Lambda
-from rankwood.report import plots
+from rankwood.objectives.position_weights import has_cutoff
+from rankwood.report import _drawing, plots
 
 FOLDER = Path(__file__).parent / "pictures"
 DOCUMENTS, CUTOFF, COLOURS = 10, 3, 100
@@ -63,9 +64,9 @@ def noisy_map(name: str):
     shown = f"{name}@{CUTOFF}" if cut else name
     titles = (f"{shown}, no noise", "mean under logistic noise")
     maps = [heat(shown), mean_heat(f"{shown}(permutations={DRAWS})")]
-    with plots._style():
-        figure, axes = plots._figure(2, 1, 3.1, 3.3)
-        plots._draw_maps(figure, axes, titles, maps)
+    with _drawing.style():
+        figure, axes = _drawing.new_figure(2, 1, 3.1, 3.3)
+        _drawing.draw_maps(figure, axes, titles, maps)
     return figure
 
 
@@ -74,7 +75,8 @@ def mean_heat(name: str) -> np.ndarray:
     n = DOCUMENTS
     y, groups = labels_and_groups(np.eye(n).ravel(), None, np.full(n, n))
     scores = np.tile(np.arange(n, 0.0, -1.0), n)
-    weights = drive(weighing(rw.objective(name)), y, groups)(scores)[1].reshape(n, n)
+    computer = single_use_computer(weights_only(rw.objective(name)), y, groups)
+    weights = computer(scores)[1].reshape(n, n)
     weights = np.maximum(weights, 1e-9)  # no pair is impossible, only unlikely
     np.fill_diagonal(weights, 0.0)
     return weights
@@ -82,8 +84,8 @@ def mean_heat(name: str) -> np.ndarray:
 
 def pushes(name: str):
     """Return what an objective pushes in a small list, beside what LambdaRank does; the largest push is 1."""
-    with plots._style():
-        figure, (axes,) = plots._figure(1, 1, 4.6, 2.7)
+    with _drawing.style():
+        figure, (axes,) = _drawing.new_figure(1, 1, 4.6, 2.7)
         place = np.arange(1, len(LABELS) + 1)
         for who, look in (
             (name, {"color": BLUE, "width": 0.4, "zorder": 2}),
@@ -117,8 +119,8 @@ def smoothed(name: str):
     y = [3, 0, 1, 0, 2, 0]
     at = np.linspace(-4, 4, 161)
     noise = np.random.default_rng(0).normal(size=(DRAWS, 1 + others.size))
-    with plots._style():
-        figure, (axes,) = plots._figure(1, 1, 4.6, 2.7)
+    with _drawing.style():
+        figure, (axes,) = _drawing.new_figure(1, 1, 4.6, 2.7)
         for scale, colour in ((0.0, GREY), (0.25, GREEN), (1.0, BLUE), (2.0, ORANGE)):
             draws = noise if scale else noise[:1]
             lists = np.stack([np.r_[x, others] + scale * draws for x in at])

@@ -1,8 +1,10 @@
 """The documentation: its Python runs and prints what it says, its links lead somewhere, its citations exist."""
 
 import ast
+import inspect
 import io
 import re
+import runpy
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -11,16 +13,23 @@ from types import ModuleType
 import pytest
 
 import rankwood
+import rankwood.testing
 import rankwood.training.ranker  # parts that are imported late must be there before the first page begins
+from rankwood._core.former import FORMER
 from rankwood._core.parts import PARTS
 from rankwood._core.verbs import VERBS
+from rankwood.metrics import verbs as metric_verbs
 from rankwood.metrics.evaluate import METRICS
+from rankwood.objectives._kernels import verbs as objective_verbs
 from rankwood.objectives.families.registry import OBJECTIVES
+from rankwood.objectives.parts import labels as label_verbs
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 WITH_CODE = [page for page in PAGES if "```python\n" in page.read_text(encoding="utf-8")]
 BIB = ROOT / "docs" / "references.bib"
+PACKAGE = Path(rankwood.__file__).parent
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 # A block of Python, and the block of text that may stand right under it: what it prints.
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.DOTALL | re.MULTILINE)
@@ -138,12 +147,95 @@ def test_set_up_is_two_commands():
     assert "pip install '.[test]' && pytest" in text
 
 
+def rows_under(heading):
+    """Return the rows of the first table under a heading of the architecture, without its head, as lists of cells."""
+    section = ARCHITECTURE.split(f"\n## {heading}\n")[1]
+    table = re.search(r"(?:^\|.*\n)+", section, re.MULTILINE)[0]
+    return [[cell.strip() for cell in row.split("|")[1:-1]] for row in table.splitlines()[2:]]
+
+
 def test_the_tree_of_the_architecture_is_the_real_one():
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    tree = next(block for block in FENCED.findall(text) if "src/rankwood/" in block)
-    shown = set(re.findall(r"\w+\.py\b", tree))
-    package = Path(rankwood.__file__).parent
-    assert shown == {path.name for path in package.rglob("*.py")}
+    shown = {
+        room.strip("`").removeprefix("(top)"): sorted(re.findall(r"\w+", modules))
+        for room, _, modules in rows_under("Packages")
+    }
+    real = {}
+    for path in PACKAGE.rglob("*.py"):
+        modules = real.setdefault(path.parent.relative_to(PACKAGE).as_posix().strip("."), [])
+        modules += [] if path.name == "__init__.py" else [path.stem]
+    assert shown == {room: sorted(modules) for room, modules in real.items()}
+
+
+def verbs_in(modules):
+    """Return the verbs that modules of the package have, by name."""
+    found = [x for module in modules for x in vars(module).values() if inspect.isfunction(x)]
+    made = [x for x in found if hasattr(x, "verb") and x.__module__.startswith("rankwood.")]
+    return {x.verb.name: x.verb for x in made}
+
+
+def test_the_architecture_lists_every_verb():
+    verbs = verbs_in((metric_verbs, objective_verbs, label_verbs))
+    listed = {}
+    for call, _, _, default in rows_under("Verbs"):
+        name, arguments = re.fullmatch(r"`(\w+)\(self(?:, )?(.*)\)`", call).groups()
+        assert arguments == ", ".join(verbs[name].parameters[1:]), name
+        assert default.startswith("`base`'s") == (verbs[name].forward is not None), name
+        has_default = bool(default.removeprefix("`base`'s"))
+        assert has_default == (verbs[name].default is not None), name
+        listed[name] = verbs[name]
+    assert listed == verbs
+    internal = re.search(r"^Other verbs are internal.*?\.$", ARCHITECTURE, re.MULTILINE | re.DOTALL)
+    named = set(re.findall(r"`(\w+)`", internal[0]))
+    package = [module for name, module in sys.modules.items() if name.startswith("rankwood.")]
+    assert named == set(verbs_in(package)) - set(verbs)
+
+
+def test_the_architecture_names_every_step():
+    steps = [cls for cls in PARTS.values() if "._kernels." in cls.__module__]
+    text = ARCHITECTURE.split("\n## One query, five steps\n")[1].split("\n## ")[0]
+    for cls in steps:
+        known = cls.__name__.endswith("Steps") or "._kernels.listwise" in cls.__module__
+        assert known or f"`{cls.__name__}" in text, cls
+
+
+def test_no_page_imports_a_private_name():
+    texts = [*PAGES, ROOT / "examples" / "README.md", *(ROOT / "examples").glob("*.py")]
+    for path in texts:
+        text = path.read_text(encoding="utf-8")
+        for private in (
+            r"\b(?:from|import) rankwood\._",
+            r"\brankwood(?:\.\w+)+\._",
+            r"\brw(?:\.\w+)*\._[a-z]",
+        ):
+            found = re.search(rf".*{private}.*", text)
+            assert not found, f"{path.name}: {found[0]}"
+
+
+def test_no_page_has_a_former_name():
+    for page in PAGES:
+        for former in FORMER:
+            assert not re.search(rf"`{former}[(`]", page.read_text(encoding="utf-8")), (
+                page,
+                former,
+            )
+
+
+def test_the_pictures_can_be_drawn_again():
+    pytest.importorskip("PIL")
+    pytest.importorskip("matplotlib")
+    names = runpy.run_path(str(ROOT / "docs" / "make_pictures.py"))["NAMES"]
+    for objective in names:
+        assert (ROOT / "docs" / "pictures" / f"{objective}.png").is_file(), objective
+
+
+def test_the_example_for_strangers_is_short():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## Add an objective")[1]
+    first = BLOCK.search(text)[1]
+    assert len(first.splitlines()) <= 12
+    assert re.findall(r"^(?:from|import) .*", first, re.MULTILINE) == [
+        "from rankwood import extend, objectives"
+    ]
+    assert "register_objective" in first and "check_part(" in text
 
 
 def test_cited_version_is_the_version():
@@ -158,7 +250,7 @@ def test_every_public_name_is_documented():
     pages = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     for public in set(rankwood.__all__) - {"__version__"}:
         assert re.search(rf"\b{public}\b", pages), public
-    tree = ast.parse((ROOT / "src" / "rankwood" / "ranker.py").read_text(encoding="utf-8"))
+    tree = ast.parse((PACKAGE / "training" / "ranker.py").read_text(encoding="utf-8"))
     init = next(n for n in ast.walk(tree) if getattr(n, "name", "") == "__init__")
     for argument in (*init.args.args[1:], *init.args.kwonlyargs):
         assert re.search(rf"\b{argument.arg}\b", pages), argument.arg
