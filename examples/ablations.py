@@ -9,12 +9,11 @@ only what is missing is trained.
 
 import argparse
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 from folds import splits
-from runs import finished, keep, pooled, versions
+from runs import finished, in_turn, keep, pooled, publish
 
 import rankwood as rw
 
@@ -241,22 +240,14 @@ def main(argv=None):
         return 0
     wanted = [(study, key) for study in studies for key in study.wanted()]
     missing = [(study, key) for study, key in wanted if key not in study.runs]
-    print(f"{len(wanted)} runs, {len(wanted) - len(missing)} of them in {args.results} already")
-    start = time.perf_counter()
-    for done, (study, key) in enumerate(missing, 1):
+    for (study, key), report in in_turn(missing, wanted, args.results):
         run = study.train(key)
-        gone = time.perf_counter() - start
-        print(
-            f"{done}/{len(missing)}  {gone:4.0f} s, about {gone / done * (len(missing) - done):.0f} s left"
-            f"  {study.name}: {key[0]}, fold {key[2]}, seed {key[3]}: {run['trees']} trees, "
-            f"{key[1]} {np.mean(run['values']):.4f}",
-            flush=True,
+        report(
+            f"{study.name}: {key[0]}, fold {key[2]}, seed {key[3]}: {run['trees']} trees, "
+            f"{key[1]} {np.mean(run['values']):.4f}"
         )
     text = f"{tables(studies, args)}\n\n{note(studies, args)}\n"
-    print(f"\n{text}")
-    if args.output:
-        head = f"# Ablations of YetiRank and YetiLoss\n\n{versions(args.engine)}\n\n"
-        Path(args.output).write_text(head + text, encoding="utf-8")
+    publish(text, args.output, "Ablations of YetiRank and YetiLoss", args.engine)
     return 0
 
 

@@ -8,12 +8,11 @@ finished run is a line of the results file; start the same command again, and on
 
 import argparse
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 from folds import fold, load
-from runs import finished, keep, pooled, versions
+from runs import finished, in_turn, keep, pooled, publish
 
 import rankwood as rw
 
@@ -115,9 +114,8 @@ def summary(runs, objectives):
 def main(argv=None):
     """Train what is missing, then compare."""
     args = arguments(argv)
-    parts = load(args.data, args.threads)
+    parts = load(args.data, args.threads, needed=True)
     if parts is None:
-        print(f"Skipped: {args.data} has no S1.txt to S5.txt (or .txt.gz).")
         return 0
     setting = {key: getattr(args, key) for key in ("trees", "leaves", "rate", "stop", "patience")}
     setting |= {"data": Path(args.data).resolve().name, "rankwood": rw.__version__}
@@ -126,25 +124,15 @@ def main(argv=None):
     runs = finished(args.results, setting, "objective", "fold")
     wanted = [(name, number) for name in objectives for number in range(1, 6)]
     missing = [run for run in wanted if run not in runs]
-    print(f"{len(wanted)} runs, {len(wanted) - len(missing)} of them in {args.results} already")
-    start = time.perf_counter()
-    for done, (name, number) in enumerate(missing, 1):
+    for (name, number), report in in_turn(missing, wanted, args.results):
         run = runs[name, number] = train(name, number, parts, args, setting)
         keep(args.results, run)
-        gone = time.perf_counter() - start
         mean = np.mean(run["values"]["ndcg@10"])
-        print(
-            f"{done}/{len(missing)}  {gone:4.0f} s, about {gone / done * (len(missing) - done):.0f} s left"
-            f"  {name}, fold {number}: {run['trees']} trees, ndcg@10 {mean:.4f}",
-            flush=True,
-        )
+        report(f"{name}, fold {number}: {run['trees']} trees, ndcg@10 {mean:.4f}")
     models = {n: pooled([[runs[n, number] for number in range(1, 6)]]) for n in objectives}
     table = rw.compare(models, bounds=rw.RankingData.concat(parts), n_jobs=args.threads)
     text = f"{table.to_markdown().strip()}\n\n{summary(runs, objectives)}\n"
-    print(f"\n{text}")
-    if args.output:
-        head = f"# Families of objectives on {setting['data']}\n\n{versions('lightgbm')}\n\n"
-        Path(args.output).write_text(head + text, encoding="utf-8")
+    publish(text, args.output, f"Families of objectives on {setting['data']}", "lightgbm")
     return 0
 
 

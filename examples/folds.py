@@ -10,9 +10,12 @@ import numpy as np
 import rankwood as rw
 
 
-def load(folder, threads=None, absent=0.0):
-    """Return the five parts of a folder, S1 to S5, plain or gzip; None if one is missing."""
-    return _read(folder, [f"S{part}" for part in range(1, 6)], threads, absent)
+def load(folder, threads=None, absent=0.0, needed=False):
+    """Return the five parts of a folder, S1 to S5, plain or gzip; None if one is missing, with a note if `needed`."""
+    parts = _read(folder, [f"S{part}" for part in range(1, 6)], threads, absent)
+    if parts is None and needed:
+        print(f"Skipped: {folder} has no S1.txt to S5.txt (or .txt.gz).")
+    return parts
 
 
 def splits(folder, threads=None, absent=0.0):

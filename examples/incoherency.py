@@ -44,9 +44,8 @@ def rounds(trees):
 def main(argv=None):
     """Train with a record, and show it."""
     args = arguments(argv)
-    parts = load(args.data, args.threads)
+    parts = load(args.data, args.threads, needed=True)
     if parts is None:
-        print(f"Skipped: {args.data} has no S1.txt to S5.txt (or .txt.gz).")
         return 0
     train, _, _ = fold(parts, 1)
     records = {}

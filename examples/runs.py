@@ -2,6 +2,7 @@
 
 import json
 import platform
+import time
 from importlib import import_module
 from pathlib import Path
 
@@ -48,6 +49,30 @@ def evaluation(run):
     """Return the test queries of a run, whose values were found by the default rules of `rw.evaluate`."""
     values = {metric: np.array(found) for metric, found in run["values"].items()}
     return rw.Evaluation(np.array(run["qid"]), values, {"ties": "worst", "empty": 0})
+
+
+def in_turn(missing, wanted, results):
+    """Yield the missing runs, and a function that prints what a run gave and how long the others will take."""
+    print(f"{len(wanted)} runs, {len(wanted) - len(missing)} of them in {results} already")
+    start = time.perf_counter()
+    for done, run in enumerate(missing, 1):
+
+        def note(text, done=done):
+            gone = time.perf_counter() - start
+            left = gone / done * (len(missing) - done)
+            print(
+                f"{done}/{len(missing)}  {gone:4.0f} s, about {left:.0f} s left  {text}", flush=True
+            )
+
+        yield run, note
+
+
+def publish(text, path, title, engine):
+    """Print the results, and write them to a file if there is a path."""
+    print(f"\n{text}")
+    if path:
+        page = f"# {title}\n\n{versions(engine)}\n\n{text}"
+        Path(path).write_text(page, encoding="utf-8")
 
 
 def versions(*engines):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import rankwood as rw
+from cli_calls import answer, caller, check_help, check_refused, complaint
 from rankwood.cli import _files, main, train
 from rankwood.data.demo import PARTS, load_demo
 from rankwood.data.synthetic import make_ranking
@@ -40,18 +41,7 @@ def made(tmp_path_factory):
 def call(capsys, made, monkeypatch, tmp_path):
     """Run a command line in an empty directory; `@name` is a file of the fixture `made`."""
     monkeypatch.chdir(tmp_path)
-
-    def run(line):
-        words = [re.sub("^@", f"{made}/", word) for word in shlex.split(line)]
-        capsys.readouterr()
-        try:
-            code = main(words)
-        except SystemExit as end:
-            code = end.code
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run
+    return caller(capsys, made)
 
 
 @pytest.mark.parametrize("objective", ["lambdarank-ndcg@5", "bi-softmax"])
@@ -73,23 +63,6 @@ def test_models_of_two_stages(call, made, objective):
         json.dumps(json.loads(Path("two.json").read_text()), separators=(",", ":"))
     )
     assert call("predict other.json @test.txt")[:2] == (0, out)
-
-
-def answer(result):
-    """Return the JSON object of a call that went well."""
-    code, out, err = result
-    assert (code, err) == (0, "")
-    return json.loads(out)
-
-
-def complaint(result, code=1):
-    """Return the one sentence of a call that went wrong."""
-    got, out, err = result
-    assert (got, out) == (code, "")
-    assert err.startswith("rankwood: error: ")
-    assert err.count("\n") == 1
-    assert err.rstrip().endswith((".", "?"))
-    return err
 
 
 # What works
@@ -353,10 +326,7 @@ def test_names(call, kind, name, part):
     "command", ["train", "predict", "evaluate", "demo", "objectives", "metrics"]
 )
 def test_help_has_examples(call, command):
-    code, out, _ = call(f"{command} --help")
-    assert code == 0
-    assert f"  rankwood {command}" in out.partition("examples:")[2]
-    assert "--json" in out
+    check_help(call(f"{command} --help"), command)
 
 
 def test_remarks_of_an_engine_are_no_output(call, monkeypatch):
@@ -393,9 +363,8 @@ WRONG_USE = {
 
 
 @pytest.mark.parametrize("line", WRONG_USE)
-def test_wrong_use(call, tmp_path, line):
-    assert WRONG_USE[line] in complaint(call(line), code=2)
-    assert list(tmp_path.iterdir()) == []
+def test_wrong_use(call, made, tmp_path, line):
+    check_refused(call, line, WRONG_USE[line], 2, made, tmp_path)
 
 
 FAILURES = {
@@ -427,10 +396,7 @@ FAILURES = {
 
 @pytest.mark.parametrize("line", FAILURES)
 def test_failures(call, made, tmp_path, line):
-    before = {path: path.read_bytes() for path in made.iterdir()}
-    assert FAILURES[line] in complaint(call(shlex.join(shlex.split(line))))
-    assert list(tmp_path.iterdir()) == []
-    assert {path: path.read_bytes() for path in made.iterdir()} == before
+    check_refused(call, shlex.join(shlex.split(line)), FAILURES[line], 1, made, tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,13 @@ import csv
 import io
 import json
 import re
-import shlex
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import rankwood as rw
+from cli_calls import answer, caller, check_help, check_refused, complaint
 from rankwood.cli import main
 from rankwood.data.synthetic import make_ranking
 from rankwood.data.trec import save_qrels, save_run
@@ -41,33 +41,7 @@ def made(tmp_path_factory):
 def call(capsys, made, monkeypatch, tmp_path):
     """Run `rankwood compare` in an empty directory; `@name` is a file of the fixture `made`."""
     monkeypatch.chdir(tmp_path)
-
-    def run(line):
-        words = [re.sub("(^|=)@", rf"\g<1>{made}/", word) for word in shlex.split(line)]
-        capsys.readouterr()
-        try:
-            code = main(["compare", *words])
-        except SystemExit as end:
-            code = end.code
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run
-
-
-def answer(result):
-    code, out, err = result
-    assert (code, err) == (0, "")
-    return json.loads(out)
-
-
-def complaint(result, code=1):
-    got, out, err = result
-    assert (got, out) == (code, "")
-    assert err.startswith("rankwood: error: ")
-    assert err.count("\n") == 1
-    assert err.rstrip().endswith((".", "?"))
-    return err
+    return caller(capsys, made, "compare")
 
 
 def evaluations(made, metrics, **rules):
@@ -229,10 +203,7 @@ def test_bounds_follow_the_convention(call, made):
 
 
 def test_help_has_examples(call):
-    code, out, _ = call("--help")
-    assert code == 0
-    assert "  rankwood compare" in out.partition("examples:")[2]
-    assert "--json" in out
+    check_help(call("--help"), "compare")
 
 
 def test_a_narrow_terminal_leaves_effect_sizes_out(call):
@@ -268,9 +239,8 @@ WRONG_USE = {
 
 
 @pytest.mark.parametrize("line", WRONG_USE)
-def test_wrong_use(call, tmp_path, line):
-    assert WRONG_USE[line] in complaint(call(line), code=2)
-    assert list(tmp_path.iterdir()) == []
+def test_wrong_use(call, made, tmp_path, line):
+    check_refused(call, line, WRONG_USE[line], 2, made, tmp_path)
 
 
 FAILURES = {
@@ -297,10 +267,7 @@ FAILURES = {
 
 @pytest.mark.parametrize("line", FAILURES)
 def test_failures(call, made, tmp_path, line):
-    before = {path: path.read_bytes() for path in made.iterdir()}
-    assert FAILURES[line] in complaint(call(line))
-    assert list(tmp_path.iterdir()) == []
-    assert {path: path.read_bytes() for path in made.iterdir()} == before
+    check_refused(call, line, FAILURES[line], 1, made, tmp_path)
 
 
 def test_bad_files(call):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwood._core import checks
+from rankwood._core.text import plural
 from rankwood.data.groups import Groups
 from rankwood.data.labels import labels_and_groups
 from rankwood.objectives.inspection import (
@@ -284,7 +285,7 @@ class Diagnosis:
         share = "none, not made of pairs" if used is None else f"{used:.1%} of all"
         lines = [
             f"{self.objective!r}",
-            f"{_counted(self._ptr.size - 1, 'query', 'queries')}, {_counted(documents, 'document')}",
+            f"{plural(self._ptr.size - 1, 'query')}, {plural(documents, 'document')}",
             f"effective pairs: {share}",
             f"queries with an incoherent pair: {self.incoherent:.1%}",
         ]
@@ -298,7 +299,3 @@ def _first_few(ids: Iterable[Any]) -> str:
     """Return up to five ids, and how many more there are."""
     ids = list(ids)
     return ", ".join(map(repr, ids[:5])) + (f" and {len(ids) - 5:,} more" if len(ids) > 5 else "")
-
-
-def _counted(number: int, singular: str, plural: str = "") -> str:
-    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"

@@ -67,9 +67,24 @@ def add_reading(parser: argparse.ArgumentParser, training: bool = False) -> Any:
 
 def add_threads(group: Any) -> None:
     """Add the option for the number of threads."""
-    group.add_argument(
-        "--threads", type=at_least(1), metavar="N", help="number of threads (default: all cores)"
-    )
+    add_number(group, "--threads", "number of threads (default: all cores)")
+
+
+def add_seed(group: Any, text: str) -> None:
+    """Add the option for the random seed, which is 0 by default."""
+    add_number(group, "--seed", f"{text} (default: 0)", low=0, default=0)
+
+
+def add_number(
+    group: Any, option: str, text: str, *, low: int = 1, default: int | None = None
+) -> None:
+    """Add an option whose value is an integer of at least `low`."""
+    group.add_argument(option, type=at_least(low), default=default, metavar="N", help=text)
+
+
+def add_names(group: Any, option: str, text: str) -> None:
+    """Add an option whose value is a name, and which may be repeated."""
+    group.add_argument(option, action="append", metavar="NAME", help=text)
 
 
 def add_metric_rules(group: Any) -> None:

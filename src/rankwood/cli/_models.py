@@ -7,7 +7,8 @@ from typing import Any
 
 from rankwood import Evaluation, evaluate
 from rankwood._core.checks import InputError, nearest
-from rankwood.cli import _files, _show
+from rankwood._core.text import plural
+from rankwood.cli import _files
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.trec import Qrels, load_qrels, load_run, looks_like
 from rankwood.report import read_evaluation
@@ -136,7 +137,7 @@ class Source:
         scores, data = _files.read_scores(file), self.data()
         if scores.size != len(data):
             raise InputError(
-                f"{file} has {_show.counted(scores.size, 'score')}, but {self.labels} has "
-                f"{_show.counted(len(data), 'document')}; expected one score per document."
+                f"{file} has {plural(scores.size, 'score')}, but {self.labels} has "
+                f"{plural(len(data), 'document')}; expected one score per document."
             )
         return data, scores

@@ -106,9 +106,3 @@ def next_lines(out: Console, lines: Iterable[str]) -> None:
     out.print("What to type next:", style="bold")
     for line in lines:
         out.print(f"  {line}", style="cyan", soft_wrap=True)
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number and its noun: "1 query", "1,200 documents"."""
-    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-    return f"{number:,} {noun if number == 1 else plural}"

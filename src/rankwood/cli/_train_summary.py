@@ -5,6 +5,7 @@ from typing import Any
 
 from rich.console import Console
 
+from rankwood._core.text import plural
 from rankwood.cli import _show
 
 _CURVES = {
@@ -38,7 +39,7 @@ def show(result: dict[str, Any], out: Console) -> None:
     parts = ", ".join(f"{name} {spent:.2f}" for name, spent in seconds.items())
     rows.append(("Seconds", f"{total:.2f} ({parts})"))
     rows += _recorded(result)
-    rows.append(("Model", f"{result['model']}, {_show.counted(best, 'tree')}"))
+    rows.append(("Model", f"{result['model']}, {plural(best, 'tree')}"))
     out.print(_show.fact_table(rows))
     _show.next_lines(out, result["next"])
 
@@ -58,5 +59,5 @@ def _recorded(result: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _size(data: dict[str, Any]) -> str:
     """Return a file name and the numbers of queries, documents and features in it."""
-    counts = (_show.counted(data[n], n[:-1]) for n in ("documents", "features"))
-    return ", ".join([f"{data['file']}: {_show.counted(data['queries'], 'query')}", *counts])
+    counts = (plural(data[n], n[:-1]) for n in ("documents", "features"))
+    return ", ".join([f"{data['file']}: {plural(data['queries'], 'query')}", *counts])

@@ -10,6 +10,7 @@ from rich.console import Console
 from rankwood import Evaluation, metric, stats
 from rankwood._core.atomic import replacing
 from rankwood._core.checks import InputError
+from rankwood._core.text import plural
 from rankwood.cli import _args, _files, _models, _show
 from rankwood.report import Comparison, QueryTable, compare, html, render, view
 from rankwood.report.columns import records
@@ -43,12 +44,9 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
         metavar="NAME=FILE",
         help="name of the model in a file; may be repeated (default: the name of the file)",
     )
-    parser.add_argument(
-        "--metric",
-        action="append",
-        metavar="NAME",
-        help="metric, see rankwood metrics; may be repeated (default: ndcg@10, or all metrics of the tables)",
-    )
+    default = "ndcg@10, or all metrics of the tables"
+    text = f"metric, see rankwood metrics; may be repeated (default: {default})"
+    _args.add_names(parser, "--metric", text)
     parser.add_argument(
         "--baseline", metavar="NAME", help="model to compare the others with (default: the first)"
     )
@@ -72,19 +70,8 @@ def _add_test(group: Any) -> None:
         choices=("holm", "bonferroni", "none"),
         help="correction of p-values for the number of tests (default: holm)",
     )
-    group.add_argument(
-        "--draws",
-        type=_args.at_least(1),
-        metavar="N",
-        help="number of random draws of a test (default: 10000)",
-    )
-    group.add_argument(
-        "--seed",
-        type=_args.at_least(0),
-        default=0,
-        metavar="N",
-        help="seed of random draws (default: 0)",
-    )
+    _args.add_number(group, "--draws", "number of random draws of a test (default: 10000)")
+    _args.add_seed(group, "seed of random draws")
     group.add_argument(
         "--preset",
         choices=tuple(PRESETS),
@@ -114,18 +101,9 @@ def _add_output(group: Any) -> None:
         action="store_true",
         help="add rows for a perfect and a random model (needs labels)",
     )
-    group.add_argument(
-        "--movers",
-        type=_args.at_least(1),
-        metavar="N",
-        help="show the N queries where a model differs most from the baseline",
-    )
-    group.add_argument(
-        "--worst",
-        type=_args.at_least(1),
-        metavar="N",
-        help="show the N worst queries of each model",
-    )
+    text = "show the N queries where a model differs most from the baseline"
+    _args.add_number(group, "--movers", text)
+    _args.add_number(group, "--worst", "show the N worst queries of each model")
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
@@ -228,7 +206,7 @@ def _text(
 def show(result: dict[str, Any], out: Console) -> None:
     """Write the tables, the text in another format, or the name of the file that has it."""
     if "output" in result:
-        models = _show.counted(len(result["models"]), "model")
+        models = plural(len(result["models"]), "model")
         out.print(f"{result['output']}: comparison of {models}", soft_wrap=True)
     elif "text" in result:
         out.file.write(result["text"])

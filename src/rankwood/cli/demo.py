@@ -11,6 +11,7 @@ from rich.console import Console
 
 from rankwood import evaluate, save_letor
 from rankwood._core.checks import InputError
+from rankwood._core.text import plural
 from rankwood.cli import _args, _files, _show
 from rankwood.data.demo import PARTS, load_demo
 from rankwood.data.ranking_data import RankingData
@@ -61,7 +62,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     orders = {
         "order of the file, untrained": -np.arange(len(test), dtype=float),
         f"best single feature ({feature + 1})": sign * _column(test, feature),
-        f"LambdaMART ({_show.counted(ranker.best_iteration_, 'tree')})": ranker.predict(test),
+        f"LambdaMART ({plural(ranker.best_iteration_, 'tree')})": ranker.predict(test),
     }
     means = {
         name: evaluate(_METRICS, test, scores, n_jobs=args.threads).mean()
@@ -125,7 +126,7 @@ def show(result: dict[str, Any], out: Console) -> None:
     """Write the table of test metrics."""
     sizes = result["data"]
     out.print(
-        f"Trained on {_show.counted(sizes['train']['queries'], 'query')}, stopped early by "
+        f"Trained on {plural(sizes['train']['queries'], 'query')}, stopped early by "
         f"{sizes['valid']['queries']} others, tested on another {sizes['test']['queries']}: "
         f"{result['seconds']:.1f} seconds."
     )

@@ -42,12 +42,8 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
         metavar="SCORES",
         help="file with one score per line (- for standard input), model file, or TREC run",
     )
-    parser.add_argument(
-        "--metric",
-        action="append",
-        metavar="NAME",
-        help="metric, see rankwood metrics; may be repeated (default: ndcg@10)",
-    )
+    text = "metric, see rankwood metrics; may be repeated (default: ndcg@10)"
+    _args.add_names(parser, "--metric", text)
     _args.add_metric_rules(parser)
     parser.add_argument("--per-query", metavar="FILE", help="CSV file to write, one row per query")
     _args.add_reading(parser)

@@ -7,6 +7,7 @@ from typing import Any
 from rich.console import Console
 
 from rankwood._core.atomic import replacing
+from rankwood._core.text import plural
 from rankwood.cli import _args, _files, _show
 
 _EXAMPLE = """
@@ -56,5 +57,5 @@ def show(result: dict[str, Any], out: Console) -> None:
     if "scores" in result:
         sys.stdout.write(_lines(result["scores"]))
         return
-    documents = _show.counted(result["data"]["documents"], "document")
+    documents = plural(result["data"]["documents"], "document")
     out.print(f"{result['output']}: scores of {documents}", soft_wrap=True)

@@ -10,6 +10,7 @@ from rankwood import metric, objective
 from rankwood._core.atomic import replacing
 from rankwood._core.checks import InputError
 from rankwood._core.parts import check_labels
+from rankwood._core.text import plural
 from rankwood.cli import _args, _files, _show
 from rankwood.cli._train_summary import next_commands, show
 from rankwood.data.ranking_data import RankingData
@@ -63,12 +64,9 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
     _add_stopping(group)
     _add_other_parameters(group)
     _add_recording(parser.add_argument_group("recording"))
-    _args.add_reading(parser, training=True).add_argument(
-        "--features",
-        type=_args.at_least(1),
-        metavar="N",
-        help="number of features (default: the largest number in either file)",
-    )
+    reading = _args.add_reading(parser, training=True)
+    text = "number of features (default: the largest number in either file)"
+    _args.add_number(reading, "--features", text)
     return parser
 
 
@@ -93,11 +91,10 @@ def _add_learning(group: Any) -> None:
 
 
 def _add_stopping(group: Any) -> None:
-    group.add_argument(
+    _args.add_names(
+        group,
         "--eval-metric",
-        action="append",
-        metavar="NAME",
-        help="metric to compute on the validation file after each round, see rankwood metrics; may be repeated, the "
+        "metric to compute on the validation file after each round, see rankwood metrics; may be repeated, the "
         "first one decides when to stop (default: ndcg@10)",
     )
     group.add_argument(
@@ -110,9 +107,7 @@ def _add_stopping(group: Any) -> None:
 
 
 def _add_other_parameters(group: Any) -> None:
-    group.add_argument(
-        "--seed", type=_args.at_least(0), default=0, metavar="N", help="random seed (default: 0)"
-    )
+    _args.add_seed(group, "random seed")
     group.add_argument(
         "--param",
         type=parameter,
@@ -124,12 +119,8 @@ def _add_other_parameters(group: Any) -> None:
 
 
 def _add_recording(group: Any) -> None:
-    group.add_argument(
-        "--record",
-        action="append",
-        metavar="NAME",
-        help="record this for each round: effective_pairs, coherency or seconds; may be repeated",
-    )
+    text = "record this for each round: effective_pairs, coherency or seconds; may be repeated"
+    _args.add_names(group, "--record", text)
     group.add_argument(
         "--record-file",
         metavar="FILE",
@@ -287,5 +278,5 @@ def _rescue(ranker: Any, args: argparse.Namespace) -> str:
     if not hasattr(ranker, "model_"):
         return "interrupted before the first tree; nothing was saved."
     _save(ranker, args)
-    trees = _show.counted(ranker.best_iteration_, "tree")
+    trees = plural(ranker.best_iteration_, "tree")
     return f"interrupted; the model so far, {trees}, is saved in {args.model}."

@@ -39,6 +39,11 @@ def divide(out, by):
         out[i] *= unit
 
 
+def _label_values(self, label, discount, out):
+    relevant = mark_relevant(label, self.rel, out)
+    divide(out, divisor(self.divide_by, self.k, label.size, relevant))
+
+
 def _relevance(self, label):
     return as_type_of(label, label >= self.rel)
 
@@ -82,12 +87,8 @@ class Precision:
         """Return k: all that matters is which documents are the first k."""
         return 0 if self.k is None else self.k
 
-    def label_values(self, label, discount, out):
-        relevant = mark_relevant(label, self.rel, out)
-        divide(out, divisor(self.divide_by, self.k, label.size, relevant))
-
-    swap_record, value, swap_delta = _swap_record, _sum_of_first, additive_swap
-    insertion_record, as_relevance = additive_insertions, _relevance
+    label_values, swap_record, value = _label_values, _swap_record, _sum_of_first
+    swap_delta, insertion_record, as_relevance = additive_swap, additive_insertions, _relevance
 
 
 @part
@@ -96,10 +97,7 @@ class Recall:
 
     Parameters
     ----------
-    k : int, optional
-        Cutoff; None means the whole list.
-    rel : float
-        Smallest label of a relevant document.
+    k, rel : as in `Precision`
     """
 
     k: int | None = None
@@ -148,10 +146,7 @@ class AP:
 
     Parameters
     ----------
-    k : int, optional
-        Cutoff; None means the whole list.
-    rel : float
-        Smallest label of a relevant document.
+    k, rel : as in `Precision`
     divide_by : part
         The divisor N: `Reachable()`, min(R, k) of R relevant documents, or `Relevant()`, R.
     """
@@ -163,10 +158,6 @@ class AP:
     #: 1 / position within k; and `lead`, the sum of 1 / position over relevant documents above, less their number
     #: over the own position.
     swap_columns: ClassVar[tuple[str, ...]] = ("gain", "inverse", "lead")
-
-    def label_values(self, label, discount, out):
-        relevant = mark_relevant(label, self.rel, out)
-        divide(out, divisor(self.divide_by, self.k, label.size, relevant))
 
     def swap_record(self, ranked, values, room):
         by_rank(ranked, values, room.gain)
@@ -198,7 +189,7 @@ class AP:
     def insertion_record(self, ranked, values, room):
         return precision_insertions(ranked, values, self.k, room)
 
-    as_relevance = _relevance
+    label_values, as_relevance = _label_values, _relevance
 
     def mean_over_ties(self, ranked, values):
         return tied_average_precision(ranked, values, self.k)
@@ -231,14 +222,13 @@ def tied_reciprocal_rank(ranked, values, k):
 
 @part
 class RR:
-    """Reciprocal rank: 1 / position of the first relevant document, 0 beyond k [voorhees1999].
+    """Reciprocal rank: 1 / position of the first relevant document [voorhees1999].
 
     Parameters
     ----------
     k : int, optional
-        Cutoff; None means the whole list.
-    rel : float
-        Smallest label of a relevant document.
+        Cutoff: the metric is 0 if the first k documents are irrelevant. None means the whole list.
+    rel : as in `Precision`
     """
 
     k: int | None = None

@@ -164,10 +164,7 @@ class PFound:
 
     Parameters
     ----------
-    k : int, optional
-        Cutoff; None means the whole list.
-    gain : part
-        Probability r that a document satisfies: `ExpChance(max_label)`, `LinearChance(max_label)`.
+    k, gain : as in `ERR`
     decay : float
         Probability d that the user goes on after a document that did not satisfy.
     """

@@ -68,12 +68,18 @@ def cascade_insertions(room, n):
 
 
 @uncounted
-def precision_insertions(ranked, values, k, room):
-    """Fill the record of average precision."""
+def _falls_of_inverse(ranked, values, k, room):
+    """Fill the record of a sum of value / position; return 0 of its type."""
     by_rank(ranked, values, room.gain)
     inverse_positions(room.below, ranked.slot.size, k)
     _differences(room, ranked.slot.size)
-    none = as_type_of(room.gain[0], 0.0)
+    return as_type_of(room.gain[0], 0.0)
+
+
+@uncounted
+def precision_insertions(ranked, values, k, room):
+    """Fill the record of average precision."""
+    none = _falls_of_inverse(ranked, values, k, room)
     hits = none
     for i in range(ranked.slot.size):
         room.below[i] *= hits + as_type_of(none, 1.0)
@@ -85,10 +91,7 @@ def precision_insertions(ranked, values, k, room):
 @uncounted
 def first_hit_insertions(ranked, values, k, room):
     """Fill the record of the reciprocal rank."""
-    by_rank(ranked, values, room.gain)
-    inverse_positions(room.below, ranked.slot.size, k)
-    _differences(room, ranked.slot.size)
-    none = as_type_of(room.gain[0], 0.0)
+    none = _falls_of_inverse(ranked, values, k, room)
     hits = none
     for i in range(ranked.slot.size):
         room.below[i] = room.below[i] if hits == none else none

@@ -153,23 +153,18 @@ def register_metric(
     Parameters
     ----------
     name : str
-        A name that doesn't exist yet: a letter, then letters, digits, ``_``, ``-`` and ``+``.
-    parameters : iterable of Parameter
-        Checks and descriptions of the function's parameters; those that are left out have neither.
-    citation : str
-        Where the metric comes from.
-    replace : bool
-        Whether an existing name may be replaced.
+        A letter, then letters, digits, ``_``, ``-`` and ``+``.
+    parameters, citation, replace : as in `register_objective`
 
     Returns
     -------
     callable
-        A decorator that registers a function and returns it.
+        The decorator.
 
     Raises
     ------
     InputError
-        If the name exists already, or a text with it couldn't be read.
+        If the name is taken or can't be read.
 
     Examples
     --------

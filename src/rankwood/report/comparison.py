@@ -161,10 +161,7 @@ class Comparison:
         ----------
         model : str
             The model.
-        metric : str, optional
-            The first metric by default.
-        top : int
-            The largest number of queries to return.
+        metric, top : as in `movers`
 
         Returns
         -------
@@ -199,8 +196,7 @@ class Comparison:
 
         Parameters
         ----------
-        path, digits, details
-            As in `to_markdown`.
+        path, digits, details : as in `to_markdown`
 
         Returns
         -------
@@ -214,8 +210,7 @@ class Comparison:
 
         Parameters
         ----------
-        path, digits
-            As in `to_markdown`.
+        path, digits : as in `to_markdown`
 
         Returns
         -------
@@ -229,8 +224,7 @@ class Comparison:
 
         Parameters
         ----------
-        path : path, optional
-            A file to write the text to as well.
+        path : as in `to_markdown`
 
         Returns
         -------
@@ -244,8 +238,7 @@ class Comparison:
 
         Parameters
         ----------
-        path : path, optional
-            A file to write the text to as well.
+        path : as in `to_markdown`
 
         Returns
         -------

@@ -54,8 +54,7 @@ class QueryTable:
 
         Parameters
         ----------
-        digits : int
-            Number of decimals.
+        digits : as in `table`
 
         Returns
         -------
@@ -69,8 +68,7 @@ class QueryTable:
 
         Parameters
         ----------
-        digits : int
-            Number of decimals.
+        digits : as in `table`
 
         Returns
         -------
@@ -84,8 +82,7 @@ class QueryTable:
 
         Parameters
         ----------
-        digits : int
-            Number of decimals.
+        digits : as in `table`
 
         Returns
         -------

@@ -67,10 +67,7 @@ def pair_curves(*objectives: Any, n: int = 10, ks: Iterable[int] | None = None) 
     ----------
     *objectives : str or part
         Names, with or without ``@k``, or compositions.
-    n : int
-        Number of documents in the list.
-    ks : iterable of int, optional
-        Cutoffs; 1 to n by default.
+    n, ks : as in `rankwood.diagnostics.pair_counts`
 
     Returns
     -------
@@ -80,7 +77,7 @@ def pair_curves(*objectives: Any, n: int = 10, ks: Iterable[int] | None = None) 
     Raises
     ------
     InputError
-        If there is no objective, or one has no pairs; or if matplotlib is not installed.
+        As in `heat_map`, or if a cutoff is below 1.
 
     Examples
     --------

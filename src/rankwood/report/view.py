@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwood._core import checks
+from rankwood._core.text import plural
 from rankwood.report.table import Cell, Span, Table
 
 if TYPE_CHECKING:
@@ -129,11 +130,7 @@ def _queries(comparison: "Comparison") -> str:
     """Return how many queries were compared, and how many were left out."""
     rows = comparison.tests
     low, high = int(rows["queries"].min()), int(rows["queries"].max())
-    text = (
-        f"{high:,} quer{'y' if high == 1 else 'ies'}"
-        if low == high
-        else f"{low:,} to {high:,} queries"
-    )
+    text = plural(high, "query") if low == high else f"{low:,} to {high:,} queries"
     skipped = int(rows["skipped"].max())
     if skipped:
         most = "" if rows["skipped"].min() == skipped else "up to "

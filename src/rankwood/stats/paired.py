@@ -79,7 +79,7 @@ def permutation(
     Raises
     ------
     InputError
-        If there are no differences, or one is not finite.
+        If there are no differences, one is not finite, or another argument can't be used.
 
     Examples
     --------
@@ -87,9 +87,7 @@ def permutation(
     >>> permutation([0.2, 0.0, -0.1, 0.3, 0.1, 0.0, 0.25, -0.05]).p
     0.1875
     """
-    d = _differences(differences, alternative)
-    checks.one_of(count, COUNTS, "count")
-    draws = checks.at_least(draws, 1, "draws")
+    d, draws = _differences(differences, alternative), _draws(draws, count)
     # Under random signs only absolute values matter. Sorted, they give the same sums for any order of queries and
     # for exchanged models.
     absolute = np.sort(np.abs(d[d != 0]))
@@ -129,7 +127,7 @@ def bootstrap(
     Raises
     ------
     InputError
-        If there are no differences, or one is not finite.
+        If an argument can't be used, as in `permutation`.
 
     Examples
     --------
@@ -137,9 +135,7 @@ def bootstrap(
     >>> bootstrap([0.2, 0.1, 0.3, 0.25, 0.15], draws=999).p
     0.001
     """
-    d = _differences(differences, alternative)
-    checks.one_of(count, COUNTS, "count")
-    draws = checks.at_least(draws, 1, "draws")
+    d, draws = _differences(differences, alternative), _draws(draws, count)
     if not d.any():
         return _NO_DIFFERENCE
     grid, sums, sign = resample(d, draws, seed, n_jobs)
@@ -148,6 +144,12 @@ def bootstrap(
     shifted = (sums - observed) * side
     extremes = _more_extreme(shifted, observed * side, tie_margin(grid), alternative, count)
     return Outcome(float(d.mean()), _p_value(extremes, draws, count, False), False)
+
+
+def _draws(draws: int, count: str) -> int:
+    """Return the number of draws; raise if it is below 1, or if the way of counting is unknown."""
+    checks.one_of(count, COUNTS, "count")
+    return checks.at_least(draws, 1, "draws")
 
 
 def _more_extreme(
@@ -171,10 +173,8 @@ def t_test(differences: ArrayLike, alternative: str = "two-sided") -> Outcome:
 
     Parameters
     ----------
-    differences : array
-        One number per query.
-    alternative : {"two-sided", "greater", "less"}
-        The alternative to a mean of 0.
+    differences, alternative
+        As in `permutation`.
 
     Returns
     -------
@@ -216,10 +216,8 @@ def wilcoxon(differences: ArrayLike, alternative: str = "two-sided") -> Outcome:
 
     Parameters
     ----------
-    differences : array
-        One number per query.
-    alternative : {"two-sided", "greater", "less"}
-        The alternative to a distribution that is symmetric around 0.
+    differences, alternative
+        As in `permutation`; the alternative is to a distribution that is symmetric around 0.
 
     Returns
     -------

@@ -45,23 +45,24 @@ def holm(p: ArrayLike) -> np.ndarray:
     Parameters
     ----------
     p : array
-        P-values. NaN stands for a test that was not made, and stays NaN.
+        P-values, as in `bonferroni`.
 
     Returns
     -------
     array
-        Corrected p-values, in the same order.
+        The corrected p-values.
 
     Raises
     ------
     InputError
-        If a number is not between 0 and 1.
+        As in `bonferroni`.
 
     Examples
     --------
-    >>> from rankwood.stats import holm
-    >>> holm([0.01, 0.25, 0.03]).tolist()
-    [0.03, 0.25, 0.06]
+    >>> from rankwood.stats import bonferroni, holm
+    >>> p = [0.01, 0.25, 0.03]
+    >>> holm(p).tolist(), bonferroni(p).tolist()
+    ([0.03, 0.25, 0.06], [0.03, 0.75, 0.09])
     """
     raw = _p_values(p)
     corrected = np.full(raw.shape, np.nan)

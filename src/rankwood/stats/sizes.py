@@ -84,7 +84,7 @@ def cohen_d(differences: ArrayLike) -> float:
     Parameters
     ----------
     differences : array
-        One number per query.
+        The differences of two models, query by query.
 
     Returns
     -------
@@ -117,12 +117,12 @@ def mean_over_deviation(d: np.ndarray, divisor: float = 1.0) -> float:
 def rank_biserial(differences: ArrayLike) -> float:
     """Return the matched-pairs rank-biserial correlation, the effect size of Wilcoxon's test.
 
-    It is (rank sum of gains - rank sum of losses) / (sum of all ranks). Differences of 0 are left out.
+    It is (rank sum of gains - rank sum of losses) / (sum of all ranks).
 
     Parameters
     ----------
     differences : array
-        One number per query.
+        One number per query; zeros are left out.
 
     Returns
     -------
@@ -190,10 +190,8 @@ def bootstrap_interval(
 
     Parameters
     ----------
-    differences : array
-        One number per query.
-    level : float
-        Confidence level, between 0 and 1.
+    differences, level
+        As in `t_interval`.
     draws, seed, n_jobs
         As in `bootstrap`.
     kind : {"bca", "percentile"}
@@ -202,7 +200,7 @@ def bootstrap_interval(
     Returns
     -------
     tuple of float
-        The lower and the upper end; NaN with fewer than two queries.
+        The ends, as in `t_interval`.
 
     Raises
     ------

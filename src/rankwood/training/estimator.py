@@ -1,5 +1,6 @@
 """What both estimators, `Ranker` and `TwoStage`, share."""
 
+from abc import ABC, abstractmethod
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, Self, TypeAlias
@@ -23,22 +24,59 @@ QueryIds: TypeAlias = ArrayLike | str | None
 Sizes: TypeAlias = ArrayLike | None
 
 
-class RankingEstimator(BaseEstimator):
-    """A scikit-learn estimator of rankings; subclasses add `fit`, `predict` and what is declared here."""
+class RankingEstimator(BaseEstimator, ABC):
+    """A scikit-learn estimator of rankings; subclasses add `predict` and what is declared here."""
 
     #: The class that files name; it is the same for subclasses that users define.
     _kind: ClassVar[str]
     #: Module with `content_of(estimator)`, an object for JSON, and `fill(estimator, content, path)`.
     _files: ClassVar[ModuleType]
 
+    @abstractmethod
+    def _fit(self, train: RankingData, valid: Any) -> None:
+        """Train a model; `valid` is what `fit` was given."""
+
+    @abstractmethod
     def _score_metric(self) -> Any:
         """Return the metrics; the mean of the first one is the score."""
-        raise NotImplementedError
 
     # Metadata that scikit-learn passes on to these methods, if its metadata routing is switched on.
     __metadata_request__fit: ClassVar = {"qid": True, "group": True, "weight": True, "valid": True}
     __metadata_request__predict: ClassVar = {"qid": True, "group": True}
     __metadata_request__score: ClassVar = {"qid": True, "group": True}
+
+    def fit(
+        self,
+        X: Any,
+        y: Labels = None,
+        *,
+        qid: QueryIds = None,
+        group: Sizes = None,
+        weight: ArrayLike | None = None,
+        valid: Any = None,
+    ) -> Self:
+        """Train a model. After an interrupt, the trees grown so far are the model; in `TwoStage`, of the second stage.
+
+        Parameters
+        ----------
+        X, y, qid, group, weight
+            A `RankingData` alone, or what makes one: features, labels, query ids (or sizes of consecutive queries)
+            and a weight per query.
+        valid : RankingData or (X, y, qid), optional
+            Data to evaluate after each round, for early stopping; in `TwoStage`, of both stages.
+
+        Returns
+        -------
+        Ranker or TwoStage
+            The estimator itself.
+
+        Raises
+        ------
+        InputError
+            If parameters or data can't be used. The estimator is then as it was before.
+        """
+        self._fit(training_data(X, y, qid, group, weight, "fit"), valid)
+        return self
 
     def score(
         self,

@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from rankwood._core import checks
@@ -14,14 +13,13 @@ from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.gradients import GradientComputer
 from rankwood.training import model_file
 from rankwood.training.estimator import (
-    Labels,
     QueryIds,
     RankingEstimator,
     Sizes,
     check_queries_once,
     matching_features,
 )
-from rankwood.training.inputs import training_data, validation_data
+from rankwood.training.inputs import validation_data
 from rankwood.training.monitoring import EarlyStopping, Recorder
 from rankwood.training.parameters import check_shared, engine_params
 from rankwood.training.run import TrainingRun
@@ -177,37 +175,7 @@ class Ranker(RankingEstimator):
         self.engine_params = {**self.engine_params, **others}
         return self
 
-    def fit(
-        self,
-        X: Any,
-        y: Labels = None,
-        *,
-        qid: QueryIds = None,
-        group: Sizes = None,
-        weight: ArrayLike | None = None,
-        valid: Any = None,
-    ) -> "Ranker":
-        """Train a model. After an interrupt, the trees grown so far are the model.
-
-        Parameters
-        ----------
-        X, y, qid, group, weight
-            A `RankingData` alone, or what makes one: features, labels, query ids (or sizes of consecutive queries)
-            and a weight per query.
-        valid : RankingData or (X, y, qid), optional
-            Data to evaluate after each round, for early stopping.
-
-        Returns
-        -------
-        Ranker
-            The estimator itself.
-
-        Raises
-        ------
-        InputError
-            If parameters or data can't be used. The estimator is then as it was before.
-        """
-        train = training_data(X, y, qid, group, weight, "fit")
+    def _fit(self, train: RankingData, valid: Any) -> None:
         valid = None if valid is None else validation_data(valid, train)
         rounds = check_shared(self)
         objective = to_objective(self.objective)
@@ -245,7 +213,6 @@ class Ranker(RankingEstimator):
                 self.record_ = recorder.first_rounds(run.rounds_done)
                 self.objective_ = objective
                 self._set_features(train.n_features, train.feature_names)
-        return self
 
     def predict(self, X: Any, *, qid: QueryIds = None, group: Sizes = None) -> np.ndarray:
         """Score documents: the higher, the better.

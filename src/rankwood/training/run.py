@@ -1,5 +1,6 @@
 """The rounds of one training run: gradients, a tree, an evaluation, and the time that each takes."""
 
+from dataclasses import dataclass, field
 from time import perf_counter
 
 import numpy as np
@@ -10,42 +11,45 @@ from rankwood.objectives.gradients import GradientComputer
 from rankwood.training.monitoring import EarlyStopping, Recorder
 
 
+@dataclass
 class TrainingRun:
     """One training run.
 
-    An engine grows the trees from the gradients of a computer; `takes_gradients` is false if it has its own, and
-    ours are for the record.
-
     Attributes
     ----------
+    engine : Engine
+        Grows the trees.
+    computer : GradientComputer
+        Computes the gradients of the objective.
+    stopping : EarlyStopping
+        Evaluates the model after each round.
+    recorder : Recorder
+        Records the curves that the user chose.
+    takes_gradients : bool
+        Whether the engine takes our gradients; if it has its own, ours are for the record only.
     rounds_done : int
         Trees grown so far.
     seconds : dict
         Time spent on complete rounds, by step.
     """
 
-    def __init__(
-        self,
-        engine: base.Engine,
-        computer: GradientComputer,
-        stopping: EarlyStopping,
-        recorder: Recorder,
-        takes_gradients: bool,
-    ) -> None:
-        self._engine = engine
-        self._computer = computer
-        self._stopping = stopping
-        self._recorder = recorder
-        self._takes_gradients = takes_gradients
-        self.rounds_done = 0
+    engine: base.Engine
+    computer: GradientComputer
+    stopping: EarlyStopping
+    recorder: Recorder
+    takes_gradients: bool
+    rounds_done: int = field(default=0, init=False)
+    seconds: dict[str, float] = field(init=False)
+
+    def __post_init__(self) -> None:
         steps = ["gradients", "trees", "evaluation"]
-        self.seconds = dict.fromkeys(steps + ["diagnostics"] * bool(recorder.curves), 0.0)
+        self.seconds = dict.fromkeys(steps + ["diagnostics"] * bool(self.recorder.curves), 0.0)
         self._round_seconds: dict[str, float] = {}
 
     @property
     def rounds_kept(self) -> int:
         """Trees of the model: up to the best round, or all if no metric decides."""
-        best = self._stopping.best_round
+        best = self.stopping.best_round
         return self.rounds_done if best is None else best
 
     def train(self, rounds: int, verbose: bool | None) -> None:
@@ -53,7 +57,7 @@ class TrainingRun:
         with bar(rounds, "Training", verbose) as advance:
             for _ in range(rounds):
                 can_go_on = self._one_round()
-                advance(self._stopping.note)
+                advance(self.stopping.note)
                 if not can_go_on:
                     return
 
@@ -61,13 +65,13 @@ class TrainingRun:
         """Grow a tree, evaluate, and add up the time; return False if this was the last round."""
         spent = self._round_seconds = {"gradients": 0.0, "diagnostics": 0.0}
         start = perf_counter()
-        has_splits = self._engine.update(self._gradients)
+        has_splits = self.engine.update(self._gradients)
         grown = perf_counter()
         spent["trees"] = grown - start - spent["gradients"] - spent["diagnostics"]
         self.rounds_done += 1
-        stop = self._stopping.after_round(self._engine, self.rounds_done)
+        stop = self.stopping.after_round(self.engine, self.rounds_done)
         spent["evaluation"] = perf_counter() - grown
-        self._recorder.seconds(spent)
+        self.recorder.seconds(spent)
         for step in self.seconds:
             self.seconds[step] += spent[step]
         return has_splits and not stop
@@ -75,10 +79,10 @@ class TrainingRun:
     def _gradients(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Compute the gradients of a round for the engine, and record what they are made of."""
         start = perf_counter()
-        grad, hess = self._computer(scores, self.rounds_done)
+        grad, hess = self.computer(scores, self.rounds_done)
         computed = perf_counter()
-        self._recorder.gradients(scores, grad, self.rounds_done)
-        if self._takes_gradients:
+        self.recorder.gradients(scores, grad, self.rounds_done)
+        if self.takes_gradients:
             self._round_seconds["gradients"] = computed - start
             start = computed
         self._round_seconds["diagnostics"] = perf_counter() - start

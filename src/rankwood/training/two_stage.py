@@ -4,7 +4,6 @@ from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,8 +15,7 @@ from rankwood.metrics.evaluate import evaluate
 from rankwood.metrics.evaluation import Evaluation
 from rankwood.training import stage_checks, stage_files
 from rankwood.training.cross_fit import CrossFit, cross_fit, fingerprint, score_unseen
-from rankwood.training.estimator import Labels, QueryIds, RankingEstimator, Sizes
-from rankwood.training.inputs import training_data
+from rankwood.training.estimator import QueryIds, RankingEstimator, Sizes
 from rankwood.training.ranker import Ranker
 
 
@@ -101,36 +99,13 @@ class TwoStage(RankingEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: Any,
-        y: Labels = None,
-        *,
-        qid: QueryIds = None,
-        group: Sizes = None,
-        weight: ArrayLike | None = None,
-        valid: Any = None,
-    ) -> "TwoStage":
-        """Train both stages. After an interrupt in the second one, its trees so far are the model.
-
-        Parameters
-        ----------
-        X, y, qid, group, weight, valid
-            As in `Ranker.fit`; the validation data stops both stages.
-
-        Returns
-        -------
-        TwoStage
-            The estimator itself.
-        """
-        train = training_data(X, y, qid, group, weight, "fit")
+    def _fit(self, train: RankingData, valid: Any) -> None:
         valid = stage_checks.matching_validation(valid, train)
         stage_checks.check_two_stage(self, train, valid)
         ranker = Ranker() if self.first is None else self.first
         sets = [train] if valid is None else [train, valid]
         first = cross_fit(ranker, sets, self.folds, self.random_state, self.verbose)
         self._fit_second(train, valid, first)
-        return self
 
     def fit_second(self, train: RankingData, *, valid: Any = None) -> "TwoStage":
         """Train the second stage again, on the first stage that `fit` trained in this session.

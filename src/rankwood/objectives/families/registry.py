@@ -41,8 +41,8 @@ def objective(name: Any, **params: Any) -> Any:
     Raises
     ------
     InputError
-        If the text can't be read, or there is no such name, or the name has no such parameter, or a value
-        can't be used.
+        If the text can't be read, a name or parameter is unknown, a value can't be used, or the part is not an
+        objective.
 
     Examples
     --------
