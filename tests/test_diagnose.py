@@ -29,9 +29,9 @@ from rankwood.objectives import (
 )
 from rankwood.objectives.families.registry import OBJECTIVES
 from rankwood.objectives.gradients import GradientComputer
+from rankwood.objectives.incoherence import IncoherenceCheck
 from rankwood.objectives.inspection import (
     HalfSquared,
-    IncoherenceCheck,
     NonZero,
     PairCounter,
     counts_only,

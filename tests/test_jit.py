@@ -20,7 +20,7 @@ import numpy as np
 from rankwood.extend import part
 import rankwood as rw
 from rankwood.objectives import Lambda
-from rankwood.objectives._kernels.pairwise import pairwise
+from rankwood.objectives._kernels.pairwise import pairwise_kernel
 
 @part
 class Constant:
@@ -29,7 +29,7 @@ class Constant:
 
 if __name__ == "__main__":
     g, _ = rw.gradients(Lambda(weight=Constant()), [1, 0], [0.0, 0.0], n_jobs=1)
-    print(g[1], sum(pairwise.stats.cache_hits.values()))
+    print(g[1], sum(pairwise_kernel.stats.cache_hits.values()))
 """
 
 
@@ -82,14 +82,14 @@ def test_a_change_in_any_kernel_file_compiles_anew(tmp_path):
     package = tmp_path / "rankwood"
     shutil.copytree(Path(rw.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     code = (
-        "import rankwood as rw; from rankwood.metrics.evaluate import _rank\n"
-        "print(rw.evaluate('dcg', [1, 0], [0.0, 0.0]).mean()['dcg'], sum(_rank.stats.cache_hits.values()))"
+        "import rankwood as rw; from rankwood.metrics.kernels import rank_queries\n"
+        "print(rw.evaluate('dcg', [1, 0], [0.0, 0.0]).mean()['dcg'], sum(rank_queries.stats.cache_hits.values()))"
     )
     worst = 1 / np.log2(3)
     for hits in (0, 1):
         value, found = run(["-c", code], tmp_path / "cache", PYTHONPATH=str(tmp_path))
         assert float(value) == pytest.approx(worst) and int(found) == hits
-    # `_rank` calls `sort_down` of another file, which Numba doesn't watch.
+    # `rank_queries` calls `sort_down` of another file, which Numba doesn't watch.
     sorts = package / "_core" / "sorting.py"
     sorts.write_text(sorts.read_text() + "\n# changed\n")
     value, found = run(["-c", code], tmp_path / "cache", PYTHONPATH=str(tmp_path))
@@ -116,11 +116,11 @@ import numpy as np
 import rankwood as rw
 from rankwood.data.groups import group_rows
 from rankwood.objectives.gradients import GradientComputer
-from rankwood.objectives._kernels.pairwise import pairwise
+from rankwood.objectives._kernels.pairwise import pairwise_kernel
 
 y = np.arange(20.0) % 4
 GradientComputer(rw.objective("lambdarank-ndcg@10", norm=False), y, group_rows(20), real=getattr(np, sys.argv[1]))(y)
-(code,) = pairwise.inspect_asm().values()
+(code,) = pairwise_kernel.inspect_asm().values()
 print(len(re.findall(sys.argv[2], code)))
 """
 

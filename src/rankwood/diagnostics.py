@@ -14,12 +14,8 @@ from rankwood._core import checks
 from rankwood._core.text import plural
 from rankwood.data.groups import Groups
 from rankwood.data.labels import labels_and_groups
-from rankwood.objectives.inspection import (
-    IncoherenceCheck,
-    PairCounter,
-    pair_share,
-    single_use_computer,
-)
+from rankwood.objectives.incoherence import IncoherenceCheck
+from rankwood.objectives.inspection import PairCounter, pair_share, single_use_computer
 from rankwood.objectives.position_weights import cutoff, heat, of_documents, pair_counts
 from rankwood.objectives.units import has_pair_set, read_labels
 

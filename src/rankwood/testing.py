@@ -19,7 +19,7 @@ from rankwood.data.groups import group_rows
 from rankwood.metrics.ranked import Ranked, discounts
 from rankwood.metrics.verbs import label_values, mean_over_ties, swap_delta, swap_record, value
 from rankwood.objectives._kernels.plan import LabelledLists, make_plan
-from rankwood.objectives._kernels.records import Block, Doc, RankIsPlace
+from rankwood.objectives._kernels.records import Doc, DocBlock, RankIsPlace
 from rankwood.objectives._kernels.scratch import Memory
 from rankwood.objectives._kernels.verbs import (
     count_anchors,
@@ -139,7 +139,7 @@ def _documents(weighting: Any, ranked: Ranked, own: Any, i: int, j: int) -> tupl
         return Doc(ranked.label[rank], ranked.score[rank], 0.0, float(rank), seen, 0.0, 0.0, 0.0)
 
     anchor = doc(i, seen_by(weighting, document(own, i), -1))
-    look_up(weighting, own, (anchor,) * 4, Block(j, j + 1, RankIsPlace()))
+    look_up(weighting, own, (anchor,) * 4, DocBlock(j, j + 1, RankIsPlace()))
     return anchor, doc(j, seen_by(weighting, document(own, j), 0))
 
 

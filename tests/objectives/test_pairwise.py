@@ -10,7 +10,7 @@ import rankwood as rw
 from rankwood.data.groups import group_rows
 from rankwood.metrics import NDCG
 from rankwood.objectives import All, ByDistance, Lambda, Log2Sum, Logistic, Swap, Top
-from rankwood.objectives._kernels.pairwise import pairwise
+from rankwood.objectives._kernels.pairwise import pairwise_kernel
 from rankwood.objectives.gradients import GradientComputer
 
 scores_ = st.one_of(
@@ -140,10 +140,12 @@ def test_read_only_and_strided_scores_need_no_other_code(rng):
     table.setflags(write=False)
     y = rng.integers(0, 3, 30)
     rw.gradients("lambdarank-ndcg@5", y, table[:, 1].copy())
-    compiled = len(pairwise.signatures) if hasattr(pairwise, "signatures") else 0
+    compiled = len(pairwise_kernel.signatures) if hasattr(pairwise_kernel, "signatures") else 0
     grad, _ = rw.gradients("lambdarank-ndcg@5", y, table[:, 1])
     np.testing.assert_array_equal(grad, rw.gradients("lambdarank-ndcg@5", y, table[:, 1].copy())[0])
-    assert (len(pairwise.signatures) if hasattr(pairwise, "signatures") else 0) == compiled
+    assert (
+        len(pairwise_kernel.signatures) if hasattr(pairwise_kernel, "signatures") else 0
+    ) == compiled
 
 
 def test_weights_multiply_queries(lists, rng):

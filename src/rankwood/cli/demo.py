@@ -52,9 +52,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
             feature, sign = _best_feature(train, args.threads)
             evaluate(_METRICS, test, np.zeros(len(test)), n_jobs=args.threads)  # compiled for later
     start = perf_counter()
-    ranker = Ranker(
-        _OBJECTIVE, **_SETTINGS, n_jobs=args.threads, verbose=_args.verbosity(args)
-    )
+    ranker = Ranker(_OBJECTIVE, **_SETTINGS, n_jobs=args.threads, verbose=_args.verbosity(args))
     ranker.fit(train, valid=valid)
     seconds = perf_counter() - start
     if kept is not None:

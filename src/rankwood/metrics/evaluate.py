@@ -1,32 +1,34 @@
 """Values of metrics for each query."""
 
-from collections import namedtuple
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from rankwood._core import checks, threads
-from rankwood._core.compile import callable_kernel, inner, jit
-from rankwood._core.parts import check_labels, lower, part
-from rankwood._core.records import documents, lend
-from rankwood._core.sorting import make_sort_scratch, shell_sort, sort_down
-from rankwood._core.verbs import verb
+from rankwood._core.compile import callable_kernel
+from rankwood._core.parts import check_labels, lower
+from rankwood._core.sorting import make_sort_scratch
 from rankwood.data.labels import labels_and_groups
 from rankwood.data.trec import Qrels, join_run
 from rankwood.data.unlisted import UnlistedLabels
 from rankwood.metrics import conventions
 from rankwood.metrics.conventions import CONVENTIONS, DEFAULTS, EMPTY, TIES
 from rankwood.metrics.evaluation import Evaluation
-from rankwood.metrics.ranked import Ranked, discounts
-from rankwood.metrics.registry import METRICS, metric
-from rankwood.metrics.verbs import (
-    higher_is_better,
-    is_normalised,
-    label_values,
-    mean_over_ties,
-    value,
+from rankwood.metrics.kernels import (
+    AsRanked,
+    MeanOverTies,
+    Measured,
+    Queries,
+    Ranking,
+    RankScratch,
+    Values,
+    measure_queries,
+    rank_queries,
 )
+from rankwood.metrics.ranked import discounts
+from rankwood.metrics.registry import METRICS, metric
+from rankwood.metrics.verbs import higher_is_better, is_normalised
 
 __all__ = [
     "CONVENTIONS",
@@ -38,18 +40,6 @@ __all__ = [
     "metric",
     "named_metrics",
 ]
-
-
-#: Documents query by query: the row of each, its label, and the discounts by rank.
-Queries = namedtuple("Queries", "rows label discount")
-#: Queries in rank order: where each starts, how many of its documents were ranked, slot and score by rank.
-Ranking = namedtuple("Ranking", "ptr length slot key")
-#: One thread's memory to rank a query.
-RankScratch = namedtuple("RankScratch", "score sorting")
-#: A metric, and the rule for ties.
-Measured = namedtuple("Measured", "metric rule")
-#: By query: the metric, and whether no document has a value.
-Values = namedtuple("Values", "value empty")
 
 
 def evaluate(
@@ -216,7 +206,7 @@ class Evaluator:
         empty = np.empty(out.shape, bool)
         queries = Queries(groups.rows, label, self._discount)
         ties = TIES.index(self.ties)
-        rank, values = callable_kernel(_rank), callable_kernel(_values)
+        rank, values = callable_kernel(rank_queries), callable_kernel(measure_queries)
 
         def run(first: int, last: int) -> None:
             longest = int(groups.sizes[first:last].max(initial=0))
@@ -243,85 +233,3 @@ class Evaluator:
         values = dict(zip(self.metrics, out, strict=True))
         definitions = {name: repr(part) for name, part in self.metrics.items()}
         return Evaluation(self._groups.ids, values, rules, definitions)
-
-
-@jit
-def _rank(queries, scores, ties, ranking, scratch, first, last):
-    """Fill `ranking` with each query's slots and scores by rank; `ties` is an index into TIES."""
-    queries, scores, ranking, scratch = lend(queries), lend(scores), lend(ranking), lend(scratch)
-    for q in range(first, last):
-        start, end = ranking.ptr[q], ranking.ptr[q + 1]
-        n = end - start
-        score, label = documents(scratch.score, 0, n), documents(queries.label, start, end)
-        key, slot = documents(ranking.key, start, end), documents(ranking.slot, start, end)
-        for i in range(n):
-            score[i] = scores[queries.rows[start + i]]
-        sort_down(score, slot, scratch.sorting)
-        for i in range(n):
-            key[i] = score[slot[i]]
-        if ties == 0 or ties == 2:
-            _break_ties(label, -1.0 if ties == 0 else 1.0, key, slot)
-
-
-@inner
-def _break_ties(label, sign, key, slot):
-    """Order runs of equal scores by their labels: upwards, or downwards if `sign` is 1."""
-    i = 0
-    while i < key.size:
-        j = i + 1
-        while j < key.size and key[j] == key[i]:
-            j += 1
-        if j - i > 1:
-            score = key[i]
-            for t in range(i, j):
-                key[t] = sign * label[slot[t]]
-            shell_sort(documents(key, i, j), documents(slot, i, j))
-            for t in range(i, j):
-                key[t] = score
-        i = j
-
-
-@verb
-def measure(rule, metric, ranked, values):
-    """Return the metric of a ranking under a rule for ties."""
-
-
-@part
-class AsRanked:
-    """The metric of the ranking as it is: ties are broken already."""
-
-    def measure(self, metric, ranked, values):
-        return value(metric, ranked, values)
-
-
-@part
-class MeanOverTies:
-    """The mean of the metric over all orders of documents that tie."""
-
-    def measure(self, metric, ranked, values):
-        return mean_over_ties(metric, ranked, values)
-
-
-@jit
-def _values(measured, queries, ranking, values, out, first, last):
-    """Fill `out` with the metric of each query, and whether no document has a value."""
-    queries, ranking, values, out = lend(queries), lend(ranking), lend(values), lend(out)
-    for q in range(first, last):
-        start, end = ranking.ptr[q], ranking.ptr[q + 1]
-        n = ranking.length[q]
-        label, own = documents(queries.label, start, end), documents(values, 0, end - start)
-        key = documents(ranking.key, start, start + n)
-        slot = documents(ranking.slot, start, start + n)
-        ranked = Ranked(n, label, key, slot, queries.discount)
-        label_values(measured.metric, label, queries.discount, own)
-        out.value[q] = measure(measured.rule, measured.metric, ranked, own)
-        out.empty[q] = _all_zero(own)
-
-
-@inner
-def _all_zero(values):
-    """Tell whether no document has a value; in most queries one of the first few has."""
-    i = 0
-    while i < values.size and values[i] <= 0.0:
-        i += 1
-    return i == values.size

@@ -11,11 +11,16 @@ from rankwood._core.rng import round_state
 from rankwood.data.groups import Groups
 from rankwood.data.labels import labels_and_groups
 from rankwood.data.unlisted import UnlistedLabels
-from rankwood.objectives._kernels.listwise import ListSteps, ToPairs, listwise, listwise_scratch
-from rankwood.objectives._kernels.pairwise import pairwise, pairwise_scratch
+from rankwood.objectives._kernels.listwise import (
+    ListSteps,
+    ToPairs,
+    listwise_kernel,
+    listwise_scratch,
+)
+from rankwood.objectives._kernels.pairwise import pairwise_kernel, pairwise_scratch
 from rankwood.objectives._kernels.plan import LabelledLists, make_plan
 from rankwood.objectives._kernels.ranking import RankAll
-from rankwood.objectives._kernels.records import Out, Task
+from rankwood.objectives._kernels.records import KernelTask, Out
 from rankwood.objectives._kernels.scratch import Memory
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.units import base_of, read_labels, unit_of
@@ -69,17 +74,17 @@ class GradientComputer:
         lifted = unit_of(objective) == "pairs"
         if hasattr(base, "steps"):
             base, steps = base.steps(lifted)
-            kernel, self._scratch = pairwise, pairwise_scratch
+            kernel, self._scratch = pairwise_kernel, pairwise_scratch
         else:
             steps = ListSteps(ToPairs()) if lifted else ListSteps()
-            kernel, self._scratch = listwise, listwise_scratch  # type: ignore[assignment]
+            kernel, self._scratch = listwise_kernel, listwise_scratch  # type: ignore[assignment]
         self._parts, self._steps = base, steps
         self._ranks = getattr(steps, "rank", None)
         self._kernel = callable_kernel(kernel, compiled)
         plan = make_plan(base, lists, real, n_jobs)
         # The ranking of the round before; slots count from 0 in each query.
         order = np.arange(y.size) - np.repeat(groups.ptr[:-1], groups.sizes)
-        self._task = Task(lower(base, real), lower(steps, real), plan, order)
+        self._task = KernelTask(lower(base, real), lower(steps, real), plan, order)
         self._cost = groups.sizes.astype(np.float64) ** 2
         self._weight: np.ndarray | None = None if weight is None else weight.astype(real)
         self._n_labels = _most_labels(base, lists)

@@ -10,7 +10,8 @@ from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
 from rankwood.metrics.evaluate import Evaluator, named_metrics
 from rankwood.objectives.gradients import GradientComputer
-from rankwood.objectives.inspection import IncoherenceCheck, PairCounter
+from rankwood.objectives.incoherence import IncoherenceCheck
+from rankwood.objectives.inspection import PairCounter
 from rankwood.objectives.position_weights import cutoff
 from rankwood.objectives.units import has_pair_set, read_labels, unit_of
 

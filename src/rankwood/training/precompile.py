@@ -14,7 +14,7 @@ import numpy as np
 
 from rankwood._core.compile import JIT, has_cached_code
 from rankwood.data.groups import group_rows
-from rankwood.objectives._kernels.pairwise import pairwise
+from rankwood.objectives._kernels.pairwise import pairwise_kernel
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.gradients import GradientComputer
 
@@ -38,7 +38,7 @@ def compiling(objective: Any) -> Iterator[None]:
         As in `Ranker`.
     """
     process = None
-    if JIT and not has_cached_code(pairwise):
+    if JIT and not has_cached_code(pairwise_kernel):
         command = [sys.executable, "-c", _PROGRAM, str(objective)]
         with contextlib.suppress(OSError):  # a process that can't be started leaves the work to us
             process = subprocess.Popen(

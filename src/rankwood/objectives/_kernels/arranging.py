@@ -39,7 +39,7 @@ def arrange(step, objective, ranked, own, values, state, scratch):
 
 
 @uncounted_inline
-def _in_rank_order(ranked, own, anchors, scratch):
+def _unmoved(ranked, own, anchors, scratch):
     """Return documents that stay in rank order."""
     docs = scratch.docs
     columns = Doc(
@@ -67,7 +67,7 @@ class InRankOrder:
         m = count_anchors(objective.pairs, ranked.n)
         for i in range(m):
             scratch.docs.first[i], scratch.docs.end[i] = partners(objective.pairs, i, ranked.n)
-        return _in_rank_order(ranked, own, Runs(m, 0, 0), scratch)
+        return _unmoved(ranked, own, Runs(m, 0, 0), scratch)
 
 
 @part
@@ -80,7 +80,7 @@ class InRankOrderWithoutRanges:
 
     def arrange(self, objective, ranked, own, values, state, scratch):
         anchors = Runs(count_anchors(objective.pairs, ranked.n), 0, 0)
-        return _in_rank_order(ranked, own, anchors, scratch)
+        return _unmoved(ranked, own, anchors, scratch)
 
 
 @part
@@ -99,7 +99,7 @@ class ListedAnchors:
         for i in range(m):
             docs.first[order[i]], docs.end[order[i]] = partners(objective.pairs, i, n)
         lead = _place_listed(docs.place, order, m, n)
-        return _in_rank_order(ranked, own, Listed(m, 0, 0, lead, order), scratch)
+        return _unmoved(ranked, own, Listed(m, 0, 0, lead, order), scratch)
 
 
 @uncounted

@@ -59,8 +59,8 @@ class ListSteps:
 
 
 @jit
-def listwise(task, scratch, state, scores, out, first, last):
-    """Write gradients and Hessians of queries `first` to `last`: the same signature as `pairwise`."""
+def listwise_kernel(task, scratch, state, scores, out, first, last):
+    """Write gradients and Hessians of queries `first` to `last`: the same signature as `pairwise_kernel`."""
     objective, steps, plan = task.objective, task.steps, lend(task.plan)
     scratch, scores, out = lend(scratch), lend(scores), lend(out)
     for q in range(first, last):

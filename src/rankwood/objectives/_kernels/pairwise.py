@@ -21,14 +21,14 @@ from rankwood.objectives._kernels.arranging import InRankOrder, arrange
 from rankwood.objectives._kernels.ranking import (
     OneRanking,
     RankAll,
-    by_rank,
     draw_ranking,
     keep_scores,
     number_of_rankings,
     rank,
+    ranked_query,
 )
 from rankwood.objectives._kernels.records import LANES, Query
-from rankwood.objectives._kernels.scratch import Memory, Scratch
+from rankwood.objectives._kernels.scratch import Memory, PairScratch
 from rankwood.objectives._kernels.sums import (
     DocumentSums,
     Factors,
@@ -53,7 +53,7 @@ class Steps:
 
 
 @jit
-def pairwise(task, scratch, state, scores, out, first, last):
+def pairwise_kernel(task, scratch, state, scores, out, first, last):
     """Write gradients and Hessians of queries `first` to `last`."""
     objective, steps, plan = task.objective, task.steps, lend(task.plan)
     scratch, order, scores, out = lend(scratch), lend(task.order), lend(scores), lend(out)
@@ -67,7 +67,7 @@ def pairwise(task, scratch, state, scores, out, first, last):
         for number in range(rankings):
             seed = mix(state, q)
             seed = draw_ranking(steps.draws, steps, objective.noise, query, number, seed, scratch)
-            ranked = by_rank(query, scratch)
+            ranked = ranked_query(query, scratch)
             own = prepare(objective.weight, ranked, query.values.weight, scratch.own)
             values = query.values.pairs
             arranged = arrange(steps.arrange, objective, ranked, own, values, seed, scratch)
@@ -88,9 +88,9 @@ def one_query(plan, q):
     return Query(q, n, n + LANES - 1, start, plan.rows, plan.label, values, plan.discount)
 
 
-def pairwise_scratch(objective: Any, steps: Steps, memory: Memory) -> Scratch:
+def pairwise_scratch(objective: Any, steps: Steps, memory: Memory) -> PairScratch:
     """Return one thread's memory for these steps."""
-    return Scratch(
+    return PairScratch(
         ranking=memory.ranking(),
         docs=memory.docs(),
         arranging=steps.arrange.allocate(memory),

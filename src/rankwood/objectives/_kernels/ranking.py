@@ -102,7 +102,7 @@ class RankNone:
 
 
 @uncounted_inline
-def by_rank(query, scratch):
+def ranked_query(query, scratch):
     """Return the query in rank order; padding has no label."""
     docs, slot = scratch.docs, scratch.ranking.slot
     for i in range(query.n):
@@ -175,12 +175,12 @@ class SeveralRankings:
         score, perturbed = documents(draws.score, 0, n), documents(draws.perturbed, 0, n)
         perturb(noise, score, number, state, perturbed)
         rank_perturbed(steps.rank, n, scratch)
-        _in_rank_order(n, query.size, docs, draws, slot)
+        _reorder_scores(n, query.size, docs, draws, slot)
         return state
 
 
 @uncounted
-def _in_rank_order(n, size, docs, draws, slot):
+def _reorder_scores(n, size, docs, draws, slot):
     """Bring scores and embeddings into rank order, and pad them."""
     for i in range(n):
         docs.score[i], docs.embedded[i] = draws.score[slot[i]], draws.embedded[slot[i]]

@@ -20,7 +20,7 @@ LANES = 8  # float32 numbers in a vector of 256 bits
 
 #: Everything that stays the same between rounds: the lowered objective and steps, the plan, and the order of each
 #: query in the round before.
-Task = namedtuple("Task", "objective steps plan order")
+KernelTask = namedtuple("KernelTask", "objective steps plan order")
 #: Where results go: gradients and Hessians, and the first entry of each query if they are of pairs of documents.
 Out = namedtuple("Out", "grad hess start")
 #: One query of the plan: its number, n documents, padded to `size`; `start` is its first position in the plan.
@@ -36,7 +36,7 @@ Doc = namedtuple("Doc", "label score embedded rank own place first end")
 #: Derivatives of the loss of a pair: push if the first should be above, push if the second should be, curvature.
 Slopes = namedtuple("Slopes", "above below curve")
 #: Documents `start` to `end` in the order of the loop, and their ranks.
-Block = namedtuple("Block", "start end ranks")
+DocBlock = namedtuple("DocBlock", "start end ranks")
 #: Columns of `Doc` by place, the anchors among them, the slot of each place, and its rank.
 Arranged = namedtuple("Arranged", "n docs anchors slot ranks")
 

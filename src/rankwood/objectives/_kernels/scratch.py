@@ -12,11 +12,11 @@ from rankwood.objectives._kernels.records import LANES
 
 #: Memory of the pairwise kernel, step by step: `ranking` and `docs` by rank, `arranging` by place, `own` and `pairs`
 #: for the weight and the pair set, `draws` for several rankings, `sums` by place, `totals` by slot.
-Scratch = namedtuple("Scratch", "ranking docs arranging own pairs draws sums totals")
+PairScratch = namedtuple("PairScratch", "ranking docs arranging own pairs draws sums totals")
 #: Scores to sort by and room to select in; the slot of each rank; memory of the sorts.
-Ranking = namedtuple("Ranking", "key spare slot sorting")
+RankingScratch = namedtuple("RankingScratch", "key spare slot sorting")
 #: Columns of `Doc`, by rank.
-Docs = namedtuple("Docs", "label score embedded rank place first end")
+DocColumns = namedtuple("DocColumns", "label score embedded rank place first end")
 #: Memory of the listwise kernel: labels and scores by slot, what the objective needs, and its derivatives.
 ListScratch = namedtuple("ListScratch", "label score own totals")
 
@@ -56,15 +56,15 @@ class Memory:
         """Return a matrix by pairs of documents."""
         return np.empty((self.size, self.size), self.real)
 
-    def ranking(self) -> Ranking:
+    def ranking(self) -> RankingScratch:
         """Return memory to rank a list."""
         keys = self.columns(("key", "spare"), np.float64)
         slot = self.columns(("slot",), np.int64)
-        return Ranking(**keys, **slot, sorting=make_sort_scratch(self.size))
+        return RankingScratch(**keys, **slot, sorting=make_sort_scratch(self.size))
 
-    def docs(self) -> Docs:
+    def docs(self) -> DocColumns:
         """Return the columns of documents by rank, which itself is filled in."""
-        docs = self.record(Docs)
+        docs = self.record(DocColumns)
         docs.rank[:] = docs.place[:] = np.arange(self.size)
         return docs
 

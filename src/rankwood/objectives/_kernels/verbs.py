@@ -37,7 +37,7 @@ def _nothing_to_look_up(weight, own, anchors, block):
 
 @verb(default=_nothing_to_look_up, forward=True, kind="uncounted")
 def look_up(weight, own, anchors, block):
-    """Write into the record what depends on the ranks of four anchors and of the documents in a `Block`.
+    """Write into the record what depends on the ranks of four anchors and of the documents in a `DocBlock`.
 
     For weights that need a table look-up by the distance of two ranks: no vector loop can gather while it also stores.
     """

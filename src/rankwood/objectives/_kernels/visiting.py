@@ -14,7 +14,14 @@ from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import part
 from rankwood._core.records import document
 from rankwood._core.verbs import verb
-from rankwood.objectives._kernels.records import LANES, Block, Doc, beside, first_partner, place_of
+from rankwood.objectives._kernels.records import (
+    LANES,
+    Doc,
+    DocBlock,
+    beside,
+    first_partner,
+    place_of,
+)
 from rankwood.objectives._kernels.sums import (
     Four,
     add_anchor,
@@ -118,7 +125,7 @@ def _four_at_a_time(objective, arranged, start, stop, wide, sums):
         low = first_partner(anchors, t, low)
         vectors = (np.int64(high - low) + LANES - 1) // LANES if high > low else 0
         end = np.uint64(np.int64(low) + vectors * LANES)
-        block = Block(np.uint64(low), end, arranged.ranks)
+        block = DocBlock(np.uint64(low), end, arranged.ranks)
         look_up(objective.weight, docs.own, (a0, a1, a2, a3), block)
         push, curve, size = _visit_block(objective, (a0, a1, a2, a3), places, docs, block, sums)
         for r in range(number):
@@ -155,7 +162,7 @@ def _one_by_one(objective, arranged, start, stop, wide, sums):
         if wide:
             embed_around(objective.loss, docs, i)
         a = anchor(objective, docs, i, True)
-        block = Block(np.uint64(a.first), np.uint64(a.end), arranged.ranks)
+        block = DocBlock(np.uint64(a.first), np.uint64(a.end), arranged.ranks)
         look_up(objective.weight, docs.own, (a, a, a, a), block)
         push_sum = curve_sum = as_type_of(total, 0.0)
         for j in range(block.start, block.end):

@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 
 from rankwood._core import checks
-from rankwood._core.compile import uncounted_inline
 from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import Positive, part
 
