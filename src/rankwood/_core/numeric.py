@@ -104,9 +104,11 @@ def _log32(x):  # type: ignore[no-untyped-def]
     m = np.int32(bits - (e << np.int32(23))).view(np.float32)
     t = (m - np.float32(1.0)) / (m + np.float32(1.0))
     t2 = t * t
-    p = np.float32(1.0 / 9)
-    p = p * t2 + np.float32(1.0 / 7)
-    p = p * t2 + np.float32(1.0 / 5)
-    p = p * t2 + np.float32(1.0 / 3)
-    p = p * t2 + np.float32(1.0)
+    ninth, seventh, fifth, third = (
+        np.float32(1.0 / 9),
+        np.float32(1.0 / 7),
+        np.float32(1.0 / 5),
+        np.float32(1.0 / 3),
+    )
+    p = (((ninth * t2 + seventh) * t2 + fifth) * t2 + third) * t2 + np.float32(1.0)
     return np.float32(e) * np.float32(0.6931471805599453) + (t + t) * p

@@ -163,12 +163,10 @@ def gradients(
     ----------
     objective : str or part
         A name such as ``"lambdarank-ndcg@10"`` or a composition.
-    y : array or RankingData
-        Labels, or a data set that knows labels and queries.
-    scores : array
-        Current scores, in the order of `y`.
+    y, scores : array or RankingData, array
+        Labels, or a data set that knows labels and queries; and current scores in the same order.
     qid, group : array, optional
-        Query id of each row, in any order, or sizes of consecutive queries; one query without both.
+        Query ids or sizes, as in `rankwood.evaluate`.
     seed, round : int
         Where objectives that draw at random start; others don't depend on them.
     n_jobs : int, optional

@@ -18,17 +18,9 @@ from rankwood.objectives._kernels.records import Slopes
 from rankwood.objectives._kernels.verbs import Weight, weight, weight_above
 from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.pairwise import Lambda
+from rankwood.objectives.parts import weights
 from rankwood.objectives.parts.scales import NoScale
-from rankwood.objectives.parts.weights import (
-    ByDistance,
-    LabelGap,
-    NDCGLoss2,
-    Scaled,
-    Sum,
-    Swap,
-    Uniform,
-    WinnerLabel,
-)
+from rankwood.objectives.parts.weights import Uniform
 from rankwood.objectives.units import base_of, has_pair_set
 
 _FEW_PAIRS = 30_000  # plain Python visits so many sooner than the kernel would be compiled
@@ -80,7 +72,11 @@ def weights_only(objective: Any) -> Lambda:
             "Lambda(...)."
         )
     objective = base_of(objective)
-    weight = objective.weight.base if isinstance(objective.weight, ByDistance) else objective.weight
+    weight = (
+        objective.weight.base
+        if isinstance(objective.weight, weights.ByDistance)
+        else objective.weight
+    )
     return replace(objective, weight=weight, loss=HalfSquared(), scale=NoScale())
 
 
@@ -94,14 +90,14 @@ def counts_only(objective: Any) -> Lambda:
 
 def _certain(weight: Any) -> bool:
     """Tell whether a weight is known to be positive wherever labels differ."""
-    if isinstance(weight, Sum):
+    if isinstance(weight, weights.Sum):
         return _certain(weight.first) or (weight.mu > 0 and _certain(weight.second))
-    if isinstance(weight, (Scaled, ByDistance)):
+    if isinstance(weight, (weights.Scaled, weights.ByDistance)):
         return _certain(weight.base)
-    if isinstance(weight, (Swap, NDCGLoss2)):
+    if isinstance(weight, (weights.Swap, weights.NDCGLoss2)):
         # Gains grow with labels, and discounts without a cutoff fall with every rank.
         return isinstance(weight.metric, (DCG, NDCG)) and weight.metric.k is None
-    return isinstance(weight, (Uniform, LabelGap, WinnerLabel))
+    return isinstance(weight, (Uniform, weights.LabelGap, weights.WinnerLabel))
 
 
 def single_use_computer(

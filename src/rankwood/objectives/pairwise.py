@@ -23,7 +23,7 @@ from rankwood.objectives._kernels.ranking import (
 from rankwood.objectives._kernels.sums import DocumentSums, LiftedSums, MeanDocumentSums
 from rankwood.objectives._kernels.verbs import Loss, Noise, Pairs, Scale, Weight, list_anchors
 from rankwood.objectives._kernels.verbs import partners as partners_verb
-from rankwood.objectives._kernels.visiting import Bands, FourAtATime, FourListedAtATime, OneByOne
+from rankwood.objectives._kernels.visiting import Bands, FourAtATime, OneByOne
 from rankwood.objectives.parts.labels import Graded, Labels
 from rankwood.objectives.parts.losses import Logistic
 from rankwood.objectives.parts.noise import NoNoise
@@ -113,7 +113,6 @@ class Lambda:
             arrange = ListedClassesApart() if listed else ClassesApart()
         else:
             arrange = ListedAnchors() if listed else InRankOrder()
-            visit = FourListedAtATime() if listed else visit
         if getattr(self.pairs, "few", False) and not isinstance(visit, Bands):
             visit = OneByOne()
         return replace(self, weight=weight), Steps(

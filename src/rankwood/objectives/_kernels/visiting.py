@@ -99,88 +99,78 @@ def _visit_block(objective, anchors, places, docs, block, sums):
     return (p0, p1, p2, p3), (c0, c1, c2, c3), total
 
 
-@uncounted
-def _four_at_a_time(objective, arranged, start, stop, wide, sums):
-    """Visit the pairs of the anchors from the `start`-th to the `stop`-th, four by four."""
-    docs, anchors = arranged.docs, arranged.anchors
-    total = as_type_of(docs.score[0], 0.0)
-    for t in range(start, stop, 1 if wide else 4):
-        number = stop - t
-        if wide or number > 4:
-            number = 1 if wide else 4
-        places = (
-            place_of(anchors, t),
-            place_of(anchors, t + 1),
-            place_of(anchors, t + 2),
-            place_of(anchors, t + 3),
-        )
-        if wide:
-            embed_around(objective.loss, docs, places[0])
-        a0 = anchor(objective, docs, places[0], True)
-        a1 = anchor(objective, docs, places[1], number > 1)
-        a2 = anchor(objective, docs, places[2], number > 2)
-        a3 = anchor(objective, docs, places[3], number > 3)
-        low = min(min(a0.first, a1.first), min(a2.first, a3.first))
-        high = max(max(a0.end, a1.end), max(a2.end, a3.end))
-        low = first_partner(anchors, t, low)
-        vectors = (np.int64(high - low) + LANES - 1) // LANES if high > low else 0
-        end = np.uint64(np.int64(low) + vectors * LANES)
-        block = DocBlock(np.uint64(low), end, arranged.ranks)
-        look_up(objective.weight, docs.own, (a0, a1, a2, a3), block)
-        push, curve, size = _visit_block(objective, (a0, a1, a2, a3), places, docs, block, sums)
-        for r in range(number):
-            add_anchor(sums, places[r], push[r], curve[r])
-        total += size
-    return total
+@verb(kind="uncounted")
+def visit_run(step, objective, arranged, run, wide, sums):
+    """Visit the pairs of the anchors of one run, from the `run[0]`-th to the `run[1]`-th."""
+
+
+def _visit_runs(self, objective, arranged, wide, scratch):
+    at, sums = arranged.anchors, scratch.sums
+    total = visit_run(self, objective, arranged, (0, at.stop), wide, sums)
+    return total + visit_run(self, objective, arranged, (at.again, at.end), wide, sums)
 
 
 @part
 class FourAtATime:
     """Four anchors visit the same documents together."""
 
-    def visit(self, objective, arranged, wide, scratch):
-        at, sums = arranged.anchors, scratch.sums
-        total = _four_at_a_time(objective, arranged, 0, at.stop, wide, sums)
-        return total + _four_at_a_time(objective, arranged, at.again, at.end, wide, sums)
+    visit = _visit_runs
 
-
-@part
-class FourListedAtATime:
-    """Four listed anchors visit the same documents together: they are in one run."""
-
-    def visit(self, objective, arranged, wide, scratch):
-        stop = arranged.anchors.stop
-        return _four_at_a_time(objective, arranged, 0, stop, wide, scratch.sums)
-
-
-@uncounted
-def _one_by_one(objective, arranged, start, stop, wide, sums):
-    """Visit the pairs of the anchors at the places `start` to `stop`."""
-    docs = arranged.docs
-    total = as_type_of(docs.score[0], 0.0)
-    for i in range(np.uint64(start), np.uint64(stop)):
-        if wide:
-            embed_around(objective.loss, docs, i)
-        a = anchor(objective, docs, i, True)
-        block = DocBlock(np.uint64(a.first), np.uint64(a.end), arranged.ranks)
-        look_up(objective.weight, docs.own, (a, a, a, a), block)
-        push_sum = curve_sum = as_type_of(total, 0.0)
-        for j in range(block.start, block.end):
-            push, size, curve = gradient_of(objective, 0, a, document(docs, j))
-            push_sum, curve_sum, total = push_sum + push, curve_sum + curve, total + size
-            add_partner(sums, i, j, push, curve)
-        add_anchor(sums, i, push_sum, curve_sum)
-    return total
+    def visit_run(self, objective, arranged, run, wide, sums):
+        docs, anchors, stop = arranged.docs, arranged.anchors, run[1]
+        total = as_type_of(docs.score[0], 0.0)
+        for t in range(run[0], stop, 1 if wide else 4):
+            number = stop - t
+            if wide or number > 4:
+                number = 1 if wide else 4
+            places = (
+                place_of(anchors, t),
+                place_of(anchors, t + 1),
+                place_of(anchors, t + 2),
+                place_of(anchors, t + 3),
+            )
+            if wide:
+                embed_around(objective.loss, docs, places[0])
+            a0 = anchor(objective, docs, places[0], True)
+            a1 = anchor(objective, docs, places[1], number > 1)
+            a2 = anchor(objective, docs, places[2], number > 2)
+            a3 = anchor(objective, docs, places[3], number > 3)
+            low = min(min(a0.first, a1.first), min(a2.first, a3.first))
+            high = max(max(a0.end, a1.end), max(a2.end, a3.end))
+            low = first_partner(anchors, t, low)
+            vectors = (np.int64(high - low) + LANES - 1) // LANES if high > low else 0
+            end = np.uint64(np.int64(low) + vectors * LANES)
+            block = DocBlock(np.uint64(low), end, arranged.ranks)
+            look_up(objective.weight, docs.own, (a0, a1, a2, a3), block)
+            push, curve, size = _visit_block(objective, (a0, a1, a2, a3), places, docs, block, sums)
+            for r in range(number):
+                add_anchor(sums, places[r], push[r], curve[r])
+            total += size
+        return total
 
 
 @part
 class OneByOne:
     """Each anchor visits its partners alone: for sets in which most anchors have few partners."""
 
-    def visit(self, objective, arranged, wide, scratch):
-        at, sums = arranged.anchors, scratch.sums
-        total = _one_by_one(objective, arranged, 0, at.stop, wide, sums)
-        return total + _one_by_one(objective, arranged, at.again, at.end, wide, sums)
+    visit = _visit_runs
+
+    def visit_run(self, objective, arranged, run, wide, sums):
+        docs = arranged.docs
+        total = as_type_of(docs.score[0], 0.0)
+        for i in range(np.uint64(run[0]), np.uint64(run[1])):
+            if wide:
+                embed_around(objective.loss, docs, i)
+            a = anchor(objective, docs, i, True)
+            block = DocBlock(np.uint64(a.first), np.uint64(a.end), arranged.ranks)
+            look_up(objective.weight, docs.own, (a, a, a, a), block)
+            push_sum = curve_sum = as_type_of(total, 0.0)
+            for j in range(block.start, block.end):
+                push, size, curve = gradient_of(objective, 0, a, document(docs, j))
+                push_sum, curve_sum, total = push_sum + push, curve_sum + curve, total + size
+                add_partner(sums, i, j, push, curve)
+            add_anchor(sums, i, push_sum, curve_sum)
+        return total
 
 
 @part
