@@ -27,6 +27,7 @@ from rankwood._core.records import document, documents
 from rankwood._core.rng import mix, normal, shuffle, uniform
 from rankwood._core.sorting import shell_sort, sort_down
 from rankwood._core.verbs import verb
+from rankwood.metrics.insertions import Insertions
 from rankwood.metrics.ranked import Ranked
 from rankwood.metrics.registry import register_metric
 from rankwood.metrics.verbs import (
@@ -48,7 +49,9 @@ from rankwood.objectives._kernels.verbs import (
     Pairs,
     Scale,
     Weight,
+    look_up,
     prepare,
+    seen_by,
     weight,
     weight_above,
 )
@@ -63,6 +66,7 @@ __all__ = [
     "Fraction",
     "Gain",
     "InsertionMetric",
+    "Insertions",
     "Labels",
     "Loss",
     "Noise",
@@ -88,12 +92,14 @@ __all__ = [
     "insertion_record",
     "jit",
     "log",
+    "look_up",
     "mix",
     "normal",
     "part",
     "prepare",
     "register_metric",
     "register_objective",
+    "seen_by",
     "shell_sort",
     "shuffle",
     "softmax",

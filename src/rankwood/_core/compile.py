@@ -1,7 +1,7 @@
 """How functions are compiled: kernels that Python calls, and inner functions that kernels call.
 
 Compiled kernels are kept on disk and found by the next process. `docs/numba-notes.md` explains the choices that look
-odd: reference counts, alias checks, unsigned indices, literals.
+odd: reference counts, alias checks, unsigned indices, literals, inner functions, the disk cache.
 """
 
 import hashlib

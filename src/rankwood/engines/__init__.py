@@ -1,1 +1,1 @@
-"""Engines: what turns gradients into trees. Nothing else knows one."""
+"""Engines: what turns gradients into trees. Training talks to all of them through `engines.base`."""

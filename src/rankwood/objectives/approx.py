@@ -18,10 +18,17 @@ _LN2 = float(np.log(2.0))
 class ApproxNDCG:
     r"""Lack of NDCG, with smooth ranks: :math:`1 - \frac{1}{Z} \sum_i G_i / \log_2(1 + r_i)` [qin2010].
 
-    :math:`r_i = 1 + \sum_{j \ne i} 1 / (1 + e^{(s_i - s_j) / T})`, T being the temperature; Z is the ideal DCG. The
-    gradient is exact. The loss is not convex, so the hessian is the absolute value of the exact diagonal: the same
-    curvature, always a step downhill. For trees that start at 0, without regularisation, the
-    temperature is only a unit of scores. A query that has no gain has no gradient.
+    :math:`r_i = 1 + \sum_{j \ne i} 1 / (1 + e^{(s_i - s_j) / T})`; Z is the ideal DCG. The gradient is exact. The loss
+    is not convex, so the Hessian is the absolute value of the exact diagonal: every step goes downhill. For trees that
+    start at 0, without regularisation, the temperature is only a unit of scores. A query in which no document has a gain
+    has no gradient.
+
+    Parameters
+    ----------
+    temperature : float
+        Difference T of scores at which two documents begin to look alike.
+    gain : part
+        Gain G of a label.
     """
 
     temperature: Positive = 1.0

@@ -26,7 +26,7 @@ def item_scores(pair_scores: np.ndarray) -> np.ndarray:
 def bivariate_gradients(
     objective: Any, y: Any, S: Any, *, seed: int = 0, round: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return gradients and hessians of the pair scores of one query, as two matrices.
+    """Return gradients and Hessians of the pair scores of one query, as two matrices.
 
     Parameters
     ----------
@@ -37,7 +37,17 @@ def bivariate_gradients(
     S : array of n rows and n columns
         Scores of the ordered pairs; the diagonal isn't read.
     seed, round : int
-        What objectives that draw at random draw from.
+        Where objectives that draw at random start.
+
+    Returns
+    -------
+    gradients, hessians : arrays of n rows and n columns
+        By ordered pair; the diagonals are 0.
+
+    Raises
+    ------
+    InputError
+        If there is more than one query, or S is not a matrix of finite pair scores.
 
     Examples
     --------

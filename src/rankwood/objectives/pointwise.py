@@ -8,8 +8,8 @@ from rankwood._core.parts import part
 class QueryRMSE:
     r"""Half the squared error after the query's mean error is taken off [whichtricks2023].
 
-    :math:`\frac12 \sum_i (e_i - \bar e)^2` with :math:`e_i = s_i - y_i`. The hessian is 1, as in CatBoost; exactly
-    it is 1 - 1/n, as the mean moves along.
+    :math:`\frac12 \sum_i (e_i - \bar e)^2` with :math:`e_i = s_i - y_i`. The Hessian is 1, as in CatBoost; the
+    exact one is 1 - 1/n, as the mean moves with each score.
     """
 
     def list_gradient(self, query, state, room, out):

@@ -29,9 +29,9 @@ Passed = namedtuple("Passed", "score gain rate factor")
 class StochasticRank:
     r"""Metric under normal noise, :math:`-E_\epsilon M(z - \sigma \mu r + \sigma \epsilon)` [ustimenko2020].
 
-    Here r are labels as the metric reads them: with mu > 0, relevant documents are put back a little. The noise of
-    all but document i being drawn, c their noisy scores, that of i is integrated out: the density with which it
-    passes j, times what the metric gains there,
+    Here r are labels as the metric reads them: with mu > 0, relevant documents start a little further down. The noise
+    of all documents but i is drawn, c being their noisy scores, and that of i is integrated out: the density with which
+    it passes j, times what the metric gains there,
 
     .. math:: \frac{\partial}{\partial z_i} = \sum_{j \ne i} \frac{1}{t} \varphi\Bigl(\frac{c_j - m_i}{t}\Bigr)
               [M(i \text{ just above } j) - M(i \text{ just below } j)].
@@ -39,9 +39,26 @@ class StochasticRank:
     ``"plain"`` has m = z_i - sigma mu r_i and t = sigma; ``"projected"`` adds the mean noise of the others to m and
     has t = sigma sqrt(n / (n - 1)), which varies less: noise that all share changes no ranking.
 
-    From the mean over `samples` draws its own mean is removed and, for more than two documents, `sfa` times its
-    part along the scores, as rankings don't depend on the scale of scores; `nu` keeps that small near scores
-    of 0. Hessians are 1. Only the first k + 1 places matter: a draw costs O(n (k + 1)), besides the sort.
+    The mean over `samples` draws loses its own mean and, for more than two documents, `sfa` times its part along the
+    scores, as rankings don't depend on the scale of scores. Hessians are 1. Only the first k + 1 ranks matter: a draw
+    costs O(n (k + 1)) besides the sort, and O(n^2) without a cutoff, as every document can pass every other.
+
+    Parameters
+    ----------
+    metric : part
+        A metric that knows its insertions, such as `NDCG(10)`.
+    noise_scale : float
+        Standard deviation :math:`\sigma` of the noise.
+    mu : float
+        How far relevant documents are put back, in units of the noise.
+    samples : int
+        Number of draws.
+    estimator : {"projected", "plain"}
+        Which of the two estimators above.
+    sfa : float
+        Share of the part along the scores that is removed.
+    nu : float
+        Keeps the removed part small near scores of 0.
     """
 
     metric: InsertionMetric = NDCG()

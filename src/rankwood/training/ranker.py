@@ -83,8 +83,7 @@ class Ranker(RankingEstimator):
     Examples
     --------
     >>> import rankwood as rw
-    >>> from rankwood.data.demo import load_demo
-    >>> train, valid, test = (load_demo(part) for part in ("train", "valid", "test"))
+    >>> train, valid, test = (rw.load_demo(part) for part in ("train", "valid", "test"))
     >>> ranker = rw.Ranker("lambdarank-ndcg@10", n_estimators=20, num_leaves=7, n_jobs=1)
     >>> ranker.fit(train, valid=valid).best_iteration_
     7

@@ -65,8 +65,7 @@ class TwoStage(RankingEstimator):
     Examples
     --------
     >>> import rankwood as rw
-    >>> from rankwood.data.demo import load_demo
-    >>> train, test = load_demo("train"), load_demo("test")
+    >>> train, test = rw.load_demo("train"), rw.load_demo("test")
     >>> ranker = rw.Ranker(n_estimators=5, num_leaves=7, n_jobs=1)
     >>> model = rw.TwoStage(ranker, ranker, top=10, folds=2).fit(train)
     >>> len(model.first_), len(test), len(model.lists(test))  # 40 lists of 10 documents

@@ -1,4 +1,4 @@
-"""The second step: bring documents into an order in which every anchor's partners are a range of places."""
+"""The third step: bring documents into an order in which every anchor's partners are a range of places."""
 
 from collections import namedtuple
 from typing import Any

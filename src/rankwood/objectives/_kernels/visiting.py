@@ -1,4 +1,4 @@
-"""The third step, and the only pair loops in the package: visit the pairs of anchors and partners.
+"""The fourth step, and the only pair loops in the package: visit the pairs of anchors and partners.
 
 `FourAtATime` is the usual loop. Four anchors visit the same documents together: they share the loads, and the loads
 and stores of the partners' sums, and the loop vectorises over documents. Lists are padded with documents that are

@@ -133,7 +133,7 @@ TEMPERATURE = Parameter(
     "difference of scores at which two documents begin to look alike",
 )
 
-#: What every pairwise objective can have: noise on the ranking, and a factor on the hessian.
+#: Parameters of every pairwise objective: noise on the ranking, and a factor on the Hessian.
 RANKING_OPTIONS = (NOISE, NOISE_SCALE, PERMUTATIONS, HESSIAN)
 #: Parameters that docs/objectives.md explains once for all names.
 COMMON = (K, SIGMA, NORM, TRUNCATION, GAIN, REL, MU, *RANKING_OPTIONS)
