@@ -5,14 +5,17 @@ odd: reference counts, alias checks, unsigned indices, literals, inner functions
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.core.errors import NumbaError
 from numba.extending import overload
 
+from rankwood._core.checks import InputError
 from rankwood._core.inner import PIPELINE
 
 # A fast-math subset without nnan and ninf: NaN and infinity keep their meaning.
@@ -28,6 +31,7 @@ UNCOUNTED: dict[str, Any] = {**INNER, "_nrt": False}
 JIT = not numba.config.DISABLE_JIT
 
 F = TypeVar("F", bound=Callable[..., Any])
+_PLACE = re.compile(r'File "([^"]+)", line (\d+)')
 
 
 class _Mode:
@@ -35,8 +39,30 @@ class _Mode:
 
 
 @contextmanager
+def explaining(what: Any) -> Iterator[None]:
+    """Turn Numba's errors while a kernel is compiled into an `InputError` that names the line at fault."""
+    try:
+        yield
+    except NumbaError as error:
+        places = [(Path(path), line) for path, line in _PLACE.findall(str(error))]
+        # The stranger's own file if there is one, else ours; never a file of Numba.
+        own = [place for place in places if not {"numba", "rankwood"} & set(place[0].parts)]
+        ours = [place for place in places if "numba" not in place[0].parts]
+        path, line = (own or ours or places or [(Path("?"), "?")])[0]
+        raise InputError(
+            f"{what!r} can't be compiled: Numba stopped at {path.name}, line {line}. A verb of a part works on "
+            "the numbers and arrays that it is given, and can't allocate arrays; inside "
+            "`with rankwood.testing.interpreted():` it runs as plain Python, for a debugger."
+        ) from error
+
+
+@contextmanager
 def interpreted() -> Iterator[None]:
     """Run kernels as plain Python inside a `with` block: the same functions, and nothing to compile.
+
+    Yields
+    ------
+    None
 
     Examples
     --------
@@ -72,7 +98,26 @@ DIGEST = _package_digest()
 
 
 def jit(fn: F) -> F:
-    """Compile a kernel without the GIL and keep the result on disk, where some directory is writable."""
+    """Compile a kernel without the GIL and keep the result on disk, where some directory is writable.
+
+    Parameters
+    ----------
+    fn : function
+        The kernel: a loop over queries that Python calls.
+
+    Returns
+    -------
+    function
+        The compiled kernel; its attribute `py_func` is the plain one.
+
+    Examples
+    --------
+    >>> @jit
+    ... def double(x):
+    ...     return 2 * x
+    >>> double.py_func(4)
+    8
+    """
     try:
         compiled = numba.njit(cache=True, nogil=True, **OPTIONS)(fn)
     except RuntimeError:  # there is no writable place for a cache: every process compiles
@@ -97,7 +142,26 @@ def has_cached_code(kernel: Any) -> bool:
 
 
 def inner(fn: F) -> F:
-    """Let compiled functions call `fn`, which is compiled with them; in Python it stays a plain function."""
+    """Let compiled functions call `fn`, which is compiled with them; in Python it stays a plain function.
+
+    Parameters
+    ----------
+    fn : function
+        A function that verbs of parts share.
+
+    Returns
+    -------
+    function
+        The same function.
+
+    Examples
+    --------
+    >>> @inner
+    ... def square(x):
+    ...     return x * x
+    >>> square(3)
+    9
+    """
     return _callable(fn, INNER)
 
 
@@ -120,7 +184,26 @@ def uncounted_inline(fn: F) -> F:
 
 
 def without_fastmath(fn: F) -> F:
-    """Like `inner`, but with no fused multiply-add and no reassociation: results are bitwise symmetric."""
+    """Like `inner`, but with no fused multiply-add and no reassociation: results are bitwise symmetric.
+
+    Parameters
+    ----------
+    fn : function
+        As in `inner`.
+
+    Returns
+    -------
+    function
+        The same function.
+
+    Examples
+    --------
+    >>> @without_fastmath
+    ... def difference(x, y):
+    ...     return x * x - y * y
+    >>> difference(3.0, 2.0)
+    5.0
+    """
     return _callable(fn, {**INNER, "fastmath": False})
 
 

@@ -23,7 +23,23 @@ def as_given(value: Any, name: str) -> Any:
 
 
 def choice(known: Iterable[str] | Mapping[str, Any]) -> Callable[[Any, str], Any]:
-    """Return a check that takes one of the `known` words; from a mapping it returns what the word stands for."""
+    """Return a check that takes one of the `known` words; from a mapping it returns what the word stands for.
+
+    Parameters
+    ----------
+    known : iterable of str, or mapping
+        The words.
+
+    Returns
+    -------
+    callable
+        ``check(value, name)``, as `Parameter` takes it.
+
+    Examples
+    --------
+    >>> choice(("exact", "shifted"))("exact", "delta")
+    'exact'
+    """
 
     def check(value: Any, name: str) -> Any:
         word = checks.one_of(value, known, name)

@@ -11,7 +11,25 @@ from rankwood._core.records import instruction
 
 
 def as_type_of(x: Any, value: float) -> Any:
-    """Return a constant in the precision of `x`, so that float32 kernels stay float32."""
+    """Return a constant in the precision of `x`, so that float32 kernels stay float32.
+
+    Parameters
+    ----------
+    x : float
+        A number in the precision of the kernel.
+    value : float
+        The constant.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_type_of(np.float32(3), 0.5)
+    np.float32(0.5)
+    """
     return type(x)(value)
 
 
@@ -61,7 +79,22 @@ def _descending_bits64(x):  # type: ignore[no-untyped-def]
 
 
 def exp(x: Any) -> Any:
-    """Return e to the power x; in float32 by a polynomial, right to 3e-7, that vectorises."""
+    """Return e to the power x; in float32 by a polynomial, right to 3e-7, that vectorises.
+
+    Parameters
+    ----------
+    x : float
+        Exponent; in float32 its absolute value must be below 87.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> float(exp(0.0))
+    1.0
+    """
     return np.exp(x)
 
 
@@ -88,7 +121,22 @@ def _exp32(x):  # type: ignore[no-untyped-def]
 
 
 def log(x: Any) -> Any:
-    """Return the natural logarithm of a positive x; in float32 by a polynomial, right to 2e-7, that vectorises."""
+    """Return the natural logarithm; in float32 by a polynomial, right to 2e-7, that vectorises.
+
+    Parameters
+    ----------
+    x : float
+        A positive number.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> float(log(1.0))
+    0.0
+    """
     return np.log(x)
 
 

@@ -33,7 +33,17 @@ class Can:
         self.verbs = verbs
 
     def check(self, value: Any, name: str) -> Any:
-        """Return the value, or raise with the parts that would do."""
+        """Return the value, or raise with the parts that would do.
+
+        Parameters
+        ----------
+        value, name
+            What was given, and the name of the field for messages.
+
+        Returns
+        -------
+        The value.
+        """
         if not is_part(value) or not self._able(value):
             able = sorted(cls.__name__ for cls in PARTS.values() if self._able(cls))
             verbs = " or ".join(map(repr, self.verbs))
@@ -59,7 +69,17 @@ class OneOf:
         self.words = words
 
     def check(self, value: Any, name: str) -> Any:
-        """Return the word, or raise with those that would do."""
+        """Return the word, or raise with the words that would do.
+
+        Parameters
+        ----------
+        value, name
+            The word, and the name of the field for messages.
+
+        Returns
+        -------
+        The value.
+        """
         return checks.one_of(value, self.words, name)
 
 
@@ -75,6 +95,16 @@ def part(cls: type[T]) -> type[T]:
     Fields are checked by their annotations when a part is made: `int` (at least 1), `int | None` (a cutoff, or none),
     `float`, `Positive`, `NonNegative`, `Fraction`, `bool`, `Annotated[str, OneOf("a", "b")]`, and kinds of parts, as
     `Weight`. A part prints as the Python that makes it, and `rankwood.objective` reads that back.
+
+    Parameters
+    ----------
+    cls : class
+        Fields with annotations and defaults, and methods that are verbs.
+
+    Returns
+    -------
+    class
+        The same class, as a frozen dataclass.
 
     Examples
     --------

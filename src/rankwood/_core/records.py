@@ -26,12 +26,50 @@ def instruction(fn: Any, typer: Callable[..., Any], build: Callable[..., Any]) -
 
 
 def document(record: Any, i: int) -> Any:
-    """Return document `i` of a record: columns are indexed, tables and constants pass."""
+    """Return one document of a record: columns are indexed, tables and constants pass.
+
+    Parameters
+    ----------
+    record : tuple
+        Named tuples, nested or not, of columns, tables and constants.
+    i : int
+        Index into the columns.
+
+    Returns
+    -------
+    tuple
+        The same record with a number in place of each column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [float(x) for x in document((np.array([1.0, 2.0]), 5.0), 1)]
+    [2.0, 5.0]
+    """
     return _each(record, lambda column: column[i])
 
 
 def documents(record: Any, start: int, stop: int) -> Any:
-    """Return the record of documents `start` to `stop`, as lent arrays; tables and constants pass."""
+    """Return some documents of a record, as lent arrays; tables and constants pass.
+
+    Parameters
+    ----------
+    record : tuple
+        As in `document`.
+    start, stop : int
+        Range of the documents.
+
+    Returns
+    -------
+    tuple
+        The same record with a slice in place of each column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> documents((np.array([1.0, 2.0, 3.0]), 5.0), 0, 2)[0].tolist()
+    [1.0, 2.0]
+    """
     return _each(record, lambda column: column[start:stop])
 
 

@@ -20,7 +20,23 @@ _TURN = 2.0 * float(np.pi)
 
 @uncounted
 def mix(state: Any, word: Any) -> Any:
-    """Return a new word of 32 bits from two: Murmur3's finalizer over their combination."""
+    """Return a new word of 32 bits from two: Murmur3's finalizer over their combination.
+
+    Parameters
+    ----------
+    state, word : int
+        Two words, such as the random state of a query and a counter.
+
+    Returns
+    -------
+    int
+        A random state.
+
+    Examples
+    --------
+    >>> mix(1, 2) == mix(1, 2) != mix(1, 3)
+    True
+    """
     # Combined by exclusive or: sums would make the numbers of two states parts of one sequence.
     h = state ^ ((word * 0x9E3779B1 + 0x7F4A7C15) & _MASK)
     h ^= h >> 16
@@ -42,7 +58,24 @@ def round_state(seed: int, round: int) -> int:
 
 @uncounted
 def shuffle(order, n, state):
-    """Shuffle the first n numbers of `order` in place (Fisher and Yates)."""
+    """Shuffle the first n numbers of `order` in place (Fisher and Yates).
+
+    Parameters
+    ----------
+    order : array
+        Numbers to shuffle.
+    n : int
+        How many of them.
+    state : int
+        Random state, as from `mix`.
+
+    Examples
+    --------
+    >>> order = [0, 1, 2, 3]
+    >>> shuffle(order, 4, 1)
+    >>> sorted(order)
+    [0, 1, 2, 3]
+    """
     for i in range(n - 1, 0, -1):
         j = mix(state, i) % (i + 1)
         order[i], order[j] = order[j], order[i]
@@ -54,7 +87,20 @@ def shuffle(order, n, state):
 
 @uncounted
 def uniform(real, state, i):
-    """Return the i-th uniform number between 0 and 1."""
+    """Return the i-th uniform number between 0 and 1, in the precision of `real`.
+
+    Parameters
+    ----------
+    real : float
+        Any number in the precision that is wanted.
+    state, i : int
+        Random state and counter.
+
+    Examples
+    --------
+    >>> 0 < uniform(1.0, 5, 0) < 1
+    True
+    """
     return (as_type_of(real, mix(state, i)) + as_type_of(real, 0.5)) * as_type_of(real, 2.0**-32)
 
 
@@ -69,7 +115,18 @@ def odds(real, state, i):
 
 @uncounted
 def normal(real, state, i):
-    """Return the i-th standard normal number, by Box and Muller's transform."""
+    """Return the i-th standard normal number, by Box and Muller's transform.
+
+    Parameters
+    ----------
+    real, state, i
+        As in `uniform`.
+
+    Examples
+    --------
+    >>> bool(abs(normal(1.0, 5, 0)) < 7)
+    True
+    """
     far = np.sqrt(as_type_of(real, -2.0) * log(uniform(real, state, 2 * i)))
     return far * np.cos(as_type_of(real, _TURN) * uniform(real, state, 2 * i + 1))
 

@@ -29,7 +29,23 @@ def make_sort_scratch(size: int) -> SortScratch:
 
 @uncounted
 def sort_down(scores, slot, scratch):
-    """Fill `slot` with the order of the scores: `scores[slot[i]]` falls with i, and ties are in order."""
+    """Fill `slot` with the order of the scores: `scores[slot[i]]` falls with i, and ties stay in order.
+
+    Parameters
+    ----------
+    scores, slot : arrays
+        Scores, and integers of the same length to fill in.
+    scratch : SortScratch
+        Memory, as in the room of a part with ``sorts = True``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> slot = np.empty(3, np.int64)
+    >>> sort_down(np.array([1.0, 3.0, 1.0]), slot, make_sort_scratch(3))
+    >>> slot.tolist()
+    [1, 0, 2]
+    """
     if scores.size <= SHORT:
         counting_sort(scores, slot, scratch.index)
     else:
@@ -130,7 +146,21 @@ def _radix_pass(n, shift, word, index, other_word, other_index, count):
 
 @inner
 def shell_sort(key, slot):
-    """Sort `key` downwards and `slot` with it, equal keys by slot, whatever the slots are, in place."""
+    """Sort `key` downwards and `slot` with it, in place; equal keys go by slot.
+
+    Parameters
+    ----------
+    key, slot : arrays
+        Numbers to sort by, and integers that move with them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> key, slot = np.array([1.0, 3.0, 2.0]), np.arange(3)
+    >>> shell_sort(key, slot)
+    >>> slot.tolist()
+    [1, 2, 0]
+    """
     gap = 1
     while gap < key.size // 4:
         gap = gap * 9 // 4 + 1

@@ -89,6 +89,25 @@ def verb(
         that does so, if the other arguments have to be unwrapped too.
     kind : {"inner", "inline", "uncounted", "uncounted inline"}
         How bodies are compiled, see `rankwood._core.compile`. Bodies of "uncounted" verbs can't allocate arrays.
+
+    Returns
+    -------
+    function
+        The verb; its attribute `verb` tells which parts have it.
+
+    Examples
+    --------
+    >>> from rankwood.extend import part, verb
+    >>> @verb
+    ... def price(item, count):
+    ...     "Return what some items cost."
+    >>> @part
+    ... class Apple:
+    ...     "An apple."
+    ...     def price(self, count):
+    ...         return 2 * count
+    >>> price.verb.able(Apple())
+    True
     """
     if stub is None:
         return lambda stub: verb(stub, default=default, forward=forward, kind=kind)

@@ -219,7 +219,7 @@ class RankingData:
         return other, queries
 
     def keep(self, rows: Any) -> "RankingData":
-        """Call `cut_to`, the present name; deprecated."""
+        """Call `cut_to`, its present name; deprecated."""
         warnings.warn("keep is called cut_to now.", DeprecationWarning, stacklevel=2)
         return self.cut_to(rows)
 

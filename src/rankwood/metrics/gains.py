@@ -61,7 +61,13 @@ class Linear:
 
 @part
 class AtLeast:
-    """Gain 1 of a relevant document, one with a label of at least `rel`, and 0 of every other."""
+    """Gain 1 of a relevant document, and 0 of every other.
+
+    Parameters
+    ----------
+    rel : float
+        Smallest label of a relevant document.
+    """
 
     rel: Positive = 1.0
 
@@ -71,7 +77,13 @@ class AtLeast:
 
 @part
 class ExpChance:
-    r"""Chance :math:`(2^y - 1) / 2^m` that a document satisfies, m being the largest label [chapelle2009]."""
+    r"""Probability :math:`(2^y - 1) / 2^m` that a document satisfies [chapelle2009].
+
+    Parameters
+    ----------
+    max_label : float
+        Largest label m.
+    """
 
     max_label: Positive = 4.0
 
@@ -92,7 +104,13 @@ class ExpChance:
 
 @part
 class LinearChance:
-    r"""Chance :math:`y / m` that a document satisfies, m being the largest label [whichtricks2023]."""
+    r"""Probability :math:`y / m` that a document satisfies [whichtricks2023].
+
+    Parameters
+    ----------
+    max_label : float
+        Largest label m.
+    """
 
     max_label: Positive = 4.0
 

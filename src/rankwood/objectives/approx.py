@@ -20,7 +20,7 @@ class ApproxNDCG:
 
     :math:`r_i = 1 + \sum_{j \ne i} 1 / (1 + e^{(s_i - s_j) / T})`; Z is the ideal DCG. The gradient is exact. The loss
     is not convex, so the Hessian is the absolute value of the exact diagonal: every step goes downhill. For trees that
-    start at 0, without regularisation, the temperature is only a unit of scores. A query in which no document has a gain
+    start at 0, without regularisation, the temperature is only a unit of scores. A query without gains
     has no gradient.
 
     Parameters

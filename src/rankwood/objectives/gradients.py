@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from rankwood._core import checks, threads
-from rankwood._core.compile import callable_kernel
+from rankwood._core.compile import callable_kernel, explaining
 from rankwood._core.parts import all_parts, lower
 from rankwood._core.rng import round_state
 from rankwood.data.groups import Groups
@@ -119,7 +119,8 @@ class GradientComputer:
             longest = int(sizes[first:last].max(initial=0))
             memory = Memory(longest, self.real, self._n_labels)
             scratch = self._scratch(self._parts, self._steps, memory)
-            self._kernel(self._task, scratch, state, scores, out, first, last)
+            with explaining(self.objective):
+                self._kernel(self._task, scratch, state, scores, out, first, last)
 
         threads.run_ranges(run, self._cost, self.n_jobs)
         self._apply_weight(out)

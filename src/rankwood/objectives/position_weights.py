@@ -118,7 +118,23 @@ def has_cutoff(objective: Any) -> bool:
 
 
 def cutoff(objective: Any) -> int | None:
-    """Return the cutoff k of an objective: that of its weight, else that of its pair set, else None."""
+    """Return the cutoff k of an objective: that of its weight, else that of its pair set, else None.
+
+    Parameters
+    ----------
+    objective : part
+        A composition.
+
+    Returns
+    -------
+    int or None
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> cutoff(rw.objective("lambdarank-ndcg@10"))
+    10
+    """
     if not has_pair_set(objective):
         return _cutoff(objective)
     return _cutoff(objective.weight) or _cutoff(objective.pairs)

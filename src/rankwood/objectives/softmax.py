@@ -16,8 +16,24 @@ _FAR = -80.0  # exp of it is a normal number, in float32 too; documents farther 
 def softmax(score, chance, miss):
     """Fill `chance` with the softmax of the scores and `miss` with 1 minus it; return the slot of the highest score.
 
-    1 minus the largest chance is added up from the others: taken from 1 it would have no digits left.
+    1 minus the largest chance is the sum of the others: subtracted from 1 it would have no digits left.
 
+    Parameters
+    ----------
+    score, chance, miss : arrays
+        Scores, and two columns to fill in.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> chance, miss = np.empty(2), np.empty(2)
+    >>> softmax(np.zeros(2), chance, miss)
+    0
+    >>> chance.tolist()
+    [0.5, 0.5]
+
+    Notes
+    -----
     Loops that add up store nothing (numba-notes: alias checks).
     """
     best = 0

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = (".pdf", ".png", ".svg")
+__all__ = ["FORMATS", "curve", "heat_map", "overview", "pair_curves", "save"]
 
 
 def heat_map(*objectives: Any, n: int = 10) -> "Figure":

@@ -262,6 +262,11 @@ def confidence(level: Any) -> float:
     ------
     InputError
         If it is not a number between 0 and 1.
+
+    Examples
+    --------
+    >>> confidence(0.95)
+    0.95
     """
     if not 0 < checks.finite(level, "level") < 1:
         raise checks.InputError(f"level must be between 0 and 1, such as 0.95, got {level}.")

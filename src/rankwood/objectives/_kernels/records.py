@@ -101,5 +101,19 @@ class Listed(namedtuple("Listed", "stop again end lead places")):
 
 @uncounted
 def beside(doc, own):
-    """Return a document with another entry of a record as its own: what a weight inside another weight sees."""
+    """Return a document with another entry of a record as its own: what a weight inside another weight sees.
+
+    Parameters
+    ----------
+    doc : Doc
+        A document, as a verb of a weight gets it.
+    own : record
+        The entry of the weight inside, such as ``doc.own.base``.
+
+    Examples
+    --------
+    >>> doc = Doc(1.0, 0.5, 1.6, 0.0, "both", 0.0, 0.0, 0.0)
+    >>> beside(doc, "inside").own
+    'inside'
+    """
     return Doc(doc.label, doc.score, doc.embedded, doc.rank, own, doc.place, doc.first, doc.end)
