@@ -22,11 +22,11 @@ from rankwood.objectives._kernels.records import Slopes
 from rankwood.objectives._kernels.verbs import Weight, weight, weight_above
 from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.pairwise import Lambda
+from rankwood.objectives.parts.ndcg_loss import NDCGLoss2
 from rankwood.objectives.parts.scales import NoScale
 from rankwood.objectives.parts.weights import (
     ByDistance,
     LabelGap,
-    NDCGLoss2,
     Scaled,
     Sum,
     Swap,
