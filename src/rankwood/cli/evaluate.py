@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     if args.per_query is not None:
         _files.check_output(args.per_query, [args.data, args.scores])
     with _show.status(f"Evaluating {args.scores}"):
-        data, ev = _models.Source(args.data, args).evaluate(args.scores, metrics)
+        data, ev = _models.FileEvaluator(args.data, args).evaluate(args.scores, metrics)
     if args.per_query is not None:
         ev.to_csv(args.per_query)
     return {

@@ -27,14 +27,14 @@ rankwood train train.txt --model m.json --record effective_pairs --record-file r
 """
 #: Parameters of Ranker that have an option of their own: type, default and help.
 TUNING: dict[str, tuple[Any, Any, str]] = {
-    "n_estimators": (_args.at_least(1), 100, "largest number of trees"),
+    "n_estimators": (_args.integer_at_least(1), 100, "largest number of trees"),
     "learning_rate": (
         float,
         None,
         "weight of each tree (default: 0.1, but 0.01 for objectives bi-NAME)",
     ),
-    "num_leaves": (_args.at_least(2), 31, "largest number of leaves of a tree"),
-    "min_child_samples": (_args.at_least(0), 20, "smallest number of documents in a leaf"),
+    "num_leaves": (_args.integer_at_least(2), 31, "largest number of leaves of a tree"),
+    "min_child_samples": (_args.integer_at_least(0), 20, "smallest number of documents in a leaf"),
 }
 # Parameters that other options set, so that `--param` refuses them.
 _OTHER_OPTIONS = {
@@ -99,7 +99,7 @@ def _add_stopping(group: Any) -> None:
     )
     group.add_argument(
         "--early-stopping-rounds",
-        type=lambda text: None if text == "none" else _args.at_least(1)(text),
+        type=lambda text: None if text == "none" else _args.integer_at_least(1)(text),
         default=50,
         metavar="N",
         help="stop after N rounds without a better value of the first metric, or none to train all trees (default: 50)",

@@ -19,7 +19,7 @@ from rankwood.data.trec_lines import (
     check_once,
     check_pairs,
     is_number,
-    numbers,
+    number_column,
     read_rows,
     save_lines,
     single_words,
@@ -95,7 +95,7 @@ def load_qrels(path: Path) -> Qrels:
     """
     name = os.fsdecode(path)
     rows = read_rows(name, "judgments", ("qid", "0", "doc", "label"))
-    label = numbers(name, rows, 3, "label")
+    label = number_column(name, rows, 3, "label")
     check_once(name, rows, "judged")
     return Qrels([row[0] for row in rows], [row[2] for row in rows], label)
 
@@ -125,7 +125,7 @@ def load_run(path: Path) -> Run:
     """
     name = os.fsdecode(path)
     rows = read_rows(name, "a run", ("qid", "Q0", "doc", "rank", "score", "tag"))
-    score = numbers(name, rows, 4, "score")
+    score = number_column(name, rows, 4, "score")
     check_once(name, rows, "ranked")
     return Run([row[0] for row in rows], [row[2] for row in rows], score, rows[0][5])
 

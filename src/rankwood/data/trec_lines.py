@@ -56,7 +56,7 @@ def _read_text(path: str, what: str) -> str:
         raise InputError(f"{path} is a binary file, expected {what} as text.") from None
 
 
-def numbers(path: str, rows: list[list[str]], column: int, name: str) -> np.ndarray:
+def number_column(path: str, rows: list[list[str]], column: int, name: str) -> np.ndarray:
     """Return a column of words as finite numbers."""
     try:
         values = [float(row[column]) for row in rows]

@@ -17,7 +17,7 @@ from rankwood.objectives.units import Unit, unit_of
 Gradients = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
-class Task(NamedTuple):
+class TrainingTask(NamedTuple):
     """What to learn; an engine that takes gradients needs no more of it than the data."""
 
     train: RankingData
@@ -168,7 +168,7 @@ def check_columns(params: dict[str, Any], data: RankingData) -> None:
         columns_of(params["differences"], data.feature_names, data.n_features)
 
 
-def start(name: str, params: dict[str, Any], task: Task) -> Engine:
+def start(name: str, params: dict[str, Any], task: TrainingTask) -> Engine:
     """Begin a training run."""
     engine: Engine = find(name).start(params, task)
     return engine

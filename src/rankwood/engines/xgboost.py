@@ -11,7 +11,7 @@ import numpy as np
 from rankwood._core import checks, threads
 from rankwood.data.groups import Groups
 from rankwood.engines import _errors, _parameters
-from rankwood.engines.base import Gradients, Task
+from rankwood.engines.base import Gradients, TrainingTask
 from rankwood.engines.lightgbm import langevin
 
 with _parameters.passive_threads():
@@ -94,7 +94,7 @@ _plain_errors = _errors.plain_errors(
 class XGBoostEngine:
     """One training run of XGBoost."""
 
-    def __init__(self, params: dict[str, Any], task: Task) -> None:
+    def __init__(self, params: dict[str, Any], task: TrainingTask) -> None:
         params = dict(params)
         self.keeps_rounds = params.get("booster", "gbtree") == "gbtree"
         columns = _parameters.whole(params.pop("categorical_feature", None), task.train)
@@ -173,7 +173,7 @@ class XGBoostModel:
         return self._booster
 
 
-def start(params: dict[str, Any], task: Task) -> XGBoostEngine:
+def start(params: dict[str, Any], task: TrainingTask) -> XGBoostEngine:
     """Begin a training run; parameters have the shared names or XGBoost's own."""
     return XGBoostEngine(translate(params), task)
 

@@ -17,7 +17,7 @@ _BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
 
 
-class Block(NamedTuple):
+class BlockInfo(NamedTuple):
     """Whole lines in a buffer."""
 
     number: int  # which block of the file it is
@@ -26,7 +26,7 @@ class Block(NamedTuple):
     lines: int
 
 
-class Blocks:
+class BlockReader:
     """Reads a file block by block for several threads, and collects the errors they find."""
 
     def __init__(self, file: BinaryIO, path: str):
@@ -37,7 +37,7 @@ class Blocks:
         self.done = False
         self.errors: dict[int, InputError] = {}
 
-    def fill(self, buf: bytearray) -> Block | None:
+    def fill(self, buf: bytearray) -> BlockInfo | None:
         """Read the next block into `buf`, which grows if a line needs it; None at the end."""
         with self.lock:
             if self.done:
@@ -53,7 +53,7 @@ class Blocks:
             except InputError as error:
                 self.fail(self.number, error)
                 return None
-            block = Block(self.number, self.line, size, buf.count(b"\n", 0, size))
+            block = BlockInfo(self.number, self.line, size, buf.count(b"\n", 0, size))
             self.number += 1
             self.line += block.lines
             return block if size else None
@@ -112,7 +112,7 @@ class Blocks:
 
 
 @contextlib.contextmanager
-def opened(path: str) -> Iterator[Blocks]:
+def opened(path: str) -> Iterator[BlockReader]:
     """Open a file for reading in blocks; raise in the end if it was written to meanwhile."""
     try:
         file = open(path, "rb")  # noqa: SIM115
@@ -126,7 +126,7 @@ def opened(path: str) -> Iterator[Blocks]:
         before = stamp(os.fstat(file.fileno()))
         packed = file.peek(2)[:2] == _GZIP
         source: BinaryIO = gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[assignment]
-        yield Blocks(source, path)
+        yield BlockReader(source, path)
         if stamp(os.fstat(file.fileno())) != before:
             raise InputError(
                 f"{path} was changed while it was read, expected a file at rest: load it again."

@@ -18,7 +18,7 @@ from rankwood._core.checks import InputError
 from rankwood._core.threads import threads
 from rankwood.data.letor import errors, rounding
 from rankwood.data.letor import parse as kernel
-from rankwood.data.letor.blocks import Block, Blocks, opened
+from rankwood.data.letor.blocks import BlockInfo, BlockReader, opened
 from rankwood.data.letor.budget import MemoryBudget
 from rankwood.data.letor.join import Letor, Part, allocate_pages, join
 from rankwood.data.letor.tokens import MAX_POWER, NEWLINE, POWER_OF_TEN, ends_token
@@ -34,10 +34,10 @@ class Options(NamedTuple):
     missing_marker: bool = False  # values of at least 1.797e308 are missing
 
 
-class Source(NamedTuple):
+class TextBlock(NamedTuple):
     """A block of lines and its text."""
 
-    block: Block
+    block: BlockInfo
     buf: np.ndarray
 
     def line(self, at: int) -> int:
@@ -52,7 +52,7 @@ class Source(NamedTuple):
         return self.buf[start:stop].tobytes().decode("utf-8", "replace")
 
 
-class Scratch:
+class ParseScratch:
     """Arrays that one thread uses for all of its blocks."""
 
     def __init__(self) -> None:
@@ -72,24 +72,24 @@ class Scratch:
 class Parser:
     """Parses the blocks of a file; all threads share it."""
 
-    def __init__(self, blocks: Blocks, options: Options, n_threads: int):
+    def __init__(self, blocks: BlockReader, options: Options, n_threads: int):
         self.blocks, self.path, self.options = blocks, blocks.path, options
         self.parts: dict[int, Part] = {}
         self.budget = MemoryBudget(self.path, options.n_features, n_threads)
-        self.rules = kernel.Rules(
+        self.rules = kernel.ParseRules(
             options.n_features is not None, options.missing_marker, np.float32(options.fill_value)
         )
 
     def work(self) -> None:
         """Parse blocks until there are no more."""
         buf = bytearray()
-        scratch = Scratch()
+        scratch = ParseScratch()
         try:
             while block := self.blocks.fill(buf):
                 try:
                     # No name for the array: `buf` can grow only while no array shares its memory.
                     self.parts[block.number] = self.parse(
-                        Source(block, np.frombuffer(buf, np.uint8)), scratch
+                        TextBlock(block, np.frombuffer(buf, np.uint8)), scratch
                     )
                 except InputError as error:
                     self.blocks.fail(block.number, error)
@@ -97,7 +97,7 @@ class Parser:
         finally:
             self.blocks.done = True
 
-    def parse(self, source: Source, scratch: Scratch) -> Part:
+    def parse(self, source: TextBlock, scratch: ParseScratch) -> Part:
         """Parse one block."""
         columns, state = self.run_kernel(source, scratch)
         report = state.report[0]
@@ -114,7 +114,9 @@ class Parser:
             lines.comment_size.copy(),
         )
 
-    def run_kernel(self, source: Source, scratch: Scratch) -> tuple[kernel.Columns, kernel.State]:
+    def run_kernel(
+        self, source: TextBlock, scratch: ParseScratch
+    ) -> tuple[kernel.Columns, kernel.State]:
         """Run the kernel, again if it turns out to need a wider matrix or a longer list."""
         while True:
             width = self.budget.width
@@ -129,7 +131,7 @@ class Parser:
             else:
                 return columns, state
 
-    def allocate(self, source: Source, width: int) -> kernel.Columns:
+    def allocate(self, source: TextBlock, width: int) -> kernel.Columns:
         """Return empty columns for the lines of a block, if memory allows it."""
         n = source.block.lines
         self.budget.check(n, width)
@@ -141,7 +143,9 @@ class Parser:
             comments=allocate_pages(source.buf.size, np.uint8),
         )
 
-    def round_exactly(self, source: Source, columns: kernel.Columns, uncertain: np.ndarray) -> None:
+    def round_exactly(
+        self, source: TextBlock, columns: kernel.Columns, uncertain: np.ndarray
+    ) -> None:
         """Round the numbers that the kernel was uncertain about."""
         known: dict[bytes, float] = {}
         for start, stop, row, column in uncertain.tolist():
@@ -156,7 +160,7 @@ class Parser:
             except InputError as error:
                 raise InputError(f"{self.path}, line {source.line(start)}: {error}") from None
 
-    def text_ids(self, source: Source, lines: np.recarray) -> np.ndarray:
+    def text_ids(self, source: TextBlock, lines: np.recarray) -> np.ndarray:
         """Return the query ids of a block as text."""
         ids = []
         for start, stop in zip(lines.qid_start.tolist(), lines.qid_stop.tolist(), strict=True):
@@ -170,7 +174,7 @@ class Parser:
                 ) from None
         return np.array(ids, dtype=np.str_)
 
-    def error(self, source: Source, code: int, at: int) -> InputError:
+    def error(self, source: TextBlock, code: int, at: int) -> InputError:
         """Return the error for the token at which the kernel stopped."""
         token = source.token(at)
         place = f"{self.path}, line {source.line(at)}"

@@ -25,7 +25,7 @@ _DOWN, _UP = 1 - 2.0**-49, 1 + 2.0**-49
 _MARKER = 1.7971  # times 1e308: certainly a marker; closer to 1.797e308 the exact rounding decides
 
 
-class Number(NamedTuple):
+class DecimalNumber(NamedTuple):
     """A decimal number, ±mantissa * 10**exponent; the mantissa of a LONG one may lack digits."""
 
     kind: int
@@ -73,14 +73,14 @@ def read_number(buf, i):
         digits += i - first
     if digits == 0:
         if i == start and spells_nan(buf, i):
-            return Number(NAN, i + 3, 0, 0, negative)
-        return Number(0, i, 0, 0, negative)
+            return DecimalNumber(NAN, i + 3, 0, 0, negative)
+        return DecimalNumber(0, i, 0, 0, negative)
     kind = LONG if mantissa >= _MANTISSA_FULL else NUMBER
     if buf[i] | _LOWER == _E:
         first, i, power = read_exponent(buf, i + 1)
         exponent += power
         kind = kind if i > first else 0
-    return Number(kind, i, mantissa, exponent, negative)
+    return DecimalNumber(kind, i, mantissa, exponent, negative)
 
 
 @inline

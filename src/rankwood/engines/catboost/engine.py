@@ -19,7 +19,7 @@ from rankwood._core import checks, threads
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import _errors, _parameters
-from rankwood.engines.base import Gradients, Task
+from rankwood.engines.base import Gradients, TrainingTask
 from rankwood.engines.catboost.losses import Native, native
 from rankwood.engines.catboost.parameters import translate
 from rankwood.engines.lightgbm import langevin
@@ -42,7 +42,7 @@ class CatBoostEngine:
 
     keeps_rounds = True
 
-    def __init__(self, params: dict[str, Any], loss: Native, task: Task) -> None:
+    def __init__(self, params: dict[str, Any], loss: Native, task: TrainingTask) -> None:
         params = dict(params)
         self._columns = _parameters.categorical(params.pop("categorical_feature", None), task.train)
         self._recorded = task.recorded
@@ -231,7 +231,7 @@ class CatBoostModel:
         return self._model
 
 
-def start(params: dict[str, Any], task: Task) -> CatBoostEngine:
+def start(params: dict[str, Any], task: TrainingTask) -> CatBoostEngine:
     """Begin a training run; parameters have the shared names or CatBoost's own."""
     loss, real = _parse_params(params, task.objective)
     weighted = task.train.weight is not None

@@ -9,7 +9,7 @@ from rankwood._core import threads
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import _errors, _parameters
-from rankwood.engines.base import Engine, Gradients, Model, Task
+from rankwood.engines.base import Engine, Gradients, Model, TrainingTask
 from rankwood.engines.lightgbm import langevin
 from rankwood.engines.lightgbm.langevin import Langevin, ShrinkingScores
 from rankwood.engines.lightgbm.parameters import parse
@@ -154,7 +154,7 @@ class LightGBMModel:
         return self._booster
 
 
-def start(params: dict[str, Any], task: Task) -> Engine:
+def start(params: dict[str, Any], task: TrainingTask) -> Engine:
     """Begin a training run; parameters have the shared names or LightGBM's own."""
     parsed = parse(params, task.objective)
     if unit_of(task.objective) == "pairs":
