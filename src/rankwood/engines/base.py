@@ -1,5 +1,6 @@
 """What the rest of the package knows of an engine: it grows trees for an objective, round by round."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
@@ -48,6 +49,29 @@ class Model(Protocol):
 
     def importances(self) -> np.ndarray:
         """Return the total gain of the splits on each feature."""
+
+
+class TextModel(ABC):
+    """A `Model` whose text is its whole state; the engine's own object is read from it on first use."""
+
+    needs_groups = False
+    _booster: Any = None
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"text": self.text, "_booster": None}
+
+    def loaded(self) -> Any:
+        """Return the engine's own object."""
+        if self._booster is None:
+            self._booster = self._read()
+        return self._booster
+
+    @abstractmethod
+    def _read(self) -> Any:
+        """Return the engine's own object, read from the text."""
 
 
 class Engine(Protocol):

@@ -4,17 +4,16 @@ import contextlib
 import gzip
 import os
 import threading
-import zlib
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 from rankwood._core.checks import InputError
+from rankwood.data.file_errors import GZIP, READ_ERRORS, unreadable
 
 BLOCK = (
     2 << 20
 )  # bytes: large enough that calls cost little, small enough for the processor's cache
 _BOM = b"\xef\xbb\xbf"
-_GZIP = b"\x1f\x8b"
 
 
 class BlockInfo(NamedTuple):
@@ -101,13 +100,8 @@ class BlockReader:
                     if not got:
                         break
                     size += got
-            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                raise InputError(
-                    f"{self.path} starts like a gzip file but can't be decompressed ({error}), expected "
-                    "a complete gzip file: copy or download it again."
-                ) from None
-            except OSError as error:
-                raise InputError(f"{self.path} can't be read: {error.strerror or error}.") from None
+            except READ_ERRORS as error:
+                raise unreadable(self.path, error) from None
         return size
 
 
@@ -121,10 +115,10 @@ def opened(path: str) -> Iterator[BlockReader]:
     except IsADirectoryError:
         raise InputError(f"{path} is a directory, expected a LETOR file.") from None
     except OSError as error:
-        raise InputError(f"{path} can't be read: {error.strerror or error}.") from None
+        raise unreadable(path, error) from None
     with file:
         before = stamp(os.fstat(file.fileno()))
-        packed = file.peek(2)[:2] == _GZIP
+        packed = file.peek(2)[:2] == GZIP
         source: BinaryIO = gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[assignment]
         yield BlockReader(source, path)
         if stamp(os.fstat(file.fileno())) != before:

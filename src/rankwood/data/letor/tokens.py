@@ -45,9 +45,7 @@ class Rounded(NamedTuple):
 @inline
 def read_number(buf, i):
     """Read the decimal number, or NaN, at `i`."""
-    negative = buf[i] == MINUS
-    if negative or buf[i] == PLUS:
-        i += 1
+    negative, i = read_sign(buf, i)
     start = i
     mantissa = 0
     exponent = 0
@@ -84,12 +82,17 @@ def read_number(buf, i):
 
 
 @inline
+def read_sign(buf, i):
+    """Read the sign at `i`, if there is one; return whether it is a minus, and the position behind it."""
+    negative = buf[i] == MINUS
+    return negative, (i + 1 if negative or buf[i] == PLUS else i)
+
+
+@inline
 def read_exponent(buf, i):
     """Read the exponent at `i`; return where its digits start, where they end, and the exponent."""
-    negative = buf[i] == MINUS
-    if negative or buf[i] == PLUS:
-        i += 1
-    first = i
+    negative, first = read_sign(buf, i)
+    i = first
     power = 0
     while ZERO <= buf[i] <= NINE:
         power = power * 10 + int(buf[i]) - ZERO if power < _LARGEST_EXPONENT else power
