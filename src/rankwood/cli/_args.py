@@ -82,6 +82,11 @@ def add_number(
     group.add_argument(option, type=integer_at_least(low), default=default, metavar="N", help=text)
 
 
+def add_file(parser: argparse.ArgumentParser, name: str, text: str) -> None:
+    """Add a positional argument, the name of a file."""
+    parser.add_argument(name, metavar=name.upper(), help=text)
+
+
 def add_names(group: Any, option: str, text: str) -> None:
     """Add an option whose value is a name, and which may be repeated."""
     group.add_argument(option, action="append", metavar="NAME", help=text)

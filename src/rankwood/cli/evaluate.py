@@ -32,16 +32,10 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
     """Add the command and its arguments."""
     about = "Evaluate scores or a model on a LETOR file, or a TREC run by its judgments."
     parser = _args.command(commands, "evaluate", about, _EXAMPLE, run, show)
-    parser.add_argument(
-        "data",
-        metavar="DATA",
-        help="LETOR file with labels, or TREC judgments (qid 0 doc label); plain or gzipped",
-    )
-    parser.add_argument(
-        "scores",
-        metavar="SCORES",
-        help="file with one score per line (- for standard input), model file, or TREC run",
-    )
+    text = "LETOR file with labels, or TREC judgments (qid 0 doc label); plain or gzipped"
+    _args.add_file(parser, "data", text)
+    text = "file with one score per line (- for standard input), model file, or TREC run"
+    _args.add_file(parser, "scores", text)
     text = "metric, see rankwood metrics; may be repeated (default: ndcg@10)"
     _args.add_names(parser, "--metric", text)
     _args.add_metric_rules(parser)

@@ -48,14 +48,13 @@ _OTHER_OPTIONS = {
     "verbose": "--verbose or --quiet",
     **{name: "--" + name.replace("_", "-") for name in TUNING},
 }
-# Parameters for which "none" is one of the values, not the absence of a value.
 
 
 def add(commands: _args.Commands) -> argparse.ArgumentParser:
     """Add the command and its arguments."""
     about = "Train a model on a LETOR file."
     parser = _args.command(commands, "train", about, _EXAMPLE, run, show)
-    parser.add_argument("train", metavar="TRAIN", help="LETOR file to train on, plain or gzipped")
+    _args.add_file(parser, "train", "LETOR file to train on, plain or gzipped")
     parser.add_argument("--model", required=True, metavar="FILE", help="file to write the model to")
     parser.add_argument("--valid", metavar="FILE", help="LETOR file for early stopping")
     _args.add_verbosity(parser)

@@ -29,10 +29,8 @@ class Qrels(NamedTuple):
 
     Attributes
     ----------
-    qid, doc : list of str
-        The query id and the document id of each judgment.
-    label : array
-        Its label.
+    qid, doc, label : list of str, list of str, array
+        The query id, the document id and the label of each judgment.
     """
 
     qid: list[str]

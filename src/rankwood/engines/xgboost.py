@@ -18,15 +18,10 @@ with _parameters.passive_threads():
     import xgboost as xgb
 
 #: Parameters that engines share, and their names in XGBoost.
+_SAME = "learning_rate max_depth min_child_weight reg_alpha reg_lambda subsample colsample_bytree"
 _SHARED = {
-    "learning_rate": "learning_rate",
+    **{name: name for name in _SAME.split()},
     "num_leaves": "max_leaves",
-    "max_depth": "max_depth",
-    "min_child_weight": "min_child_weight",
-    "reg_alpha": "reg_alpha",
-    "reg_lambda": "reg_lambda",
-    "subsample": "subsample",
-    "colsample_bytree": "colsample_bytree",
     "random_state": "seed",
     "n_jobs": "nthread",
 }
