@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from folds import splits
-from runs import finished, in_turn, keep, pooled, publish
+from runs import finished, in_turn, keep, new_ranker, pooled, publish
 
 import rankwood as rw
 
@@ -128,22 +128,11 @@ class Study:
         """Train one objective on one fold, keep the round that is best in validation, and write it down."""
         name, metric, number, seed = key
         args, (data, valid, test) = self.args, self.folds[number - 1]
-        ranker = rw.Ranker(
-            name,
-            engine=args.engine,
-            n_estimators=args.rounds,
-            num_leaves=args.leaves,
-            learning_rate=args.rate,
-            eval_metric=metric,
-            early_stopping_rounds=args.patience,
-            random_state=seed,
-            n_jobs=args.threads,
-            verbose=False,
-        )
-        ranker.fit(data, valid=valid)
-        table = rw.evaluate(metric, test, ranker.predict(test)).per_query
+        model = new_ranker(name, args, args.rounds, metric, engine=args.engine, random_state=seed)
+        model.fit(data, valid=valid)
+        table = rw.evaluate(metric, test, model.predict(test)).per_query
         run = {"objective": name, "metric": metric, "fold": number, "seed": seed}
-        run |= {"trees": ranker.best_iteration_, "qid": table["qid"].tolist()}
+        run |= {"trees": model.best_iteration_, "qid": table["qid"].tolist()}
         run |= {"values": table[metric].tolist(), "setting": self.setting}
         self.runs[key] = run
         keep(args.results, run)

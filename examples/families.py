@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 from folds import fold, load
-from runs import finished, in_turn, keep, pooled, publish
+from runs import finished, in_turn, keep, new_ranker, pooled, publish
 
 import rankwood as rw
 
@@ -68,26 +68,15 @@ def names(args, top):
 def train(name, number, parts, args, setting):
     """Train one objective on one fold; return the run as it is stored."""
     data, valid, test = fold(parts, number)
-    rw.Ranker(name, n_estimators=1, verbose=False).fit(
-        valid
-    )  # compiles, so that times are of training
-    ranker = rw.Ranker(
-        name,
-        n_estimators=args.trees,
-        num_leaves=args.leaves,
-        learning_rate=args.rate,
-        eval_metric=args.stop,
-        early_stopping_rounds=args.patience,
-        n_jobs=args.threads,
-        verbose=False,
-    )
-    ranker.fit(data, valid=valid)
-    ev = rw.evaluate(METRICS, test, ranker.predict(test))
+    # The first call compiles: times are to be those of training.
+    rw.Ranker(name, n_estimators=1, verbose=False).fit(valid)
+    model = new_ranker(name, args, args.trees, args.stop).fit(data, valid=valid)
+    ev = rw.evaluate(METRICS, test, model.predict(test))
     return {
         "objective": name,
         "fold": number,
-        "trees": ranker.best_iteration_,
-        "seconds": {part: round(spent, 4) for part, spent in ranker.seconds_.items()},
+        "trees": model.best_iteration_,
+        "seconds": {part: round(spent, 4) for part, spent in model.seconds_.items()},
         "qid": ev.per_query["qid"].tolist(),
         "values": {metric: ev.per_query[metric].tolist() for metric in METRICS},
         "setting": setting,

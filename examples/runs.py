@@ -51,6 +51,20 @@ def evaluation(run):
     return rw.Evaluation(np.array(run["qid"]), values, {"ties": "worst", "empty": 0})
 
 
+def new_ranker(objective, args, trees, metric, **others):
+    """Return an untrained ranker with the options of an example, and others."""
+    options = {
+        "n_estimators": trees,
+        "num_leaves": args.leaves,
+        "learning_rate": args.rate,
+        "eval_metric": metric,
+        "early_stopping_rounds": args.patience,
+        "n_jobs": args.threads,
+        "verbose": False,
+    }
+    return rw.Ranker(objective, **{**options, **others})
+
+
 def in_turn(missing, wanted, results):
     """Yield the missing runs, and a function that prints what a run gave and how long the others will take."""
     print(f"{len(wanted)} runs, {len(wanted) - len(missing)} of them in {results} already")

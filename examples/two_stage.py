@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 from folds import splits
-from runs import finished, keep, pooled, versions
+from runs import finished, keep, new_ranker, pooled, versions
 
 import rankwood as rw
 
@@ -36,19 +36,10 @@ def ranker(objective, seed, args, **params):
     about n times as long as the learning rate says.
     """
     pairs = objective.startswith("bi-")
-    return rw.Ranker(
-        objective,
-        engine="pairtree" if pairs else "lightgbm",
-        n_estimators=args.rounds,
-        num_leaves=args.leaves,
-        learning_rate=args.pair_rate if pairs else args.rate,
-        eval_metric=f"ndcg@{args.k}",
-        early_stopping_rounds=args.patience,
-        random_state=seed,
-        n_jobs=args.threads,
-        verbose=False,
-        **params,
-    )
+    rate = args.pair_rate if pairs else args.rate
+    engine = "pairtree" if pairs else "lightgbm"
+    options = {"engine": engine, "learning_rate": rate, "random_state": seed, **params}
+    return new_ranker(objective, args, args.rounds, f"ndcg@{args.k}", **options)
 
 
 class Study:

@@ -43,6 +43,13 @@ def complaint(result, code=1):
     return err
 
 
+def cases(text):
+    """Return the (command line, part of the message) of each line of a text, which has ` -> ` between them."""
+    return [
+        tuple(part.strip() for part in line.split(" -> ")) for line in text.strip("\n").splitlines()
+    ]
+
+
 def check_refused(call, line, message, code, made, empty):
     """Check the message of a call that goes wrong, and that it changes no file, in `made` or in an `empty` folder."""
     before = {path: path.read_bytes() for path in made.iterdir()}

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import rankwood as rw
-from cli_calls import answer, caller, check_help, check_refused, complaint
+from cli_calls import answer, caller, cases, check_help, check_refused, complaint
 from rankwood.cli import _files, main, train
 from rankwood.data.demo import PARTS, load_demo
 from rankwood.data.synthetic import make_ranking
@@ -343,60 +343,60 @@ def test_remarks_of_an_engine_are_no_output(call, monkeypatch):
 
 # What is refused
 
-WRONG_USE = {
-    "trian x --model m.json": "unknown command 'trian'; did you mean 'train'",
-    "train @train.txt": "--model",
-    "train @train.txt --model m.json --n-estimator 5": "did you mean '--n-estimators'",
-    "train @train.txt --model m.json --n-estimators many": "expected an integer, got 'many'",
-    "train @train.txt --model m.json --n-estimators 0": "expected at least 1, got 0",
-    "train @train.txt --model m.json --param depth": "expected NAME=VALUE, got 'depth'",
-    "train @train.txt --model m.json --param num_leaves=3": "option of its own: --num-leaves",
-    "train @train.txt @valid.txt --model m.json": "unexpected argument",
-    "train @train.txt --model m.json --quiet --verbose": "not allowed with",
-    "predict @m.json": "DATA",
-    "evaluate @test.txt @m.json --ties lucky": "'lucky'",
-    "evaluate @test.txt @m.json --empty 2": "'2'",
-    "--bogus train @train.txt --model m.json": "unknown option '--bogus'",
-    "predict @m.json @test.txt --otput s.txt": "did you mean '--output'",
-    "predict @m.json @test.txt --hepl": "did you mean '--help'",
-}
+WRONG_USE = """
+trian x --model m.json -> unknown command 'trian'; did you mean 'train'
+train @train.txt -> --model
+train @train.txt --model m.json --n-estimator 5 -> did you mean '--n-estimators'
+train @train.txt --model m.json --n-estimators many -> expected an integer, got 'many'
+train @train.txt --model m.json --n-estimators 0 -> expected at least 1, got 0
+train @train.txt --model m.json --param depth -> expected NAME=VALUE, got 'depth'
+train @train.txt --model m.json --param num_leaves=3 -> option of its own: --num-leaves
+train @train.txt @valid.txt --model m.json -> unexpected argument
+train @train.txt --model m.json --quiet --verbose -> not allowed with
+predict @m.json -> DATA
+evaluate @test.txt @m.json --ties lucky -> 'lucky'
+evaluate @test.txt @m.json --empty 2 -> '2'
+--bogus train @train.txt --model m.json -> unknown option '--bogus'
+predict @m.json @test.txt --otput s.txt -> did you mean '--output'
+predict @m.json @test.txt --hepl -> did you mean '--help'
+"""
 
 
-@pytest.mark.parametrize("line", WRONG_USE)
-def test_wrong_use(call, made, tmp_path, line):
-    check_refused(call, line, WRONG_USE[line], 2, made, tmp_path)
+@pytest.mark.parametrize(("line", "message"), cases(WRONG_USE))
+def test_wrong_use(call, made, tmp_path, line, message):
+    check_refused(call, line, message, 2, made, tmp_path)
 
 
-FAILURES = {
-    "train none.txt --model m.json": "none.txt does not exist",
-    "train @train.txt --valid none.txt --model m.json": "none.txt does not exist",
-    "train @train.txt --model m.json --objective lambdarank-ndgc@10": "did you mean 'lambdarank-ndcg' or",
-    "train @train.txt --model m.json --eval-metric ndgc@10": "did you mean 'ndcg'",
-    "train @train.txt --model m.json --param bagging_fractoin=1": "'bagging_fraction'",
-    "train @train.txt --model no/m.json": "there is no directory no",
-    "train @train.txt --model .": "it is a directory",
-    "train @train.txt --model /dev/null": "it is a device",
-    "train @train.txt --model @train.txt": "is read by this command",
-    "train @train.txt --model m.json --features 4": "feature",
-    "predict none.json @test.txt": "none.json can't be read",
-    "predict @m.json none.txt": "none.txt does not exist",
-    "predict @train.txt @test.txt": "not a Rankwood model",
-    "predict @m.json @test.txt --output no/s.txt": "there is no directory no",
-    "predict @m.json @test.txt --output /dev/stdout": "it is a device",
-    "predict @m.json @test.txt --output @test.txt": "is read by this command",
-    "evaluate @test.txt none.txt": "none.txt: No such file or directory.",
-    "evaluate none.txt @m.json": "none.txt does not exist",
-    "evaluate @test.txt @m.json --metric mdcg": "did you mean",
-    "evaluate @test.txt @m.json --metric ndcg@0": "at least 1",
-    "evaluate @test.txt @test.txt": "line 1: expected one score, a number, got '",
-    "objectives lambdarank": "did you mean 'lambdarank-ndcg' or 'lambdarank-bndcg' or",
-    "metrics ndcg(gian=exp)": "did you mean 'gain'?",
-}
+FAILURES = """
+train none.txt --model m.json -> none.txt does not exist
+train @train.txt --valid none.txt --model m.json -> none.txt does not exist
+train @train.txt --model m.json --objective lambdarank-ndgc@10 -> did you mean 'lambdarank-ndcg' or
+train @train.txt --model m.json --eval-metric ndgc@10 -> did you mean 'ndcg'
+train @train.txt --model m.json --param bagging_fractoin=1 -> 'bagging_fraction'
+train @train.txt --model no/m.json -> there is no directory no
+train @train.txt --model . -> it is a directory
+train @train.txt --model /dev/null -> it is a device
+train @train.txt --model @train.txt -> is read by this command
+train @train.txt --model m.json --features 4 -> feature
+predict none.json @test.txt -> none.json can't be read
+predict @m.json none.txt -> none.txt does not exist
+predict @train.txt @test.txt -> not a Rankwood model
+predict @m.json @test.txt --output no/s.txt -> there is no directory no
+predict @m.json @test.txt --output /dev/stdout -> it is a device
+predict @m.json @test.txt --output @test.txt -> is read by this command
+evaluate @test.txt none.txt -> none.txt: No such file or directory.
+evaluate none.txt @m.json -> none.txt does not exist
+evaluate @test.txt @m.json --metric mdcg -> did you mean
+evaluate @test.txt @m.json --metric ndcg@0 -> at least 1
+evaluate @test.txt @test.txt -> line 1: expected one score, a number, got '
+objectives lambdarank -> did you mean 'lambdarank-ndcg' or 'lambdarank-bndcg' or
+metrics ndcg(gian=exp) -> did you mean 'gain'?
+"""
 
 
-@pytest.mark.parametrize("line", FAILURES)
-def test_failures(call, made, tmp_path, line):
-    check_refused(call, shlex.join(shlex.split(line)), FAILURES[line], 1, made, tmp_path)
+@pytest.mark.parametrize(("line", "message"), cases(FAILURES))
+def test_failures(call, made, tmp_path, line, message):
+    check_refused(call, shlex.join(shlex.split(line)), message, 1, made, tmp_path)
 
 
 @pytest.mark.parametrize(

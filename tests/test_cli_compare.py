@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rankwood as rw
-from cli_calls import answer, caller, check_help, check_refused, complaint
+from cli_calls import answer, caller, cases, check_help, check_refused, complaint
 from rankwood.cli import main
 from rankwood.data.synthetic import make_ranking
 from rankwood.data.trec import save_qrels, save_run
@@ -226,48 +226,48 @@ def test_a_narrow_terminal_leaves_effect_sizes_out(call):
 
 # What is refused
 
-WRONG_USE = {
-    "": "FILE",
-    "@near.csv @far.csv --test z": "'z'",
-    "@near.csv @far.csv --alternative up": "'up'",
-    "@near.csv @far.csv --correct fdr": "'fdr'",
-    "@near.csv @far.csv --draws 0": "expected at least 1, got 0",
-    "@near.csv @far.csv --preset mine": "'mine'",
-    "@near.csv @far.csv --formt csv": "did you mean '--format'",
-    "@near.csv @far.csv --movers none": "expected an integer, got 'none'",
-}
+WRONG_USE = """
+ -> FILE
+@near.csv @far.csv --test z -> 'z'
+@near.csv @far.csv --alternative up -> 'up'
+@near.csv @far.csv --correct fdr -> 'fdr'
+@near.csv @far.csv --draws 0 -> expected at least 1, got 0
+@near.csv @far.csv --preset mine -> 'mine'
+@near.csv @far.csv --formt csv -> did you mean '--format'
+@near.csv @far.csv --movers none -> expected an integer, got 'none'
+"""
 
 
-@pytest.mark.parametrize("line", WRONG_USE)
-def test_wrong_use(call, made, tmp_path, line):
-    check_refused(call, line, WRONG_USE[line], 2, made, tmp_path)
+@pytest.mark.parametrize(("line", "message"), cases(WRONG_USE))
+def test_wrong_use(call, made, tmp_path, line, message):
+    check_refused(call, line, message, 2, made, tmp_path)
 
 
-FAILURES = {
-    "@near.csv": "at least two models to compare, got 1",
-    "@data.txt @near.txt": "at least two models to compare, got 1",
-    "@near.csv @far.txt": "far.txt is not a table of queries",
-    "@near.csv @near.csv": "is given twice",
-    "@data.txt none.txt @far.txt": "none.txt: No such file or directory.",
-    "none.txt @near.txt @far.txt": "none.txt does not exist",
-    "@near.txt @far.txt @lost.txt": "near.txt, line 1",
-    "@near.csv @far.csv --baseline nera": "baseline 'nera' is none of the models; did you mean 'near'?",
-    "@near.csv @far.csv --metric p@3": "has no metric 'p@3'",
-    "@data.txt @near.txt @far.txt --metric pq": "metric",
-    "@data.txt @near.txt @data.txt": "is given twice",
-    "@near.csv @far.csv --bounds": "--bounds needs labels",
-    "@near.csv @far.csv --name x": "--name takes NAME=FILE, got 'x'",
-    "@near.csv @far.csv --name x=no.csv": "'no.csv' is none of the models",
-    "@near.csv @far.csv --name x=@near.csv --name x=@far.csv": "the same name",
-    "@near.csv @far.csv --output no/t.md": "there is no directory no",
-    "@near.csv @far.csv --output @near.csv": "is read by this command",
-    "@near.csv @far.csv --output .": "it is a directory",
-}
+FAILURES = """
+@near.csv -> at least two models to compare, got 1
+@data.txt @near.txt -> at least two models to compare, got 1
+@near.csv @far.txt -> far.txt is not a table of queries
+@near.csv @near.csv -> is given twice
+@data.txt none.txt @far.txt -> none.txt: No such file or directory.
+none.txt @near.txt @far.txt -> none.txt does not exist
+@near.txt @far.txt @lost.txt -> near.txt, line 1
+@near.csv @far.csv --baseline nera -> baseline 'nera' is none of the models; did you mean 'near'?
+@near.csv @far.csv --metric p@3 -> has no metric 'p@3'
+@data.txt @near.txt @far.txt --metric pq -> metric
+@data.txt @near.txt @data.txt -> is given twice
+@near.csv @far.csv --bounds -> --bounds needs labels
+@near.csv @far.csv --name x -> --name takes NAME=FILE, got 'x'
+@near.csv @far.csv --name x=no.csv -> 'no.csv' is none of the models
+@near.csv @far.csv --name x=@near.csv --name x=@far.csv -> the same name
+@near.csv @far.csv --output no/t.md -> there is no directory no
+@near.csv @far.csv --output @near.csv -> is read by this command
+@near.csv @far.csv --output . -> it is a directory
+"""
 
 
-@pytest.mark.parametrize("line", FAILURES)
-def test_failures(call, made, tmp_path, line):
-    check_refused(call, line, FAILURES[line], 1, made, tmp_path)
+@pytest.mark.parametrize(("line", "message"), cases(FAILURES))
+def test_failures(call, made, tmp_path, line, message):
+    check_refused(call, line, message, 1, made, tmp_path)
 
 
 def test_bad_files(call):

@@ -9,11 +9,13 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rankwood._core import checks
 from rankwood._core.text import plural
 from rankwood.data.groups import Groups
 from rankwood.data.labels import labels_and_groups
+from rankwood.data.ranking_data import RankingData
 from rankwood.objectives.incoherence import IncoherenceCheck
 from rankwood.objectives.inspection import PairCounter, pair_share, single_use_computer
 from rankwood.objectives.position_weights import cutoff, heat, of_documents, pair_counts
@@ -34,11 +36,11 @@ _PAIR = [
 
 def diagnose(
     objective: Any,
-    y: Any,
-    scores: Any,
+    y: ArrayLike | RankingData,
+    scores: ArrayLike,
     *,
-    qid: Any = None,
-    group: Any = None,
+    qid: ArrayLike | None = None,
+    group: ArrayLike | None = None,
     k: int | None = None,
     missed: str = "code",
     seed: int = 0,

@@ -14,6 +14,7 @@ from rankwood._core.verbs import VERBS
 from rankwood.extend import Slopes, part
 from rankwood.objectives import BothDirections, Graded, Lambda, NoScale, Top, TopMissed
 from rankwood.objectives.parts.labels import Binary
+from small_losses import OF_SCORES
 
 
 @part
@@ -31,17 +32,10 @@ class Visited:
 class Tally:
     """A loss whose curvature counts pairs."""
 
-    def embed(self, score):
-        return score
-
-    def largest_score(self):
-        return 1e9
+    embed, largest_score, factors = OF_SCORES
 
     def pair_derivatives(self, a, b):
         return Slopes(0.0, 0.0, 1.0)
-
-    def factors(self):
-        return 1.0, 1.0
 
 
 def visits(pairs, n, labels=None, y=None):
@@ -200,18 +194,11 @@ class Around:
 
     at: float = 0.0
 
-    def embed(self, score):
-        return score
-
-    def largest_score(self):
-        return 1e9
+    embed, largest_score, factors = OF_SCORES
 
     def pair_derivatives(self, a, b):
         at_a, at_b = abs(a.score - self.at) < 0.5, abs(b.score - self.at) < 0.5
         return Slopes(0.0, 0.0, float(at_a) + float(at_b))
-
-    def factors(self):
-        return 1.0, 1.0
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])

@@ -30,6 +30,7 @@ from rankwood.objectives._kernels.verbs import (
 )
 from rankwood.objectives.families.registry import OBJECTIVES
 from rankwood.objectives.lifted import Bivariate
+from small_losses import OF_SCORES
 
 OWN = [cls for cls in PARTS.values() if cls.__module__.startswith("rankwood.")]
 COMPOSED = [cls for cls in OWN if "._kernels." not in cls.__module__]  # the others are steps
@@ -253,17 +254,10 @@ def test_the_check_for_strangers_finds_what_is_wrong():
     class Steep:
         """A loss whose slope is not that of its loss."""
 
-        def embed(self, score):
-            return score
-
-        def largest_score(self):
-            return 1e9
+        embed, largest_score, factors = OF_SCORES
 
         def pair_derivatives(self, a, b):
             return Slopes(3.0, 0.0, 0.0)
-
-        def factors(self):
-            return 1.0, 1.0
 
         def loss(self, difference):
             return difference

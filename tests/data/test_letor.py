@@ -345,14 +345,14 @@ def test_gzip_is_known_by_its_bytes(file):
 
 def test_a_file_that_changes_while_read_is_refused(file, monkeypatch):
     path = file("0 qid:1 1:1\n")
-    fill = _letor_blocks.Blocks.fill
+    fill = _letor_blocks.BlockReader.fill
 
     def late(self, buf):
         with open(path, "a") as more:
             more.write("0 qid:1 1:1\n")
         return fill(self, buf)
 
-    monkeypatch.setattr(_letor_blocks.Blocks, "fill", late)
+    monkeypatch.setattr(_letor_blocks.BlockReader, "fill", late)
     with pytest.raises(InputError, match="changed while it was read"):
         read_letor(path)
 
@@ -472,7 +472,7 @@ def test_a_matrix_that_would_not_fit_is_refused(file, monkeypatch):
 def asked(monkeypatch):
     """Sizes of what a reader asks for: pages, and columns of what each thread needs."""
     sizes = []
-    pages, clear = _letor_read.allocate_pages, _letor_read.Scratch.clear
+    pages, clear = _letor_read.allocate_pages, _letor_read.ParseScratch.clear
 
     def noted_pages(count, dtype):
         sizes.append(count)
@@ -483,7 +483,7 @@ def asked(monkeypatch):
         return clear(self, width)
 
     monkeypatch.setattr(_letor_read, "allocate_pages", noted_pages)
-    monkeypatch.setattr(_letor_read.Scratch, "clear", noted_clear)
+    monkeypatch.setattr(_letor_read.ParseScratch, "clear", noted_clear)
     return sizes
 
 

@@ -30,7 +30,7 @@ def lists(seed=0, queries=25, features=5):
 
 def run(data, rounds=1, valid=None, **params):
     """Train with squared distances from label differences; return the engine, the gradients and the scores seen."""
-    task = base.Task(data, data.groups, valid, rw.objective("bi-ranknet"), rounds)
+    task = base.TrainingTask(data, data.groups, valid, rw.objective("bi-ranknet"), rounds)
     engine, layout, seen = base.start("pairtree", params, task), PairLayout(data.groups.ptr), []
 
     def gradients(scores):

@@ -292,7 +292,7 @@ def test_best_round_of_trees_that_can_not_be_cut_off(data, valid, params):
 
 def test_parameters_mean_what_they_say(data):
     def used(**params):
-        return small("queryrmse", n_estimators=2, **params).fit(data).model_._loaded()[0]
+        return small("queryrmse", n_estimators=2, **params).fit(data).model_.loaded()[0]
 
     assert used(num_leaves=9).get_all_params()["depth"] == 4
     assert used(num_leaves=9, max_depth=2).get_all_params()["depth"] == 2
@@ -339,7 +339,7 @@ def test_an_interrupt_keeps_the_trees_so_far(data, valid, monkeypatch):
         ranker.fit(data, valid=valid)
     rounds = ranker.best_iteration_
     assert 30 <= rounds <= len(ranker.history_["ndcg@10"]) + 1
-    assert ranker.model_._loaded()[0].tree_count_ == rounds
+    assert ranker.model_.loaded()[0].tree_count_ == rounds
     same = small("yetirank", n_estimators=rounds).fit(data)
     np.testing.assert_array_equal(same.predict(valid), ranker.predict(valid))
     assert not any(t.name == "catboost" for t in threading.enumerate())

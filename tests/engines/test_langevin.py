@@ -10,7 +10,7 @@ from catboost import CatBoost, Pool
 
 import rankwood as rw
 from conftest import random_lists
-from rankwood.engines.base import Task
+from rankwood.engines.base import TrainingTask
 from rankwood.engines.lightgbm import engine
 from rankwood.engines.lightgbm.langevin import Langevin, parse
 from rankwood.objectives.gradients import GradientComputer
@@ -22,7 +22,9 @@ RATE, STEP = 0.6, 0.3
 def start(X, y, rounds, valid=None, **params):
     """An engine whose gradients the test makes itself."""
     train = rw.RankingData(X, y, group=[len(y)])
-    task = Task(train=train, groups=train.groups, valid=valid, objective=None, rounds=rounds)
+    task = TrainingTask(
+        train=train, groups=train.groups, valid=valid, objective=None, rounds=rounds
+    )
     params = {"learning_rate": STEP, "num_leaves": 7, "n_jobs": 1, **params}
     return engine.start(params, task)
 

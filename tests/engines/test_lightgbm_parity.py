@@ -9,6 +9,7 @@ import pytest
 import rankwood as rw
 from conftest import random_lists
 from rankwood.extend import Slopes, part
+from small_losses import OF_SCORES
 
 PARAMS = {"learning_rate": 0.1, "num_leaves": 15, "min_child_samples": 20}
 
@@ -17,11 +18,7 @@ PARAMS = {"learning_rate": 0.1, "num_leaves": 15, "min_child_samples": 20}
 class TabledLogistic:
     """LightGBM's sigmoid: a table of 2^20 steps on [-25, 25], read at the left edge of a step."""
 
-    def embed(self, score):
-        return score
-
-    def largest_score(self):
-        return 1e9
+    embed, largest_score, factors = OF_SCORES
 
     def pair_derivatives(self, a, b):
         step = 50.0 / 1048576.0
@@ -30,9 +27,6 @@ class TabledLogistic:
         below = 1.0 / (1.0 + np.exp(np.floor((25.0 - d) / step) * step - 25.0))
         p = above if a.label > b.label else below
         return Slopes(above, below, p * (1.0 - p))
-
-    def factors(self):
-        return 1.0, 1.0
 
 
 def ours(objective, X, y, sizes):

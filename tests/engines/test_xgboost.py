@@ -91,7 +91,7 @@ def test_best_round_is_kept_to_the_bit(rng, tmp_path):
     curve = ranker.history_["ndcg@10"]
     assert ranker.best_iteration_ == int(np.argmax(curve)) + 1 == len(curve) - 5 < 195
     assert ranker.score(valid) == max(curve)
-    assert ranker.model_._loaded().num_boosted_rounds() == ranker.best_iteration_
+    assert ranker.model_.loaded().num_boosted_rounds() == ranker.best_iteration_
     ranker.save(tmp_path / "m.json")
     again = rw.Ranker.load(tmp_path / "m.json")
     assert again.predict(valid).tobytes() == ranker.predict(valid).tobytes()
@@ -100,9 +100,9 @@ def test_best_round_is_kept_to_the_bit(rng, tmp_path):
 
 def test_parameters_mean_what_they_say(data):
     model = small(num_leaves=5, random_state=3, n_estimators=3, gamma=0.01).fit(data).model_
-    for tree in model._loaded().get_dump():
+    for tree in model.loaded().get_dump():
         assert tree.count("leaf=") <= 5
-    deep = small(num_leaves=64, max_depth=2, n_estimators=2).fit(data).model_._loaded()
+    deep = small(num_leaves=64, max_depth=2, n_estimators=2).fit(data).model_.loaded()
     assert all(tree.count("leaf=") <= 4 for tree in deep.get_dump())
     plain = small().fit(data).predict(data)
     changes = {"reg_lambda": 5.0, "reg_alpha": 0.5, "subsample": 0.5, "colsample_bytree": 0.4}

@@ -1,10 +1,18 @@
 """Every name with the oracle's pairs, and the kernel in plain Python, so that all of them are cheap to check."""
 
+from hypothesis import strategies as st
+
 import naive_metrics
 import naive_objectives as naive
 from rankwood.testing import interpreted
 
-__all__ = ["ORACLE", "interpreted"]
+__all__ = ["ORACLE", "interpreted", "one_query"]
+
+
+def one_query(longest):
+    """Return a strategy of lists of (label, score)."""
+    document = st.tuples(st.integers(0, 4), st.floats(-3, 3).map(lambda x: round(x, 1)))
+    return st.lists(document, min_size=1, max_size=longest)
 
 
 def loss2(mu, rho=0.0, binary=False, shifted=False):

@@ -15,7 +15,7 @@ import naive_metrics
 import naive_objectives
 import naive_yeti
 import rankwood as rw
-from objectives.oracle import ORACLE, interpreted
+from objectives.oracle import ORACLE, interpreted, one_query
 from rankwood import InputError
 from rankwood._core.rng import mix, round_state
 from rankwood.data.groups import group_rows
@@ -102,16 +102,13 @@ NEIGHBOURS = {
     "yetiloss-p@{k}": by_change(naive_metrics.p, two),
     "yetiloss-arpk@{k}": arpk,
 }
-one_query = st.lists(
-    st.tuples(st.integers(0, 4), st.floats(-3, 3).map(lambda x: round(x, 1))),
-    max_size=12,
-    min_size=1,
-)
 
 
 @pytest.mark.parametrize("text", NEIGHBOURS)
 @settings(max_examples=20)
-@given(one_query, st.sampled_from([1, 2, 3, 5, 20]), st.sampled_from([1, 2, 3, None]), st.randoms())
+@given(
+    one_query(12), st.sampled_from([1, 2, 3, 5, 20]), st.sampled_from([1, 2, 3, None]), st.randoms()
+)
 def test_mean_over_rankings_equals_the_oracle(text, query, k, h, random):
     y, s = [q[0] for q in query], [q[1] for q in query]
     rankings = [random.sample(range(len(y)), len(y)) for _ in range(3)]
@@ -134,7 +131,7 @@ def scores_of(ranking):
 
 @pytest.mark.parametrize("text", ORACLE)
 @settings(max_examples=5)
-@given(one_query, st.sampled_from([1, 2, 3]), st.booleans(), st.randoms())
+@given(one_query(12), st.sampled_from([1, 2, 3]), st.booleans(), st.randoms())
 def test_noise_on_any_pairwise_objective(text, query, k, norm, random):
     y, s = [q[0] for q in query], [q[1] for q in query]
     rankings = [random.sample(range(len(y)), len(y)) for _ in range(2)]
@@ -210,7 +207,7 @@ def test_compiled_equals_interpreted(rng):
 
 
 @settings(max_examples=30)
-@given(one_query, st.integers(1, 5))
+@given(one_query(12), st.integers(1, 5))
 def test_neighbours_one_by_one_or_in_vectors(query, h):
     """A band is visited where it is, with two classes too; with look-ups it is visited anchor by anchor."""
     y, s = [min(q[0], 1) for q in query], [q[1] for q in query]

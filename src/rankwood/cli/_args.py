@@ -79,7 +79,12 @@ def add_number(
     group: Any, option: str, text: str, *, low: int = 1, default: int | None = None
 ) -> None:
     """Add an option whose value is an integer of at least `low`."""
-    group.add_argument(option, type=at_least(low), default=default, metavar="N", help=text)
+    group.add_argument(option, type=integer_at_least(low), default=default, metavar="N", help=text)
+
+
+def add_file(parser: argparse.ArgumentParser, name: str, text: str) -> None:
+    """Add a positional argument, the name of a file."""
+    parser.add_argument(name, metavar=name.upper(), help=text)
 
 
 def add_names(group: Any, option: str, text: str) -> None:
@@ -124,7 +129,7 @@ def verbosity(args: argparse.Namespace) -> bool | None:
     return False if args.quiet else True if args.verbose else None
 
 
-def at_least(low: int) -> Callable[[str], int]:
+def integer_at_least(low: int) -> Callable[[str], int]:
     """Return a converter from text to integers that are not below `low`."""
 
     def convert(text: str) -> int:

@@ -87,7 +87,7 @@ def check_compatible(labels: str, file: str) -> str | None:
     return first
 
 
-class Source:
+class FileEvaluator:
     """Evaluates files against one file of labels, which is read once for each way of reading it."""
 
     def __init__(self, labels: str | None, args: argparse.Namespace) -> None:

@@ -117,7 +117,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         _files.check_output(args.output, args.files)
     if args.bounds and labels is None:
         raise InputError("--bounds needs labels: give a LETOR file or judgments before the tables.")
-    source = _models.Source(labels, args)
+    source = _models.FileEvaluator(labels, args)
     evaluations = {}
     for name, file in names.items():
         with _show.status(f"Evaluating {file}"):
@@ -149,7 +149,7 @@ def _compare(
     args: argparse.Namespace,
     evaluations: dict[str, Evaluation],
     metrics: list[str] | None,
-    source: _models.Source,
+    source: _models.FileEvaluator,
 ) -> Comparison:
     return compare(
         evaluations,

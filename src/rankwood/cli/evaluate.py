@@ -32,16 +32,10 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
     """Add the command and its arguments."""
     about = "Evaluate scores or a model on a LETOR file, or a TREC run by its judgments."
     parser = _args.command(commands, "evaluate", about, _EXAMPLE, run, show)
-    parser.add_argument(
-        "data",
-        metavar="DATA",
-        help="LETOR file with labels, or TREC judgments (qid 0 doc label); plain or gzipped",
-    )
-    parser.add_argument(
-        "scores",
-        metavar="SCORES",
-        help="file with one score per line (- for standard input), model file, or TREC run",
-    )
+    text = "LETOR file with labels, or TREC judgments (qid 0 doc label); plain or gzipped"
+    _args.add_file(parser, "data", text)
+    text = "file with one score per line (- for standard input), model file, or TREC run"
+    _args.add_file(parser, "scores", text)
     text = "metric, see rankwood metrics; may be repeated (default: ndcg@10)"
     _args.add_names(parser, "--metric", text)
     _args.add_metric_rules(parser)
@@ -58,7 +52,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     if args.per_query is not None:
         _files.check_output(args.per_query, [args.data, args.scores])
     with _show.status(f"Evaluating {args.scores}"):
-        data, ev = _models.Source(args.data, args).evaluate(args.scores, metrics)
+        data, ev = _models.FileEvaluator(args.data, args).evaluate(args.scores, metrics)
     if args.per_query is not None:
         ev.to_csv(args.per_query)
     return {

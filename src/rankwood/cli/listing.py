@@ -44,7 +44,10 @@ def add_objectives(commands: _args.Commands) -> argparse.ArgumentParser:
     )
     group.add_argument("--output", metavar="DIR", help="where the two files go (default: here)")
     group.add_argument(
-        "--documents", type=_args.at_least(2), metavar="N", help="length of the list (default: 10)"
+        "--documents",
+        type=_args.integer_at_least(2),
+        metavar="N",
+        help="length of the list (default: 10)",
     )
     return parser
 

@@ -22,8 +22,8 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
         "Predict a score for each document of a LETOR file, one per line in the order of the file."
     )
     parser = _args.command(commands, "predict", about, _EXAMPLE, run, show)
-    parser.add_argument("model", metavar="MODEL", help="model file written by rankwood train")
-    parser.add_argument("data", metavar="DATA", help="LETOR file, plain or gzipped")
+    _args.add_file(parser, "model", "model file written by rankwood train")
+    _args.add_file(parser, "data", "LETOR file, plain or gzipped")
     parser.add_argument(
         "--output", metavar="FILE", help="file to write scores to (default: standard output)"
     )

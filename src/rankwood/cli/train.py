@@ -27,14 +27,14 @@ rankwood train train.txt --model m.json --record effective_pairs --record-file r
 """
 #: Parameters of Ranker that have an option of their own: type, default and help.
 TUNING: dict[str, tuple[Any, Any, str]] = {
-    "n_estimators": (_args.at_least(1), 100, "largest number of trees"),
+    "n_estimators": (_args.integer_at_least(1), 100, "largest number of trees"),
     "learning_rate": (
         float,
         None,
         "weight of each tree (default: 0.1, but 0.01 for objectives bi-NAME)",
     ),
-    "num_leaves": (_args.at_least(2), 31, "largest number of leaves of a tree"),
-    "min_child_samples": (_args.at_least(0), 20, "smallest number of documents in a leaf"),
+    "num_leaves": (_args.integer_at_least(2), 31, "largest number of leaves of a tree"),
+    "min_child_samples": (_args.integer_at_least(0), 20, "smallest number of documents in a leaf"),
 }
 # Parameters that other options set, so that `--param` refuses them.
 _OTHER_OPTIONS = {
@@ -48,14 +48,13 @@ _OTHER_OPTIONS = {
     "verbose": "--verbose or --quiet",
     **{name: "--" + name.replace("_", "-") for name in TUNING},
 }
-# Parameters for which "none" is one of the values, not the absence of a value.
 
 
 def add(commands: _args.Commands) -> argparse.ArgumentParser:
     """Add the command and its arguments."""
     about = "Train a model on a LETOR file."
     parser = _args.command(commands, "train", about, _EXAMPLE, run, show)
-    parser.add_argument("train", metavar="TRAIN", help="LETOR file to train on, plain or gzipped")
+    _args.add_file(parser, "train", "LETOR file to train on, plain or gzipped")
     parser.add_argument("--model", required=True, metavar="FILE", help="file to write the model to")
     parser.add_argument("--valid", metavar="FILE", help="LETOR file for early stopping")
     _args.add_verbosity(parser)
@@ -99,7 +98,7 @@ def _add_stopping(group: Any) -> None:
     )
     group.add_argument(
         "--early-stopping-rounds",
-        type=lambda text: None if text == "none" else _args.at_least(1)(text),
+        type=lambda text: None if text == "none" else _args.integer_at_least(1)(text),
         default=50,
         metavar="N",
         help="stop after N rounds without a better value of the first metric, or none to train all trees (default: 50)",

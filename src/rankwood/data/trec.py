@@ -2,7 +2,6 @@
 
 import gzip
 import os
-import zlib
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -11,15 +10,14 @@ import numpy as np
 from rankwood._core import checks
 from rankwood._core.checks import InputError
 from rankwood._core.text import plural
+from rankwood.data.file_errors import GZIP, READ_ERRORS, Path
 from rankwood.data.groups import Groups, group_rows
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.trec_lines import (
-    GZIP,
-    Path,
     check_once,
     check_pairs,
     is_number,
-    numbers,
+    number_column,
     read_rows,
     save_lines,
     single_words,
@@ -31,10 +29,8 @@ class Qrels(NamedTuple):
 
     Attributes
     ----------
-    qid, doc : list of str
-        The query id and the document id of each judgment.
-    label : array
-        Its label.
+    qid, doc, label : list of str, list of str, array
+        The query id, the document id and the label of each judgment.
     """
 
     qid: list[str]
@@ -84,18 +80,22 @@ def load_qrels(path: Path) -> Qrels:
     -------
     Qrels
 
+    Raises
+    ------
+    InputError
+        If the file can't be read, or a line is not a judgment or repeats one.
+
     Examples
     --------
-    >>> import tempfile, os
-    >>> name = os.path.join(tempfile.mkdtemp(), "qrels.txt")
-    >>> with open(name, "w") as file:
-    ...     size = file.write("q1 0 A 2\nq1 0 B 0\n")
-    >>> load_qrels(name)
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "qrels.txt")
+    >>> size = file.write_text("q1 0 A 2\nq1 0 B 0\n")
+    >>> load_qrels(file)
     Qrels(2 judgments, 1 query)
     """
     name = os.fsdecode(path)
     rows = read_rows(name, "judgments", ("qid", "0", "doc", "label"))
-    label = numbers(name, rows, 3, "label")
+    label = number_column(name, rows, 3, "label")
     check_once(name, rows, "judged")
     return Qrels([row[0] for row in rows], [row[2] for row in rows], label)
 
@@ -107,25 +107,28 @@ def load_run(path: Path) -> Run:
 
     Parameters
     ----------
-    path : str or path
-        The file.
+    path : as in `load_qrels`
 
     Returns
     -------
     Run
 
+    Raises
+    ------
+    InputError
+        If the file can't be read, or a line is not a result or repeats a document.
+
     Examples
     --------
     >>> import tempfile, os
     >>> name = os.path.join(tempfile.mkdtemp(), "run.txt")
-    >>> with open(name, "w") as file:
-    ...     size = file.write("q1 Q0 B 1 0.9 bm25\nq1 Q0 A 2 0.3 bm25\n")
+    >>> save_run((["q1", "q1"], ["A", "B"]), [0.3, 0.9], name, tag="bm25")
     >>> load_run(name)
     Run('bm25', 2 documents, 1 query)
     """
     name = os.fsdecode(path)
     rows = read_rows(name, "a run", ("qid", "Q0", "doc", "rank", "score", "tag"))
-    score = numbers(name, rows, 4, "score")
+    score = number_column(name, rows, 4, "score")
     check_once(name, rows, "ranked")
     return Run([row[0] for row in rows], [row[2] for row in rows], score, rows[0][5])
 
@@ -254,7 +257,7 @@ def looks_like(path: Path) -> str | None:
             file.seek(0)
             source: Any = gzip.GzipFile(fileobj=file) if start == GZIP else file
             words = source.readline(4096).decode("utf-8-sig", "replace").split()
-    except (OSError, EOFError, zlib.error):
+    except READ_ERRORS:
         return None
     if len(words) == 4 and not words[1].startswith("qid:") and is_number(words[3]):
         return "qrels"

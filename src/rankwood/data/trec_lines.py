@@ -3,16 +3,13 @@
 import gzip
 import math
 import os
-import zlib
 from collections.abc import Iterable
 
 import numpy as np
 
 from rankwood._core.atomic import replacing
 from rankwood._core.checks import InputError
-
-Path = str | os.PathLike[str]
-GZIP = b"\x1f\x8b"  # how compressed files begin
+from rankwood.data.file_errors import GZIP, READ_ERRORS, Path, unreadable, unwritable
 
 
 def is_number(word: str) -> bool:
@@ -45,18 +42,13 @@ def _read_text(path: str, what: str) -> str:
         return (gzip.decompress(raw) if raw[:2] == GZIP else raw).decode("utf-8-sig")
     except FileNotFoundError:
         raise InputError(f"{path} does not exist, expected a file of {what}.") from None
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(
-            f"{path} starts like a gzip file but can't be decompressed ({error}), expected a complete "
-            "gzip file: copy or download it again."
-        ) from None
-    except OSError as error:
-        raise InputError(f"{path} can't be read: {error.strerror or error}.") from None
+    except READ_ERRORS as error:
+        raise unreadable(path, error) from None
     except UnicodeDecodeError:
         raise InputError(f"{path} is a binary file, expected {what} as text.") from None
 
 
-def numbers(path: str, rows: list[list[str]], column: int, name: str) -> np.ndarray:
+def number_column(path: str, rows: list[list[str]], column: int, name: str) -> np.ndarray:
     """Return a column of words as finite numbers."""
     try:
         values = [float(row[column]) for row in rows]
@@ -113,7 +105,4 @@ def save_lines(path: Path, lines: Iterable[str]) -> None:
             # Without name and time, the same data give the same bytes.
             file.write(gzip.compress(raw, mtime=0) if name.endswith(".gz") else raw)
     except OSError as error:
-        raise InputError(
-            f"{name} can't be written ({error.strerror or error}), expected a name in a directory "
-            "that exists and may be written to."
-        ) from error
+        raise unwritable(name, error) from error

@@ -1,5 +1,6 @@
 """What the rest of the package knows of an engine: it grows trees for an objective, round by round."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
@@ -17,7 +18,7 @@ from rankwood.objectives.units import Unit, unit_of
 Gradients = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
-class Task(NamedTuple):
+class TrainingTask(NamedTuple):
     """What to learn; an engine that takes gradients needs no more of it than the data."""
 
     train: RankingData
@@ -48,6 +49,29 @@ class Model(Protocol):
 
     def importances(self) -> np.ndarray:
         """Return the total gain of the splits on each feature."""
+
+
+class TextModel(ABC):
+    """A `Model` whose text is its whole state; the engine's own object is read from it on first use."""
+
+    needs_groups = False
+    _booster: Any = None
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"text": self.text, "_booster": None}
+
+    def loaded(self) -> Any:
+        """Return the engine's own object."""
+        if self._booster is None:
+            self._booster = self._read()
+        return self._booster
+
+    @abstractmethod
+    def _read(self) -> Any:
+        """Return the engine's own object, read from the text."""
 
 
 class Engine(Protocol):
@@ -168,7 +192,7 @@ def check_columns(params: dict[str, Any], data: RankingData) -> None:
         columns_of(params["differences"], data.feature_names, data.n_features)
 
 
-def start(name: str, params: dict[str, Any], task: Task) -> Engine:
+def start(name: str, params: dict[str, Any], task: TrainingTask) -> Engine:
     """Begin a training run."""
     engine: Engine = find(name).start(params, task)
     return engine

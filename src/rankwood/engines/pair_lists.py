@@ -9,7 +9,7 @@ from rankwood.data.groups import Groups
 from rankwood.data.listwise_features import base_features
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import _parameters
-from rankwood.engines.base import Task
+from rankwood.engines.base import TrainingTask
 from rankwood.engines.pairtree.binning import as_float32
 from rankwood.engines.pairtree.pair_layout import PairLayout
 
@@ -49,7 +49,7 @@ class Lists:
         return scores
 
 
-def lists_of(task: Task) -> tuple[Lists, Lists | None]:
+def lists_of(task: TrainingTask) -> tuple[Lists, Lists | None]:
     """Return the training lists, and the validation lists, none of which need have two documents."""
     if task.groups.sizes.max(initial=0) < 2:
         raise checks.InputError("no query has two documents: there are no pairs to learn from.")

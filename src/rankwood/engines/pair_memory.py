@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood._core.memory import available
-from rankwood.engines.base import Task
+from rankwood.engines.base import TrainingTask
 
 _BYTES_PER_BIN = 16  # of a histogram
 _MARGIN = 1.1  # for what the estimates leave out
@@ -33,7 +33,7 @@ class Size(NamedTuple):
         return 2 * self.features + self.differences
 
 
-def size_of(task: Task, differences: int) -> Size:
+def size_of(task: TrainingTask, differences: int) -> Size:
     """Return the size of a task, without making any of its pairs."""
     features, valid = task.train.n_features, task.valid
     documents = len(task.train) + (0 if valid is None else len(valid))

@@ -11,22 +11,17 @@ import numpy as np
 from rankwood._core import checks, threads
 from rankwood.data.groups import Groups
 from rankwood.engines import _errors, _parameters
-from rankwood.engines.base import Gradients, Task
+from rankwood.engines.base import Gradients, TextModel, TrainingTask
 from rankwood.engines.lightgbm import langevin
 
 with _parameters.passive_threads():
     import xgboost as xgb
 
 #: Parameters that engines share, and their names in XGBoost.
+_SAME = "learning_rate max_depth min_child_weight reg_alpha reg_lambda subsample colsample_bytree"
 _SHARED = {
-    "learning_rate": "learning_rate",
+    **{name: name for name in _SAME.split()},
     "num_leaves": "max_leaves",
-    "max_depth": "max_depth",
-    "min_child_weight": "min_child_weight",
-    "reg_alpha": "reg_alpha",
-    "reg_lambda": "reg_lambda",
-    "subsample": "subsample",
-    "colsample_bytree": "colsample_bytree",
     "random_state": "seed",
     "n_jobs": "nthread",
 }
@@ -94,7 +89,7 @@ _plain_errors = _errors.plain_errors(
 class XGBoostEngine:
     """One training run of XGBoost."""
 
-    def __init__(self, params: dict[str, Any], task: Task) -> None:
+    def __init__(self, params: dict[str, Any], task: TrainingTask) -> None:
         params = dict(params)
         self.keeps_rounds = params.get("booster", "gbtree") == "gbtree"
         columns = _parameters.whole(params.pop("categorical_feature", None), task.train)
@@ -138,23 +133,14 @@ class XGBoostEngine:
         return XGBoostModel(first.save_raw("json").decode())
 
 
-class XGBoostModel:
-    """A trained XGBoost ensemble; its text, JSON, is its whole state."""
-
-    needs_groups = False
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._booster: xgb.Booster | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"text": self.text, "_booster": None}
+class XGBoostModel(TextModel):
+    """A trained XGBoost ensemble; its text is JSON."""
 
     def predict(
         self, X: Any, groups: Groups | None = None, n_jobs: int | None = None
     ) -> np.ndarray:
         """Return one score per row."""
-        booster = self._loaded()
+        booster = self.loaded()
         booster.set_param({"nthread": threads.threads(n_jobs)})
         with _plain_errors("predict"):
             scores = booster.inplace_predict(_parameters.dense(X), predict_type="margin")
@@ -162,18 +148,15 @@ class XGBoostModel:
 
     def importances(self) -> np.ndarray:
         """Return the total gain of the splits on each feature."""
-        booster = self._loaded()
+        booster = self.loaded()
         gained = booster.get_score(importance_type="total_gain")
         return np.array([gained.get(f"f{i}", 0.0) for i in range(booster.num_features())])
 
-    def _loaded(self) -> Any:
-        """Return the booster, which is read from the text on first use."""
-        if self._booster is None:
-            self._booster = xgb.Booster(model_file=bytearray(self.text.encode()))
-        return self._booster
+    def _read(self) -> Any:
+        return xgb.Booster(model_file=bytearray(self.text.encode()))
 
 
-def start(params: dict[str, Any], task: Task) -> XGBoostEngine:
+def start(params: dict[str, Any], task: TrainingTask) -> XGBoostEngine:
     """Begin a training run; parameters have the shared names or XGBoost's own."""
     return XGBoostEngine(translate(params), task)
 
@@ -187,7 +170,7 @@ def load(text: str) -> XGBoostModel:
     """Return the model that `text` holds, or raise if XGBoost can't read it."""
     model = XGBoostModel(text)
     with _plain_errors("read the model"):
-        model._loaded()
+        model.loaded()
     return model
 
 

@@ -20,6 +20,7 @@ from rankwood.objectives.parts.catboost_weights import (
 from rankwood.objectives.parts.labels import Binary, Graded
 from rankwood.objectives.parts.losses import Logistic
 from rankwood.objectives.parts.missed import TopMissed
+from rankwood.objectives.parts.ndcg_loss import NDCGLoss1, NDCGLoss2
 from rankwood.objectives.parts.noise import GaussianNoise, LogisticNoise, NoNoise
 from rankwood.objectives.parts.pairs import (
     AcrossCutoff,
@@ -35,8 +36,6 @@ from rankwood.objectives.parts.scales import Log2Sum, NoScale
 from rankwood.objectives.parts.weights import (
     ByDistance,
     LabelGap,
-    NDCGLoss1,
-    NDCGLoss2,
     Scaled,
     Sum,
     Swap,

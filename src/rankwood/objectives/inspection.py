@@ -19,6 +19,7 @@ from rankwood.objectives._kernels.verbs import Weight, weight, weight_above
 from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.parts import weights
+from rankwood.objectives.parts.ndcg_loss import NDCGLoss2
 from rankwood.objectives.parts.scales import NoScale
 from rankwood.objectives.parts.weights import Uniform
 from rankwood.objectives.units import base_of, has_pair_set
@@ -94,7 +95,7 @@ def _certain(weight: Any) -> bool:
         return _certain(weight.first) or (weight.mu > 0 and _certain(weight.second))
     if isinstance(weight, (weights.Scaled, weights.ByDistance)):
         return _certain(weight.base)
-    if isinstance(weight, (weights.Swap, weights.NDCGLoss2)):
+    if isinstance(weight, (weights.Swap, NDCGLoss2)):
         # Gains grow with labels, and discounts without a cutoff fall with every rank.
         return isinstance(weight.metric, (DCG, NDCG)) and weight.metric.k is None
     return isinstance(weight, (Uniform, weights.LabelGap, weights.WinnerLabel))

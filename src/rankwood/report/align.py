@@ -49,7 +49,7 @@ def align_one(table: Aligned, name: str, evaluation: Evaluation) -> np.ndarray:
     return _values(table.models[0], table.ids.tolist(), name, evaluation, table.metrics)
 
 
-def direction(metric: str) -> int:
+def better_sign(metric: str) -> int:
     """Return 1 if higher values of a metric are better, -1 if lower ones are; unknown metrics count as the former."""
     try:
         part = metric_part(metric)

@@ -9,7 +9,7 @@ import numpy as np
 from rankwood import stats
 from rankwood._core import checks
 from rankwood.metrics.evaluation import Evaluation
-from rankwood.report.align import Aligned, align, align_one, direction
+from rankwood.report.align import Aligned, align, align_one, better_sign
 from rankwood.report.columns import MEAN, TEST, structured
 from rankwood.report.comparison import Comparison
 from rankwood.report.presets import INTERVALS, resolve
@@ -124,7 +124,7 @@ def compare(
             f"there are letters for {len(LETTERS)} models, got {len(table.models)}; use marks='stars'."
         )
     rules["baseline"] = _baseline(baseline, table.models)
-    better = {name: direction(name) for name in table.metrics}
+    better = {name: better_sign(name) for name in table.metrics}
     tests = _tests(table, rules, better, n_jobs)
     bound_values = {} if bounds is None else _bounds(table, bounds, n_jobs)
     means = _means(table, bound_values)

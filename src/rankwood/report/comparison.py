@@ -224,7 +224,8 @@ class Comparison:
 
         Parameters
         ----------
-        path : as in `to_markdown`
+        path : path, optional
+            A file to write the text to as well.
 
         Returns
         -------

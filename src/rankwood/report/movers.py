@@ -8,7 +8,7 @@ from rankwood import stats
 from rankwood._core import checks
 from rankwood.metrics.evaluation import Evaluation
 from rankwood.report import html, render
-from rankwood.report.align import align, check_name, direction
+from rankwood.report.align import align, better_sign, check_name
 from rankwood.report.table import Cell, Table
 
 
@@ -206,7 +206,7 @@ def worst(
     metric = names[0] if metric is None else check_name("metric", metric, names)
     values = evaluation.per_query[metric]
     kept = np.flatnonzero(~np.isnan(values))
-    order = kept[np.argsort(direction(metric) * values[kept], kind="stable")[:top]]
+    order = kept[np.argsort(better_sign(metric) * values[kept], kind="stable")[:top]]
     ids = evaluation.per_query["qid"]
     rows = np.empty(order.size, [("qid", ids.dtype), ("value", float)])
     rows["qid"], rows["value"] = ids[order], values[order]

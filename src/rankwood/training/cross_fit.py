@@ -47,7 +47,7 @@ def cross_fit(
     start = perf_counter()
     rankers: list[Any] = []
     streams = (Stream.TRAIN, Stream.VALID)
-    fold_of = [random_folds(data, folds, seed, streams[i]) for i, data in enumerate(sets)]
+    fold_of = [cross_fit_folds(data, folds, seed, streams[i]) for i, data in enumerate(sets)]
     scores = [np.empty(len(data)) for data in sets]
     with bar(folds, "First stage", verbose) as advance:
         for i in range(folds):
@@ -66,14 +66,14 @@ def cross_fit(
 
 def score_unseen(rankers: list[Any], data: RankingData, seed: int) -> np.ndarray:
     """Score queries that no model was trained on: they are split into folds too, and model i scores fold i."""
-    fold = random_folds(data, len(rankers), seed, Stream.UNSEEN)
+    fold = cross_fit_folds(data, len(rankers), seed, Stream.UNSEEN)
     scores = np.empty(len(data))
     for i, ranker in enumerate(rankers):
         _score_queries(ranker, data, fold == i, scores)
     return scores
 
 
-def random_folds(data: RankingData, folds: int, seed: int, stream: Stream) -> np.ndarray:
+def cross_fit_folds(data: RankingData, folds: int, seed: int, stream: Stream) -> np.ndarray:
     """Return a random fold for each query; the sizes of two folds differ by one query at most."""
     queries = np.arange(data.groups.ids.size)
     return generator(seed, int(stream)).permutation(queries % folds)

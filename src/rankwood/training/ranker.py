@@ -192,7 +192,7 @@ class Ranker(RankingEstimator):
         )
         recorder = Recorder(self.record, computer, train.y, groups)
         stopping = EarlyStopping(self.eval_metric, self.early_stopping_rounds, valid, self.n_jobs)
-        task = base.Task(train, groups, valid, objective, rounds, bool(recorder.curves))
+        task = base.TrainingTask(train, groups, valid, objective, rounds, bool(recorder.curves))
         engine = base.start(self.engine, engine_params(self), task)
         if valid is not None and stopping.patience is not None and not engine.keeps_rounds:
             raise checks.InputError(

@@ -8,6 +8,7 @@ import numpy as np
 
 from rankwood._core.atomic import replacing
 from rankwood._core.checks import InputError, at_least
+from rankwood.data.file_errors import Path, unwritable
 from rankwood.data.letor import cache as _cache
 from rankwood.data.letor.join import Letor
 from rankwood.data.letor.read import Options, read_file
@@ -15,8 +16,6 @@ from rankwood.data.letor.write import chunks
 from rankwood.data.ranking_data import RankingData
 
 __all__ = ["Letor", "load_letor", "read_letor", "save_letor"]
-
-Path = str | os.PathLike[str]
 
 
 def load_letor(
@@ -136,10 +135,7 @@ def save_letor(data: RankingData, path: Path, *, sparse: bool = False) -> None:
         with replacing(name) as file:
             _write(data, file, name.endswith(".gz"), sparse)
     except OSError as error:
-        raise InputError(
-            f"{name} can't be written ({error.strerror or error}), expected a name in a directory "
-            "that exists and may be written to."
-        ) from error
+        raise unwritable(name, error) from error
 
 
 def _name(path: Any) -> str:

@@ -4,20 +4,19 @@ import contextlib
 import gzip
 import os
 import threading
-import zlib
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 from rankwood._core.checks import InputError
+from rankwood.data.file_errors import GZIP, READ_ERRORS, unreadable
 
 BLOCK = (
     2 << 20
 )  # bytes: large enough that calls cost little, small enough for the processor's cache
 _BOM = b"\xef\xbb\xbf"
-_GZIP = b"\x1f\x8b"
 
 
-class Block(NamedTuple):
+class BlockInfo(NamedTuple):
     """Whole lines in a buffer."""
 
     number: int  # which block of the file it is
@@ -26,7 +25,7 @@ class Block(NamedTuple):
     lines: int
 
 
-class Blocks:
+class BlockReader:
     """Reads a file block by block for several threads, and collects the errors they find."""
 
     def __init__(self, file: BinaryIO, path: str):
@@ -37,7 +36,7 @@ class Blocks:
         self.done = False
         self.errors: dict[int, InputError] = {}
 
-    def fill(self, buf: bytearray) -> Block | None:
+    def fill(self, buf: bytearray) -> BlockInfo | None:
         """Read the next block into `buf`, which grows if a line needs it; None at the end."""
         with self.lock:
             if self.done:
@@ -53,7 +52,7 @@ class Blocks:
             except InputError as error:
                 self.fail(self.number, error)
                 return None
-            block = Block(self.number, self.line, size, buf.count(b"\n", 0, size))
+            block = BlockInfo(self.number, self.line, size, buf.count(b"\n", 0, size))
             self.number += 1
             self.line += block.lines
             return block if size else None
@@ -101,18 +100,13 @@ class Blocks:
                     if not got:
                         break
                     size += got
-            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                raise InputError(
-                    f"{self.path} starts like a gzip file but can't be decompressed ({error}), expected "
-                    "a complete gzip file: copy or download it again."
-                ) from None
-            except OSError as error:
-                raise InputError(f"{self.path} can't be read: {error.strerror or error}.") from None
+            except READ_ERRORS as error:
+                raise unreadable(self.path, error) from None
         return size
 
 
 @contextlib.contextmanager
-def opened(path: str) -> Iterator[Blocks]:
+def opened(path: str) -> Iterator[BlockReader]:
     """Open a file for reading in blocks; raise in the end if it was written to meanwhile."""
     try:
         file = open(path, "rb")  # noqa: SIM115
@@ -121,12 +115,12 @@ def opened(path: str) -> Iterator[Blocks]:
     except IsADirectoryError:
         raise InputError(f"{path} is a directory, expected a LETOR file.") from None
     except OSError as error:
-        raise InputError(f"{path} can't be read: {error.strerror or error}.") from None
+        raise unreadable(path, error) from None
     with file:
         before = stamp(os.fstat(file.fileno()))
-        packed = file.peek(2)[:2] == _GZIP
+        packed = file.peek(2)[:2] == GZIP
         source: BinaryIO = gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[assignment]
-        yield Blocks(source, path)
+        yield BlockReader(source, path)
         if stamp(os.fstat(file.fileno())) != before:
             raise InputError(
                 f"{path} was changed while it was read, expected a file at rest: load it again."

@@ -4,7 +4,7 @@ A block always ends in a newline, so loops over bytes need no bound. Each value 
 float64 that is off by a few units in the last place is nudged both ways and cast to float32, and where the
 two casts differ, the value is *uncertain*: its position is noted and Python rounds it exactly.
 
-Three named records pass between the functions: `Rules` says how text is understood, `Columns` receives what
+Three named records pass between the functions: `ParseRules` says how text is understood, `Columns` receives what
 lines hold, and `State` carries what the parser remembers from line to line and reports in the end.
 """
 
@@ -45,7 +45,7 @@ _NEGATIVE_ZERO = 0x80000000  # the bits of -0.0 as float32
 _D, _I, _Q = ord("d"), ord("i"), ord("q")
 
 
-class Rules(NamedTuple):
+class ParseRules(NamedTuple):
     """How text is understood."""
 
     fixed_width: bool  # a feature index above the width of the matrix is an error
@@ -97,7 +97,7 @@ REPORT = np.dtype([(name, np.int64) for name in _REPORT_FIELDS])
 
 
 @jit
-def parse(buf: np.ndarray, size: int, rules: Rules, columns: Columns, state: State) -> None:
+def parse(buf: np.ndarray, size: int, rules: ParseRules, columns: Columns, state: State) -> None:
     """Read the lines in `buf[:size]` into `columns`, and report in `state`."""
     X, report = columns.X, state.report[0]
     i = report.rows  # 0; a literal would have the functions below compiled twice

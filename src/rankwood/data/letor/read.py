@@ -18,7 +18,7 @@ from rankwood._core.checks import InputError
 from rankwood._core.threads import threads
 from rankwood.data.letor import errors, rounding
 from rankwood.data.letor import parse as kernel
-from rankwood.data.letor.blocks import Block, Blocks, opened
+from rankwood.data.letor.blocks import BlockInfo, BlockReader, opened
 from rankwood.data.letor.budget import MemoryBudget
 from rankwood.data.letor.join import Letor, Part, allocate_pages, join
 from rankwood.data.letor.tokens import MAX_POWER, NEWLINE, POWER_OF_TEN, ends_token
@@ -34,10 +34,10 @@ class Options(NamedTuple):
     missing_marker: bool = False  # values of at least 1.797e308 are missing
 
 
-class Source(NamedTuple):
+class TextBlock(NamedTuple):
     """A block of lines and its text."""
 
-    block: Block
+    block: BlockInfo
     buf: np.ndarray
 
     def line(self, at: int) -> int:
@@ -52,7 +52,7 @@ class Source(NamedTuple):
         return self.buf[start:stop].tobytes().decode("utf-8", "replace")
 
 
-class Scratch:
+class ParseScratch:
     """Arrays that one thread uses for all of its blocks."""
 
     def __init__(self) -> None:
@@ -72,24 +72,24 @@ class Scratch:
 class Parser:
     """Parses the blocks of a file; all threads share it."""
 
-    def __init__(self, blocks: Blocks, options: Options, n_threads: int):
+    def __init__(self, blocks: BlockReader, options: Options, n_threads: int):
         self.blocks, self.path, self.options = blocks, blocks.path, options
         self.parts: dict[int, Part] = {}
         self.budget = MemoryBudget(self.path, options.n_features, n_threads)
-        self.rules = kernel.Rules(
+        self.rules = kernel.ParseRules(
             options.n_features is not None, options.missing_marker, np.float32(options.fill_value)
         )
 
     def work(self) -> None:
         """Parse blocks until there are no more."""
         buf = bytearray()
-        scratch = Scratch()
+        scratch = ParseScratch()
         try:
             while block := self.blocks.fill(buf):
                 try:
                     # No name for the array: `buf` can grow only while no array shares its memory.
                     self.parts[block.number] = self.parse(
-                        Source(block, np.frombuffer(buf, np.uint8)), scratch
+                        TextBlock(block, np.frombuffer(buf, np.uint8)), scratch
                     )
                 except InputError as error:
                     self.blocks.fail(block.number, error)
@@ -97,55 +97,59 @@ class Parser:
         finally:
             self.blocks.done = True
 
-    def parse(self, source: Source, scratch: Scratch) -> Part:
+    def parse(self, text: TextBlock, scratch: ParseScratch) -> Part:
         """Parse one block."""
-        columns, state = self.run_kernel(source, scratch)
+        columns, state = self.run_kernel(text, scratch)
         report = state.report[0]
-        self.round_exactly(source, columns, state.uncertain[: report.uncertain])
+        self.round_exactly(text, columns, state.uncertain[: report.uncertain])
         if report.error:
-            raise self.error(source, int(report.error), int(report.at))
+            raise self.error(text, int(report.error), int(report.at))
         self.budget.add_rows(int(report.rows))
         lines = columns.lines[: report.rows].view(np.recarray)
         return Part(
             columns.X[: report.rows],
             _labels(lines),
-            lines.qid.copy() if report.integer_qids else self.text_ids(source, lines),
+            lines.qid.copy() if report.integer_qids else self.text_ids(text, lines),
             columns.comments[: report.comment_bytes],
             lines.comment_size.copy(),
         )
 
-    def run_kernel(self, source: Source, scratch: Scratch) -> tuple[kernel.Columns, kernel.State]:
+    def run_kernel(
+        self, text: TextBlock, scratch: ParseScratch
+    ) -> tuple[kernel.Columns, kernel.State]:
         """Run the kernel, again if it turns out to need a wider matrix or a longer list."""
         while True:
             width = self.budget.width
-            columns = self.allocate(source, width)
+            columns = self.allocate(text, width)
             state = scratch.clear(width)
-            kernel.parse(source.buf, source.block.size, self.rules, columns, state)
+            kernel.parse(text.buf, text.block.size, self.rules, columns, state)
             report = state.report[0]
             if report.width > width and not self.rules.fixed_width:
-                self.budget.widen(int(report.width), source.line(int(report.widest_at)))
+                self.budget.widen(int(report.width), text.line(int(report.widest_at)))
             elif report.error == kernel.FULL:
                 scratch.uncertain = np.recarray(4 * scratch.uncertain.size, kernel.UNCERTAIN)
             else:
                 return columns, state
 
-    def allocate(self, source: Source, width: int) -> kernel.Columns:
+    def allocate(self, text: TextBlock, width: int) -> kernel.Columns:
         """Return empty columns for the lines of a block, if memory allows it."""
-        n = source.block.lines
+        n = text.block.lines
         self.budget.check(n, width)
         X = allocate_pages(n * width, np.float32).reshape(n, width)
         return kernel.Columns(
             X=X,
             bits=X.view(np.uint32),
             lines=np.recarray(n, kernel.LINE),
-            comments=allocate_pages(source.buf.size, np.uint8),
+            comments=allocate_pages(text.buf.size, np.uint8),
         )
 
-    def round_exactly(self, source: Source, columns: kernel.Columns, uncertain: np.ndarray) -> None:
+    def round_exactly(
+        self, text: TextBlock, columns: kernel.Columns, uncertain: np.ndarray
+    ) -> None:
         """Round the numbers that the kernel was uncertain about."""
         known: dict[bytes, float] = {}
         for start, stop, row, column in uncertain.tolist():
-            token = source.buf[start:stop].tobytes()
+            token = text.buf[start:stop].tobytes()
             try:
                 if column == kernel.LABEL:
                     columns.lines.digits[row] = rounding.exact_label(token.decode())
@@ -154,26 +158,26 @@ class Parser:
                     known[token] = rounding.exact_value(token.decode(), self.options.missing_marker)
                 columns.X[row, column] = known[token]
             except InputError as error:
-                raise InputError(f"{self.path}, line {source.line(start)}: {error}") from None
+                raise InputError(f"{self.path}, line {text.line(start)}: {error}") from None
 
-    def text_ids(self, source: Source, lines: np.recarray) -> np.ndarray:
+    def text_ids(self, text: TextBlock, lines: np.recarray) -> np.ndarray:
         """Return the query ids of a block as text."""
         ids = []
         for start, stop in zip(lines.qid_start.tolist(), lines.qid_stop.tolist(), strict=True):
-            raw = source.buf[start:stop].tobytes()
+            raw = text.buf[start:stop].tobytes()
             try:
                 ids.append(raw.decode())
             except UnicodeDecodeError:
                 raise InputError(
-                    f"{self.path}, line {source.line(start)}: the query id {raw!r} is not UTF-8, "
+                    f"{self.path}, line {text.line(start)}: the query id {raw!r} is not UTF-8, "
                     "expected UTF-8 text."
                 ) from None
         return np.array(ids, dtype=np.str_)
 
-    def error(self, source: Source, code: int, at: int) -> InputError:
+    def error(self, text: TextBlock, code: int, at: int) -> InputError:
         """Return the error for the token at which the kernel stopped."""
-        token = source.token(at)
-        place = f"{self.path}, line {source.line(at)}"
+        token = text.token(at)
+        place = f"{self.path}, line {text.line(at)}"
         if code == kernel.TOO_WIDE:
             return errors.TooWide(place, token, int(self.options.n_features or 0))
         return InputError(f"{place}: {errors.reason(code, token)}")

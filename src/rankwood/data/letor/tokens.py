@@ -25,7 +25,7 @@ _DOWN, _UP = 1 - 2.0**-49, 1 + 2.0**-49
 _MARKER = 1.7971  # times 1e308: certainly a marker; closer to 1.797e308 the exact rounding decides
 
 
-class Number(NamedTuple):
+class DecimalNumber(NamedTuple):
     """A decimal number, ±mantissa * 10**exponent; the mantissa of a LONG one may lack digits."""
 
     kind: int
@@ -45,9 +45,7 @@ class Rounded(NamedTuple):
 @inline
 def read_number(buf, i):
     """Read the decimal number, or NaN, at `i`."""
-    negative = buf[i] == MINUS
-    if negative or buf[i] == PLUS:
-        i += 1
+    negative, i = read_sign(buf, i)
     start = i
     mantissa = 0
     exponent = 0
@@ -73,23 +71,28 @@ def read_number(buf, i):
         digits += i - first
     if digits == 0:
         if i == start and spells_nan(buf, i):
-            return Number(NAN, i + 3, 0, 0, negative)
-        return Number(0, i, 0, 0, negative)
+            return DecimalNumber(NAN, i + 3, 0, 0, negative)
+        return DecimalNumber(0, i, 0, 0, negative)
     kind = LONG if mantissa >= _MANTISSA_FULL else NUMBER
     if buf[i] | _LOWER == _E:
         first, i, power = read_exponent(buf, i + 1)
         exponent += power
         kind = kind if i > first else 0
-    return Number(kind, i, mantissa, exponent, negative)
+    return DecimalNumber(kind, i, mantissa, exponent, negative)
+
+
+@inline
+def read_sign(buf, i):
+    """Read the sign at `i`, if there is one; return whether it is a minus, and the position behind it."""
+    negative = buf[i] == MINUS
+    return negative, (i + 1 if negative or buf[i] == PLUS else i)
 
 
 @inline
 def read_exponent(buf, i):
     """Read the exponent at `i`; return where its digits start, where they end, and the exponent."""
-    negative = buf[i] == MINUS
-    if negative or buf[i] == PLUS:
-        i += 1
-    first = i
+    negative, first = read_sign(buf, i)
+    i = first
     power = 0
     while ZERO <= buf[i] <= NINE:
         power = power * 10 + int(buf[i]) - ZERO if power < _LARGEST_EXPONENT else power

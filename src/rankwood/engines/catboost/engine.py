@@ -19,7 +19,7 @@ from rankwood._core import checks, threads
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import _errors, _parameters
-from rankwood.engines.base import Gradients, Task
+from rankwood.engines.base import Gradients, TextModel, TrainingTask
 from rankwood.engines.catboost.losses import Native, native
 from rankwood.engines.catboost.parameters import translate
 from rankwood.engines.lightgbm import langevin
@@ -42,7 +42,7 @@ class CatBoostEngine:
 
     keeps_rounds = True
 
-    def __init__(self, params: dict[str, Any], loss: Native, task: Task) -> None:
+    def __init__(self, params: dict[str, Any], loss: Native, task: TrainingTask) -> None:
         params = dict(params)
         self._columns = _parameters.categorical(params.pop("categorical_feature", None), task.train)
         self._recorded = task.recorded
@@ -184,26 +184,14 @@ class _ScoreTap:
         return 0.0
 
 
-class CatBoostModel:
-    """A trained CatBoost ensemble.
-
-    Its text is its whole state, in JSON: the binary model, the number of trees and the categorical columns.
-    """
-
-    needs_groups = False
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._model: Any = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"text": self.text, "_model": None}
+class CatBoostModel(TextModel):
+    """A trained CatBoost ensemble; its text is JSON: the binary model, the number of trees, categorical columns."""
 
     def predict(
         self, X: Any, groups: Groups | None = None, n_jobs: int | None = None
     ) -> np.ndarray:
         """Return one score per row."""
-        model, trees, columns = self._loaded()
+        model, trees, columns = self.loaded()
         with _plain_errors("predict"):
             return model.predict(
                 _features(X, columns),
@@ -214,24 +202,22 @@ class CatBoostModel:
 
     def importances(self) -> np.ndarray:
         """Return how much predictions change with each feature, on average; CatBoost doesn't keep gains."""
-        model, _, columns = self._loaded()
+        model, _, columns = self.loaded()
         found = np.array(model.get_feature_importance(type="PredictionValuesChange"))
         order = [*(i for i in range(found.size) if i not in columns), *columns]
         out = np.empty(found.size)
         out[order] = found
         return out
 
-    def _loaded(self) -> tuple[Any, int, list[int]]:
-        """Return the model, its number of trees and its categorical columns, read from the text on first use."""
-        if self._model is None:
-            held = json.loads(self.text)
-            model = cb.CatBoost()
-            model.load_model(blob=base64.b64decode(held["cbm"]))
-            self._model = model, min(held["trees"], model.tree_count_), held["categorical"]
-        return self._model
+    def _read(self) -> tuple[Any, int, list[int]]:
+        """Return the model, its number of trees and its categorical columns."""
+        held = json.loads(self.text)
+        model = cb.CatBoost()
+        model.load_model(blob=base64.b64decode(held["cbm"]))
+        return model, min(held["trees"], model.tree_count_), held["categorical"]
 
 
-def start(params: dict[str, Any], task: Task) -> CatBoostEngine:
+def start(params: dict[str, Any], task: TrainingTask) -> CatBoostEngine:
     """Begin a training run; parameters have the shared names or CatBoost's own."""
     loss, real = _parse_params(params, task.objective)
     weighted = task.train.weight is not None
@@ -275,7 +261,7 @@ def load(text: str) -> CatBoostModel:
     """Return the model that `text` holds, or raise if CatBoost can't read it."""
     model = CatBoostModel(text)
     with _plain_errors("read the model"):
-        model._loaded()
+        model.loaded()
     return model
 
 

@@ -9,7 +9,7 @@ from rankwood._core import threads
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import _errors, _parameters
-from rankwood.engines.base import Engine, Gradients, Model, Task
+from rankwood.engines.base import Engine, Gradients, Model, TextModel, TrainingTask
 from rankwood.engines.lightgbm import langevin
 from rankwood.engines.lightgbm.langevin import Langevin, ShrinkingScores
 from rankwood.engines.lightgbm.parameters import parse
@@ -125,36 +125,24 @@ class LangevinEngine:
         return LightGBMModel(langevin.scale_trees(text, self._params.tree_weights(rounds)))
 
 
-class LightGBMModel:
-    """A trained LightGBM ensemble; its text is its whole state."""
-
-    needs_groups = False
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._booster: lgb.Booster | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"text": self.text, "_booster": None}
+class LightGBMModel(TextModel):
+    """A trained LightGBM ensemble."""
 
     def predict(
         self, X: Any, groups: Groups | None = None, n_jobs: int | None = None
     ) -> np.ndarray:
         """Return one score per row."""
-        return self._loaded().predict(X, num_threads=threads.threads(n_jobs))
+        return self.loaded().predict(X, num_threads=threads.threads(n_jobs))
 
     def importances(self) -> np.ndarray:
         """Return the total gain of the splits on each feature."""
-        return self._loaded().feature_importance("gain")
+        return self.loaded().feature_importance("gain")
 
-    def _loaded(self) -> Any:
-        """Return the booster, which is read from the text on first use."""
-        if self._booster is None:
-            self._booster = lgb.Booster(model_str=self.text)
-        return self._booster
+    def _read(self) -> Any:
+        return lgb.Booster(model_str=self.text)
 
 
-def start(params: dict[str, Any], task: Task) -> Engine:
+def start(params: dict[str, Any], task: TrainingTask) -> Engine:
     """Begin a training run; parameters have the shared names or LightGBM's own."""
     parsed = parse(params, task.objective)
     if unit_of(task.objective) == "pairs":
@@ -180,5 +168,5 @@ def load(text: str) -> Model:
         return stored_pairs.load(text)  # type: ignore[return-value]
     model = LightGBMModel(text)
     with _plain_errors("read the model"):
-        model._loaded()
+        model.loaded()
     return model

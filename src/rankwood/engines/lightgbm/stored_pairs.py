@@ -9,7 +9,7 @@ import numpy as np
 from rankwood._core import checks
 from rankwood.data.groups import Groups
 from rankwood.engines import _parameters, pair_memory
-from rankwood.engines.base import Gradients, Task
+from rankwood.engines.base import Gradients, TrainingTask
 from rankwood.engines.lightgbm.engine import (  # type: ignore[attr-defined]
     LightGBMEngine,
     LightGBMModel,
@@ -69,13 +69,13 @@ class PairsEngine:
         LightGBM's parameters.
     differences : {"base", "all", "none"} or list of str or int
         The columns whose differences are features.
-    task : Task
+    task : TrainingTask
         The data and the objective.
     """
 
     takes_gradients = True
 
-    def __init__(self, params: dict[str, Any], differences: Any, task: Task) -> None:
+    def __init__(self, params: dict[str, Any], differences: Any, task: TrainingTask) -> None:
         if params.get("categorical_feature") is not None:
             raise checks.InputError(
                 "categorical_feature means nothing to models of pairs; leave it out."

@@ -8,7 +8,7 @@ from rankwood._core import checks
 from rankwood._core.rng import generator_at
 from rankwood.data.groups import Groups
 from rankwood.engines import _parameters, pair_memory
-from rankwood.engines.base import Gradients, Task
+from rankwood.engines.base import Gradients, TrainingTask
 from rankwood.engines.pair_lists import Lists, columns_of, lists_of
 from rankwood.engines.pairtree.binning import BinnedData, check_bins
 from rankwood.engines.pairtree.forest import Forest
@@ -37,14 +37,14 @@ class PairTreeEngine:
     ----------
     params : dict
         Parameters by the shared names or the engine's own.
-    task : Task
+    task : TrainingTask
         The data and the objective.
     """
 
     keeps_rounds = True
     takes_gradients = True
 
-    def __init__(self, params: dict[str, Any], task: Task) -> None:
+    def __init__(self, params: dict[str, Any], task: TrainingTask) -> None:
         params = dict(params)
         self._learning_rate = params.pop("learning_rate", 0.1)
         self._subsample = params.pop("subsample", 1.0)
@@ -136,7 +136,7 @@ class PairTreeModel:
         return self._forest.importances().sum(axis=0)
 
 
-def start(params: dict[str, Any], task: Task) -> PairTreeEngine:
+def start(params: dict[str, Any], task: TrainingTask) -> PairTreeEngine:
     """Begin a training run with parameters by the shared names or the engine's own."""
     check_params(params, task.objective)
     return PairTreeEngine(params, task)

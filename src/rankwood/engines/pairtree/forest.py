@@ -71,7 +71,7 @@ class Forest:
         scores = np.empty(X.shape[0])
         cost = np.diff(ptr).astype(np.float64) ** 2 + 1.0
         threads.run_ranges(
-            lambda a, b: predictor.item_scores(a, b, X, ptr, trees, scores), cost, n_jobs
+            lambda a, b: predictor.score_items(a, b, X, ptr, trees, scores), cost, n_jobs
         )
         return scores
 

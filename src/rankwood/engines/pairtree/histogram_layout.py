@@ -17,7 +17,7 @@ from rankwood.engines.pairtree.binning import (
     BinnedData,
     Column,
 )
-from rankwood.engines.pairtree.histograms import BinWords, Blocks
+from rankwood.engines.pairtree.histograms import BinWords, FeatureBlocks
 from rankwood.engines.pairtree.splitting import FeatureHistogram, Split
 
 #: The bin that each code of a difference stands for: negative for negative differences.
@@ -98,7 +98,7 @@ class HistogramLayout:
         Number of ids of split features, used or not.
     size : int
         Length of a histogram array: the sums of all bins, and the sink.
-    blocks : Blocks
+    blocks : FeatureBlocks
         The features four by four, as the kernel reads them.
     """
 
@@ -169,7 +169,7 @@ def _bins_and_codes(column: Column, side: int) -> tuple[int, int]:
     return n_values, n_values + column.has_missing
 
 
-def _as_arrays(blocks: list[_Block], words: BinWords, sink: int) -> Blocks:
+def _as_arrays(blocks: list[_Block], words: BinWords, sink: int) -> FeatureBlocks:
     """Return blocks as the kernel reads them; lanes without a feature have a part of the sink each."""
     offset = np.empty((len(blocks), LANES + 1), np.uint64)
     offset[:, :LANES] = sink + SINK // LANES * np.arange(LANES)
@@ -181,7 +181,7 @@ def _as_arrays(blocks: list[_Block], words: BinWords, sink: int) -> Blocks:
             offset[k, lane] = feature.offset
             n_bins[k, lane] = feature.n_bins
             split_ids[k, lane] = feature.split_id
-    return Blocks(
+    return FeatureBlocks(
         kind=np.array([block.kind for block in blocks], np.int64),
         row=np.array([block.row for block in blocks], np.int64),
         offset=offset,

@@ -63,7 +63,7 @@ class BinWords(NamedTuple):
     pairs: np.ndarray
 
 
-class Blocks(NamedTuple):
+class FeatureBlocks(NamedTuple):
     """Blocks of up to four features that share a word, and where their histograms lie."""
 
     kind: np.ndarray  # OF_FIRSTS to OF_PAIRS

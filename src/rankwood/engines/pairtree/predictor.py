@@ -150,7 +150,7 @@ def add_pair_scores(first, last, X, ptr, pair_ptr, trees, scores):
 
 
 @jit
-def item_scores(first, last, X, ptr, trees, scores):
+def score_items(first, last, X, ptr, trees, scores):
     """Write the scores of the documents of queries `first` to `last`; a document alone has score 0."""
     for q in range(first, last):
         n = ptr[q + 1] - ptr[q]

@@ -16,14 +16,10 @@ class Params:
 
     Parameters
     ----------
-    num_leaves : int
-        The largest number of leaves.
-    max_depth : int
-        The largest depth; 0 or less means no limit.
-    min_data_in_leaf : int
-        The smallest number of pairs in a leaf.
-    min_sum_hessian : float
-        The smallest sum of Hessians in a leaf.
+    num_leaves, max_depth : int
+        The largest number of leaves, and the largest depth; a depth of 0 or less means no limit.
+    min_data_in_leaf, min_sum_hessian : int, float
+        The smallest number of pairs in a leaf, and the smallest sum of their Hessians.
     lambda_l1, lambda_l2 : float
         Regularisation of leaf values.
     min_gain : float

@@ -23,8 +23,9 @@ from rankwood.objectives.families.rows import (
     training_ndcg,
     within_truncation,
 )
+from rankwood.objectives.parts.ndcg_loss import NDCGLoss1, NDCGLoss2
 from rankwood.objectives.parts.pairs import All, BothDirections
-from rankwood.objectives.parts.weights import LabelGap, NDCGLoss1, NDCGLoss2, Sum, WinnerLabel
+from rankwood.objectives.parts.weights import LabelGap, Sum, WinnerLabel
 
 _OF_ARP1 = """\
 Every ordered pair counts, with the label of its first document; `pairs="graded"` keeps those whose first document

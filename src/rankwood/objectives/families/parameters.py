@@ -18,7 +18,7 @@ def at_least_1(value: Any, name: str) -> int:
     return checks.at_least(value, 1, name)
 
 
-def cutoff(value: Any, name: str) -> int | None:
+def optional_cutoff(value: Any, name: str) -> int | None:
     """Return a cutoff: None, or an integer of at least 1."""
     return None if value is None else at_least_1(value, name)
 
@@ -40,7 +40,7 @@ def noise(value: Any, name: str) -> Any:
     return NOISES["none" if value is None else checks.one_of(value, NOISES, name)]
 
 
-K = Parameter("k", None, cutoff, "the cutoff: how many of the first documents matter")
+K = Parameter("k", None, optional_cutoff, "the cutoff: how many of the first documents matter")
 REQUIRED_K = replace(
     K, check=at_least_1, description=f"{K.description}; it is needed", required=True
 )
@@ -49,7 +49,7 @@ NORM = Parameter("norm", True, switch, "LightGBM's normalisation, in two steps")
 TRUNCATION = Parameter(
     "truncation",
     None,
-    cutoff,
+    optional_cutoff,
     "a pair counts if its better placed document is among the first `truncation`; without k: every pair",
     default_text="k",
 )

@@ -12,35 +12,36 @@ from rankwood._core import checks
 from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import Positive, part
 
-#: Columns by rank: 1 / position, 1 if relevant, sum of 1 / position over relevant documents above.
-_COLUMNS = ("inverse", "relevant", "above")
-#: These, and 1 / position of the first and of the second relevant document.
+#: By rank: 1 / position, 1 if relevant, sum of 1 / position over relevant documents above. Of the query: 1 / position
+#: of the first and of the second relevant document.
 Reciprocal = namedtuple("Reciprocal", "inverse relevant above first second")
 
 
-def _prepare_reciprocal(self, ranked, values, room):
-    zero = as_type_of(ranked.discount[0], 0.0)
-    total = first = second = zero
-    for i in range(ranked.slot.size):
-        inverse = as_type_of(zero, 1.0) / as_type_of(zero, i + 1)
-        room.inverse[i] = inverse
-        room.relevant[i] = as_type_of(zero, 1.0) if ranked.label[i] > 0 else zero
-        room.above[i] = total
-        if ranked.label[i] > 0:
-            if first == 0:
-                first = inverse
-            elif second == 0:
-                second = inverse
-            total += inverse
-    return Reciprocal(room.inverse, room.relevant, room.above, first, second)
+class _OfReciprocalRanks:
+    """What the weights for the reciprocal rank and for average precision know of a ranking."""
+
+    columns: ClassVar[tuple[str, ...]] = ("inverse", "relevant", "above")
+
+    def prepare(self, ranked, values, room):
+        zero = as_type_of(ranked.discount[0], 0.0)
+        total = first = second = zero
+        for i in range(ranked.slot.size):
+            inverse = as_type_of(zero, 1.0) / as_type_of(zero, i + 1)
+            room.inverse[i] = inverse
+            room.relevant[i] = as_type_of(zero, 1.0) if ranked.label[i] > 0 else zero
+            room.above[i] = total
+            if ranked.label[i] > 0:
+                if first == 0:
+                    first = inverse
+                elif second == 0:
+                    second = inverse
+                total += inverse
+        return Reciprocal(room.inverse, room.relevant, room.above, first, second)
 
 
 @part
-class CatBoostRR:
+class CatBoostRR(_OfReciprocalRanks):
     """Reciprocal rank: a document that isn't the first relevant one gains 1/a - 1/b, more than the metric does."""
-
-    columns: ClassVar[tuple[str, ...]] = _COLUMNS
-    prepare = _prepare_reciprocal
 
     def weight(self, a, b):
         one, two = a.own, b.own
@@ -53,11 +54,8 @@ class CatBoostRR:
 
 
 @part
-class CatBoostAP:
+class CatBoostAP(_OfReciprocalRanks):
     """Average precision: 1/a, and the relevant documents between if the upper document isn't relevant."""
-
-    columns: ClassVar[tuple[str, ...]] = _COLUMNS
-    prepare = _prepare_reciprocal
 
     def weight(self, a, b):
         one, two = a.own, b.own
@@ -68,11 +66,8 @@ class CatBoostAP:
 
 
 @part
-class YetiRR:
+class YetiRR(_OfReciprocalRanks):
     """Reciprocal rank: 1/a - 1/b if no relevant document is above both; exact for neighbours [whichtricks2023]."""
-
-    columns: ClassVar[tuple[str, ...]] = _COLUMNS
-    prepare = _prepare_reciprocal
 
     def weight(self, a, b):
         one, two = a.own, b.own
@@ -82,11 +77,8 @@ class YetiRR:
 
 
 @part
-class YetiAP:
+class YetiAP(_OfReciprocalRanks):
     """Average precision: 1/a and 1/m of the relevant documents between a and b [whichtricks2023]."""
-
-    columns: ClassVar[tuple[str, ...]] = _COLUMNS
-    prepare = _prepare_reciprocal
 
     def weight(self, a, b):
         one, two = a.own, b.own

@@ -13,6 +13,15 @@ from rankwood._core.parts import ALL, part
 from rankwood.objectives._kernels.verbs import Pairs, weight_above
 
 
+def _reads_first_k(self: Any) -> int:
+    """Return k: all that matters is which documents are the first k."""
+    return self.k
+
+
+def _first_k(self, n):
+    return self.k if self.k < n else n
+
+
 @part
 class All:
     """Every pair."""
@@ -32,17 +41,11 @@ class Top:
     Parameters
     ----------
     k : int
-        Cutoff.
+        How many of the first documents have pairs with all documents behind them.
     """
 
     k: int = 30
-
-    def ranks(self) -> int:
-        """Return k: one document must be among the first k."""
-        return self.k
-
-    def count_anchors(self, n):
-        return self.k if self.k < n else n
+    ranks, count_anchors = _reads_first_k, _first_k
 
 
 @part
@@ -54,17 +57,11 @@ class AcrossCutoff:
     Parameters
     ----------
     k : int
-        Cutoff.
+        The cutoff between the two documents.
     """
 
     k: int = 10
-
-    def ranks(self) -> int:
-        """Return k: all that matters is which documents are the first k."""
-        return self.k
-
-    def count_anchors(self, n):
-        return self.k if self.k < n else n
+    ranks, count_anchors = _reads_first_k, _first_k
 
     def partners(self, i, n):
         return self.k, n
@@ -142,7 +139,7 @@ class ReachingBelow:
     Parameters
     ----------
     k : int
-        Cutoff.
+        Cutoff, which the worse ranked document is behind.
     """
 
     k: int = 10
