@@ -251,6 +251,13 @@ def test_the_check_for_strangers_finds_what_is_wrong():
             return b.own.gain - a.own.gain
 
     @part
+    class OneSided:
+        """A weight that depends on which document is the anchor."""
+
+        def weight(self, a, b):
+            return 1.0 if a.rank < b.rank else 2.0
+
+    @part
     class Steep:
         """A loss whose slope is not that of its loss."""
 
@@ -265,12 +272,14 @@ def test_the_check_for_strangers_finds_what_is_wrong():
     try:
         with pytest.raises(AssertionError, match=r"WrongSwap.*swapping ranks"):
             testing.check_part(WrongSwap(), compiled=False)
+        with pytest.raises(AssertionError, match=r"OneSided\(\) of ranks .*, by the anchor"):
+            testing.check_part(OneSided(), compiled=False)
         with pytest.raises(AssertionError, match=r"Steep.*push"):
             testing.check_part(Steep(), compiled=False)
         with pytest.raises(rw.InputError, match="check_part takes a part"):
             testing.check_part(Uniform)
     finally:
-        for name in ("WrongSwap", "Steep"):
+        for name in ("WrongSwap", "OneSided", "Steep"):
             del PARTS[name]
 
 
