@@ -142,3 +142,29 @@ def test_a_cold_cache_directory_that_can_not_be_written(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("")
     assert run(["-c", code], blocked / "under") == ["1.0"]
+
+
+GONE = """
+import sys, types
+from collections import namedtuple
+import numpy as np
+
+home = types.ModuleType("home")
+sys.modules["home"] = home
+if sys.argv[1] == "there":
+    home.Gone = namedtuple("Gone", "x")
+    home.Gone.__module__ = "home"
+from kernels import first
+
+print(first(home.Gone(np.ones(2)) if sys.argv[1] == "there" else (np.ones(2),)))
+"""
+
+
+@pytest.mark.skipif(not JIT, reason="without compiling there is no compiled code to find")
+def test_an_index_with_classes_that_are_gone_is_no_obstacle(tmp_path):
+    (tmp_path / "kernels.py").write_text(
+        "from rankwood.extend import jit\n\n@jit\ndef first(record):\n    return record[0][0]\n"
+    )
+    (tmp_path / "main.py").write_text(GONE)
+    for there in ("there", "gone", "there"):
+        assert run([str(tmp_path / "main.py"), there], tmp_path / "cache") == ["1.0"]

@@ -19,12 +19,12 @@ A weight, in an objective that trains like any other:
 [-1.5, 1.5]
 """
 
-from rankwood._core.compile import inner, jit, without_fastmath
+from rankwood._core.compile import inner, jit, uncounted, without_fastmath
 from rankwood._core.named import Parameter, choice
 from rankwood._core.numeric import as_type_of, exp, log
 from rankwood._core.parts import ALL, Can, Fraction, NonNegative, OneOf, Positive, part
 from rankwood._core.records import document, documents
-from rankwood._core.rng import mix, normal, shuffle, uniform
+from rankwood._core.rng import mix, normal, odds, shuffle, uniform
 from rankwood._core.sorting import shell_sort, sort_down
 from rankwood._core.verbs import verb
 from rankwood.metrics.insertions import Insertions
@@ -35,22 +35,37 @@ from rankwood.metrics.verbs import (
     Gain,
     InsertionMetric,
     SwapMetric,
+    as_relevance,
     divisor,
     gain,
     insertion_record,
+    label_values,
+    mean_over_ties,
     swap_delta,
     swap_record,
     value,
 )
-from rankwood.objectives._kernels.records import Slopes, beside
+from rankwood.objectives._kernels.records import PairDerivatives, beside
 from rankwood.objectives._kernels.verbs import (
     Loss,
     Noise,
     Pairs,
     Scale,
     Weight,
+    count_anchors,
+    cross_hessian,
+    embed,
+    factors,
+    largest_score,
+    list_anchors,
+    list_gradient,
     look_up,
+    pair_derivatives,
+    pair_gradient,
+    partners,
+    perturb,
     prepare,
+    scale,
     seen_by,
     weight,
     weight_above,
@@ -72,33 +87,49 @@ __all__ = [
     "Noise",
     "NonNegative",
     "OneOf",
+    "PairDerivatives",
     "Pairs",
     "Parameter",
     "Positive",
     "Ranked",
     "Scale",
-    "Slopes",
     "SwapMetric",
     "Weight",
+    "as_relevance",
     "as_type_of",
     "beside",
     "choice",
+    "count_anchors",
+    "cross_hessian",
     "divisor",
     "document",
     "documents",
+    "embed",
     "exp",
+    "factors",
     "gain",
     "inner",
     "insertion_record",
     "jit",
+    "label_values",
+    "largest_score",
+    "list_anchors",
+    "list_gradient",
     "log",
     "look_up",
+    "mean_over_ties",
     "mix",
     "normal",
+    "odds",
+    "pair_derivatives",
+    "pair_gradient",
     "part",
+    "partners",
+    "perturb",
     "prepare",
     "register_metric",
     "register_objective",
+    "scale",
     "seen_by",
     "shell_sort",
     "shuffle",
@@ -106,6 +137,7 @@ __all__ = [
     "sort_down",
     "swap_delta",
     "swap_record",
+    "uncounted",
     "uniform",
     "value",
     "verb",

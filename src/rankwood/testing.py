@@ -126,8 +126,10 @@ def _objectives_with(part: Any) -> list[Any]:
         made += [Lambda(Uniform(), part), Lambda(Uniform(), part, labels=Binary())]
     if "pair_derivatives" in able:
         made += [Lambda(Uniform(), loss=part)]
-    if "scale" in able and "perturb" not in able:
+    if "scale" in able:
         made += [Lambda(Uniform(), scale=part)]
+    if "perturb" in able:
+        made += [Lambda(Uniform(), Top(3), noise=part, draws=2)]
     return made
 
 
@@ -166,23 +168,23 @@ def _require_close(found: Any, expected: Any, where: str, tolerance: float) -> N
 def _check_loss(loss: Any) -> None:
     """Check the derivatives of a loss that has a method `loss(difference)`."""
     lowered = lower(loss)
-    by_push, by_curve = factors(lowered)
+    by_push, by_hessian = factors(lowered)
     for d in (-20.0, -1.0, 0.0, 0.4, 3.0):
         a, b = (Doc(1.0, x, embed(lowered, x), 0.0, (), 0.0, 0.0, 0.0) for x in (d / 2, -d / 2))
-        slopes, step = pair_derivatives(lowered, a, b), 1e-4
+        derivatives, step = pair_derivatives(lowered, a, b), 1e-4
         if not hasattr(loss, "loss"):
             continue
         slope = (loss.loss(d + step) - loss.loss(d - step)) / (2 * step)
         second = (loss.loss(d + step) - 2 * loss.loss(d) + loss.loss(d - step)) / step**2
         at = f"at a difference of {d:g}"
-        push = -by_push * slopes.above
+        push = -by_push * derivatives.above
         _require(math.isclose(push, slope, abs_tol=1e-6), f"{loss!r}: push {at}.")
-        curve = by_curve * slopes.curve / _hessian(loss)
-        _require(abs(curve - second) < 1e-4, f"{loss!r}: curvature {at}.")
+        hessian = by_hessian * derivatives.hessian / _hessian(loss)
+        _require(abs(hessian - second) < 1e-4, f"{loss!r}: Hessian {at}.")
 
 
 def _hessian(loss: Any) -> float:
-    """Return the factor that a loss puts on its curvature on purpose."""
+    """Return the factor that a loss puts on its Hessian on purpose."""
     return getattr(loss, "hessian", 1.0)
 
 

@@ -11,7 +11,7 @@ import rankwood as rw
 from objectives.oracle import interpreted
 from rankwood._core.parts import PARTS
 from rankwood._core.verbs import VERBS
-from rankwood.extend import Slopes, part
+from rankwood.extend import PairDerivatives, part
 from rankwood.objectives import BothDirections, Graded, Lambda, NoScale, Top, TopMissed
 from rankwood.objectives.parts.labels import Binary
 from small_losses import OF_SCORES
@@ -35,7 +35,7 @@ class Tally:
     embed, largest_score, factors = OF_SCORES
 
     def pair_derivatives(self, a, b):
-        return Slopes(0.0, 0.0, 1.0)
+        return PairDerivatives(0.0, 0.0, 1.0)
 
 
 def visits(pairs, n, labels=None, y=None):
@@ -198,7 +198,7 @@ class Around:
 
     def pair_derivatives(self, a, b):
         at_a, at_b = abs(a.score - self.at) < 0.5, abs(b.score - self.at) < 0.5
-        return Slopes(0.0, 0.0, float(at_a) + float(at_b))
+        return PairDerivatives(0.0, 0.0, float(at_a) + float(at_b))
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])

@@ -16,7 +16,7 @@ from rankwood._core.verbs import VERBS
 from rankwood.extend import Can, OneOf, as_type_of, document, documents, part, verb
 from rankwood.metrics.additive import Gains
 from rankwood.objectives import All, ByDistance, Lambda, Logistic, Top, Uniform
-from rankwood.objectives._kernels.records import Doc, Slopes
+from rankwood.objectives._kernels.records import Doc, PairDerivatives
 from rankwood.objectives._kernels.verbs import (
     embed,
     factors,
@@ -264,7 +264,7 @@ def test_the_check_for_strangers_finds_what_is_wrong():
         embed, largest_score, factors = OF_SCORES
 
         def pair_derivatives(self, a, b):
-            return Slopes(3.0, 0.0, 0.0)
+            return PairDerivatives(3.0, 0.0, 0.0)
 
         def loss(self, difference):
             return difference

@@ -8,7 +8,7 @@ import pytest
 
 import rankwood as rw
 from conftest import random_lists
-from rankwood.extend import Slopes, part
+from rankwood.extend import PairDerivatives, part
 from small_losses import OF_SCORES
 
 PARAMS = {"learning_rate": 0.1, "num_leaves": 15, "min_child_samples": 20}
@@ -26,7 +26,7 @@ class TabledLogistic:
         above = 1.0 / (1.0 + np.exp(np.floor((d + 25.0) / step) * step - 25.0))
         below = 1.0 / (1.0 + np.exp(np.floor((25.0 - d) / step) * step - 25.0))
         p = above if a.label > b.label else below
-        return Slopes(above, below, p * (1.0 - p))
+        return PairDerivatives(above, below, p * (1.0 - p))
 
 
 def ours(objective, X, y, sizes):

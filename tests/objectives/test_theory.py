@@ -21,7 +21,7 @@ import naive
 import naive_metrics
 import rankwood as rw
 from objectives.oracle import interpreted
-from rankwood.extend import Slopes, part
+from rankwood.extend import PairDerivatives, part
 from rankwood.objectives import NoScale
 from small_losses import OF_SCORES
 
@@ -36,7 +36,7 @@ class Only:
 
     def pair_derivatives(self, a, b):
         at_a, at_b = abs(a.score - self.at) < 1e-9, abs(b.score - self.at) < 1e-9
-        return Slopes(0.0, 0.0, float(at_a) + float(at_b))
+        return PairDerivatives(0.0, 0.0, float(at_a) + float(at_b))
 
 
 def weights(text, y, s):

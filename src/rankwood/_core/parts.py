@@ -27,10 +27,18 @@ T = TypeVar("T")
 
 
 class Can:
-    """Annotation of a field that takes any part with one of these verbs: ``Annotated[Any, Can("weight")]``."""
+    """Annotation of a field that takes any part with one of these verbs: ``Annotated[Any, Can("weight")]``.
 
-    def __init__(self, *verbs: str) -> None:
-        self.verbs = verbs
+    Parameters
+    ----------
+    *verbs : str
+        A part must have one of these.
+    needs : tuple of str
+        Verbs that it must have besides.
+    """
+
+    def __init__(self, *verbs: str, needs: tuple[str, ...] = ()) -> None:
+        self.verbs, self.needs = verbs, needs
 
     def check(self, value: Any, name: str) -> Any:
         """Return the value, or raise with the parts that would do.
@@ -45,12 +53,22 @@ class Can:
         The value.
         """
         if not is_part(value) or not self._able(value):
-            able = sorted(cls.__name__ for cls in PARTS.values() if self._able(cls))
+            able = sorted(cls.__name__ for cls in PARTS.values() if self._suggests(cls))
             verbs = " or ".join(map(repr, self.verbs))
             raise checks.InputError(
                 f"{name} must be a part that can {verbs} ({', '.join(able)}), got {value!r}."
             )
+        lacks = [verb for verb in self.needs if not VERBS[verb].able(value)]
+        if lacks:
+            raise checks.InputError(
+                f"{name}: {type(value).__name__} has {verbs}, and needs the method {lacks[0]!r} too; define it, or set "
+                "it to that of another part."
+            )
         return value
+
+    def _suggests(self, cls: type) -> bool:
+        """Tell whether to name a part in a message: not those that only the package itself composes."""
+        return self._able(cls) and not getattr(cls, "internal", False)
 
     def _able(self, part: Any) -> bool:
         return any(VERBS[verb].able(part) for verb in self.verbs)

@@ -106,7 +106,18 @@ def uniform(real, state, i):
 
 @uncounted
 def odds(real, state, i):
-    """Return u / (1 - u) of the i-th uniform number u, with all its digits at both ends."""
+    """Return u / (1 - u) of the i-th uniform number u, with all its digits at both ends.
+
+    Parameters
+    ----------
+    real, state, i
+        As in `uniform`.
+
+    Examples
+    --------
+    >>> odds(1.0, 5, 0) > 0
+    True
+    """
     h = mix(state, i)
     return (as_type_of(real, h) + as_type_of(real, 0.5)) / (
         as_type_of(real, _MASK - h) + as_type_of(real, 0.5)

@@ -64,9 +64,9 @@ class Verb:
 
 
 def _wraps(cls: Any) -> bool:
-    """Tell whether a part wraps another: it has a field `base` that takes a part."""
+    """Tell whether a part wraps another: it has a field `base` of a kind of parts."""
     field = getattr(cls, "__dataclass_fields__", {}).get("base")
-    return field is not None and hasattr(type(field.default), "Lowered")
+    return field is not None and hasattr(getattr(field.type, "__metadata__", [None])[0], "verbs")
 
 
 def verb(
@@ -114,7 +114,11 @@ def verb(
     info = Verb(stub, default, None)
 
     def call(self: Any, *args: Any) -> Any:
-        return info.method(type(self))(self, *args)  # type: ignore[misc]
+        method = info.method(type(self))
+        if method is None:
+            part = getattr(type(self), "part", type(self)).__name__
+            raise TypeError(f"{part} has no method {info.name!r}, which is needed here.")
+        return method(self, *args)
 
     # Numba's messages name a function as it is called now.
     call.__name__, call.__qualname__ = stub.__name__, stub.__qualname__

@@ -13,6 +13,7 @@ from rankwood.metrics.dcg import DCG, NDCG
 from rankwood.metrics.divisors import Cutoff, NoDivisor, Places, Reachable, Relevant
 from rankwood.metrics.gains import CHANCES, GAINS, AtLeast
 from rankwood.metrics.position import ARP, ARPK, RBP, ExpDCG
+from rankwood.metrics.verbs import value
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -139,7 +140,10 @@ def metric(name: Any, **params: Any) -> Any:
     >>> rw.metric("map@10", divide_by="relevant")
     AP(k=10, divide_by=Relevant())
     """
-    return spec.build(name, METRICS, "metric", params)
+    part = spec.build(name, METRICS, "metric", params)
+    if not value.verb.able(part):
+        raise checks.InputError(f"{name} is not a metric; known are {', '.join(METRICS)}.")
+    return part
 
 
 def register_metric(

@@ -11,6 +11,22 @@ import numpy as np
 from rankwood._core.parts import Can
 from rankwood._core.verbs import verb
 
+__all__ = [
+    "Divisor",
+    "Gain",
+    "InsertionMetric",
+    "SwapMetric",
+    "as_relevance",
+    "divisor",
+    "gain",
+    "insertion_record",
+    "label_values",
+    "mean_over_ties",
+    "swap_delta",
+    "swap_record",
+    "value",
+]
+
 
 @verb(kind="uncounted")
 def gain(gain, label):
@@ -80,8 +96,8 @@ def mean_over_ties(metric, ranked, values):
 #: Kinds of fields.
 Gain = Annotated[Any, Can("gain")]
 Divisor = Annotated[Any, Can("divisor")]
-SwapMetric = Annotated[Any, Can("swap_delta")]
-InsertionMetric = Annotated[Any, Can("insertion_record")]
+SwapMetric = Annotated[Any, Can("swap_delta", needs=("swap_record", "label_values"))]
+InsertionMetric = Annotated[Any, Can("insertion_record", needs=("label_values",))]
 
 
 def higher_is_better(metric: Any) -> bool:

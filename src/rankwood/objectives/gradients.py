@@ -98,12 +98,12 @@ class GradientComputer:
     @property
     def ranking(self) -> np.ndarray | None:
         """The slot of each rank of each query at the last scores, if all documents were ranked."""
-        return self._task.order if self._ranks == RankAll() else None
+        return self._task.last_ranking if self._ranks == RankAll() else None
 
     def start_from(self, other: "GradientComputer") -> None:
         """Take over the ranking that another computer made at the same scores: there is less left to sort."""
         if self._ranks == other._ranks:
-            self._task.order[:] = other._task.order
+            self._task.last_ranking[:] = other._task.last_ranking
 
     def __call__(self, scores: np.ndarray, round: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Return gradients and Hessians at these scores of documents.

@@ -1,11 +1,11 @@
 """Inspecting the pairs of an objective with its own loop: a weight that counts, a loss that adds weights up.
 
-With the loss `HalfSquared` every pair has curvature 1, so the Hessians of the kernel are sums of weights, and with the
+With the loss `HalfSquared` every pair has Hessian 1, so the Hessians of the kernel are sums of weights, and with the
 weight `NonZero` they are numbers of pairs. There is no second loop over pairs.
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import part
 from rankwood.data.groups import Groups
 from rankwood.metrics.dcg import DCG, NDCG
-from rankwood.objectives._kernels.records import Slopes
+from rankwood.objectives._kernels.records import PairDerivatives
 from rankwood.objectives._kernels.verbs import Weight, weight, weight_above
 from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.pairwise import Lambda
@@ -32,6 +32,7 @@ class NonZero:
     """One if a weight is not 0, else 0; of two ordered pairs, one counts if either has a weight."""
 
     base: Weight = Uniform()
+    internal: ClassVar[bool] = True
 
     def weight(self, a, b):
         w = weight(self.base, a, b)
@@ -45,7 +46,9 @@ class NonZero:
 
 @part
 class HalfSquared:
-    r"""Half the squared distance of two scores, :math:`(s_a - s_b)^2 / 2`: every pair has curvature 1."""
+    r"""Half the squared distance of two scores, :math:`(s_a - s_b)^2 / 2`: every pair has Hessian 1."""
+
+    internal: ClassVar[bool] = True
 
     def embed(self, score):
         return score
@@ -55,7 +58,7 @@ class HalfSquared:
 
     def pair_derivatives(self, a, b):
         down = b.embedded - a.embedded
-        return Slopes(down, -down, as_type_of(down, 1.0))
+        return PairDerivatives(down, -down, as_type_of(down, 1.0))
 
     def factors(self):
         return 1.0, 1.0

@@ -72,36 +72,36 @@ def oracle_gradients(
     ranked = Ranked(y.size, y[slot], score, slot, discounts(y.size + 16))
     state = mix(round_state(seed, round), query)
     grad, hess, total = np.zeros(y.size), np.zeros(y.size), 0.0
-    for i, j, push, size, curve in _pairs(objective, ranked, plan.values, state):
+    for i, j, push, size, hessian in _pairs(objective, ranked, plan.values, state):
         grad[slot[i]] -= push
         grad[slot[j]] += push
-        hess[slot[i]] += curve
-        hess[slot[j]] += curve
+        hess[slot[i]] += hessian
+        hess[slot[j]] += hessian
         total += 2.0 * size
     factor = scale(lower(objective.scale), total)
     return factor * grad, factor * hess
 
 
 def _pairs(objective: Any, ranked: Ranked, values: Any, state: int) -> Any:
-    """Yield ranks i and j of each pair, the push on i, the size of the push, and the curvature."""
+    """Yield ranks i and j of each pair, the push on i, the size of the push, and the Hessian."""
     parts, n = lower(objective), ranked.n
     memory = Memory(n, np.float64, n_labels=n)
     own = prepare(parts.weight, ranked, values.weight, memory.room(objective.weight))
-    by_push, by_curve = factors(parts.loss)
+    by_push, by_hessian = factors(parts.loss)
     for i, j in _pairs_of_ranks(objective.pairs, ranked, values.pairs, state):
         a, b = pair_of_documents(parts.weight, ranked, own, i, j)
         half = (ranked.score[i] - ranked.score[j]) / 2
         a = a._replace(embedded=embed(parts.loss, half))
         b = b._replace(embedded=embed(parts.loss, -half))
-        slopes = pair_derivatives(parts.loss, a, b)
+        derivatives = pair_derivatives(parts.loss, a, b)
         if getattr(objective.pairs, "both_directions", False):
             up, down = weight_above(parts.weight, a, b), weight_above(parts.weight, b, a)
         else:
             both = weight(parts.weight, a, b)
             up, down = both * (a.label > b.label), both * (a.label < b.label)
-        push = by_push * (up * slopes.above - down * slopes.below)
-        size = by_push * (up * slopes.above + down * slopes.below)
-        yield i, j, push, size, by_curve * (up + down) * slopes.curve
+        push = by_push * (up * derivatives.above - down * derivatives.below)
+        size = by_push * (up * derivatives.above + down * derivatives.below)
+        yield i, j, push, size, by_hessian * (up + down) * derivatives.hessian
 
 
 def _pairs_of_ranks(pairs: Any, ranked: Ranked, values: Any, state: int) -> Any:

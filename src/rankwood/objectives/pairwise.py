@@ -80,8 +80,8 @@ class Lambda:
         own_partners = partners_verb.verb.able(type(self.pairs))
         if list_anchors.verb.able(self.pairs) and own_partners:
             raise checks.InputError(
-                f"{type(self.pairs).__name__} lists its anchors, and they pair with everyone after them: it can't "
-                "have `partners` too."
+                f"{type(self.pairs).__name__} lists its anchors, and they pair with everyone after them: remove its "
+                "method `partners`, or replace `list_anchors` by `count_anchors`."
             )
 
     def ranks(self) -> int:
@@ -105,7 +105,7 @@ class Lambda:
         # Ordered pairs may have equal labels, so there is nothing to move apart.
         apart = self.labels.two_classes and not getattr(self.pairs, "both_directions", False)
         visit: Any = FourAtATime()
-        if getattr(self.pairs, "band", False) and not looks_up(weight):
+        if getattr(self.pairs, "band", False) and not listed and not looks_up(weight):
             # A band is visited where it is, in vectors of anchors: moving two classes apart would cost more.
             arrange: Any = InRankOrderWithoutRanges()
             visit = Bands()

@@ -9,6 +9,7 @@ import numpy as np
 from rankwood._core import checks
 from rankwood.metrics.evaluate import metric as metric_part
 from rankwood.metrics.evaluation import Evaluation
+from rankwood.metrics.verbs import higher_is_better
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def better_sign(metric: str) -> int:
         part = metric_part(metric)
     except checks.InputError:
         return 1
-    return 1 if getattr(part, "higher_is_better", True) else -1
+    return 1 if higher_is_better(part) else -1
 
 
 def check_name(kind: str, name: Any, known: list[str]) -> str:

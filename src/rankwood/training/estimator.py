@@ -15,6 +15,7 @@ from rankwood.data.arguments import missing_column
 from rankwood.data.frames import column, column_names, is_frame, matrix
 from rankwood.data.ranking_data import RankingData
 from rankwood.metrics.evaluate import evaluate, named_metrics
+from rankwood.metrics.verbs import higher_is_better
 from rankwood.training import model_file
 from rankwood.training.inputs import training_data
 
@@ -116,7 +117,7 @@ class RankingEstimator(BaseEstimator, ABC):
         (mean,) = (
             evaluate(metric, data, scores, n_jobs=getattr(self, "n_jobs", None)).mean().values()
         )
-        return mean if getattr(metric, "higher_is_better", True) else -mean
+        return mean if higher_is_better(metric) else -mean
 
     def save(self, path: str | Path) -> None:
         """Write the fitted estimator to a file, as JSON: a header, parameters, and the text of its models.

@@ -9,6 +9,7 @@ from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
 from rankwood.metrics.evaluate import Evaluator, named_metrics
+from rankwood.metrics.verbs import higher_is_better
 from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.incoherence import IncoherenceCheck
 from rankwood.objectives.inspection import PairCounter
@@ -47,7 +48,7 @@ class EarlyStopping:
         self.best_round: int | None = None
         self.note = ""
         self._first = next(iter(metrics))
-        self._sign = 1 if getattr(metrics[self._first], "higher_is_better", True) else -1
+        self._sign = 1 if higher_is_better(metrics[self._first]) else -1
         self._evaluator: Evaluator | None = None
         if valid is not None:
             try:

@@ -1,4 +1,4 @@
-"""The third step: bring documents into an order in which every anchor's partners are a range of places."""
+"""The step `arrange`: bring documents into an order in which every anchor's partners are a range of places."""
 
 from collections import namedtuple
 from typing import Any
@@ -48,11 +48,11 @@ def _unmoved(ranked, own, anchors, scratch):
         docs.embedded,
         docs.rank,
         own,
-        docs.place,
+        docs.turn,
         docs.first,
         docs.end,
     )
-    return Arranged(ranked.n, columns, anchors, ranked.slot, RankIsPlace())
+    return Arranged(ranked.n, ranked.slot.size, columns, anchors, ranked.slot, RankIsPlace())
 
 
 @part
@@ -98,22 +98,22 @@ class ListedAnchors:
         m = list_anchors(objective.pairs, ranked, values, state, scratch.pairs, order)
         for i in range(m):
             docs.first[order[i]], docs.end[order[i]] = partners(objective.pairs, i, n)
-        lead = _place_listed(docs.place, order, m, n)
+        lead = _turns_of_listed(docs.turn, order, m, n)
         return _unmoved(ranked, own, Listed(m, 0, 0, lead, order), scratch)
 
 
 @uncounted
-def _place_listed(place, order, m, n):
-    """Number the m listed anchors by `place`, all others after them; return how many anchors lead the ranking."""
+def _turns_of_listed(turn, order, m, n):
+    """Give the m listed anchors the first turns; return how many of them lead the ranking."""
     lead = 0
     while lead < m and order[lead] == lead:
         lead += 1
     for i in range(n):
-        place[i] = n - 1
-    for i in range(n, place.size):  # padding is behind everyone's partners
-        place[i] = n
+        turn[i] = n - 1
+    for i in range(n, turn.size):  # padding is behind everyone's partners
+        turn[i] = n
     for i in range(m):
-        place[order[i]] = i
+        turn[order[i]] = i
     return lead
 
 
@@ -180,20 +180,28 @@ def _classes_apart(objective, ranked, own, m, scratch):
         moves.docs.embedded,
         moves.docs.rank,
         own,
-        scratch.docs.place,
+        scratch.docs.turn,
         scratch.docs.first,
         scratch.docs.end,
     )
     slot = documents(moves.slot, 0, size)
-    return Arranged(ranked.n, columns, anchors, slot, RankByPlace(order))
+    return Arranged(ranked.n, size, columns, anchors, slot, RankByPlace(order))
+
+
+@uncounted
+def _in_class(irrelevant, p, before, relevant):
+    """Return the place of the p-th document of the set in its class: `before`, or behind all relevant ones.
+
+    Labels are unpredictable, so this is a product instead of a branch.
+    """
+    return before + irrelevant * (relevant + p - before - before)
 
 
 @uncounted
 def _move(pairs, ranked, m, scratch):
     """Fill the columns of moved documents and the anchors' ranges; return where the anchors are.
 
-    `before[p]` counts the relevant documents at the places before p of the pair set's order. Labels are 0 or 1 and
-    unpredictable, so places are computed by products, without branches.
+    `before[p]` counts the relevant documents before the p-th in the order of the pair set.
     """
     n, size = np.uint64(ranked.n), np.uint64(ranked.slot.size)
     order, before = scratch.arranging.order, scratch.arranging.before
@@ -206,8 +214,8 @@ def _move(pairs, ranked, m, scratch):
     before[n] = relevant
     for p in range(n):
         r = np.uint64(order[p])
-        low = np.int64(1) - np.int64(ranked.label[r])
-        place = np.uint64(before[p] + low * (relevant + np.int64(p) - before[p] - before[p]))
+        irrelevant = np.int64(1) - np.int64(ranked.label[r])
+        place = np.uint64(_in_class(irrelevant, np.int64(p), before[p], relevant))
         to.label[place], to.score[place] = ranked.label[r], ranked.score[r]
         to.embedded[place], to.rank[place] = embedded[r], r
         slot[place], rank[place] = ranked.slot[r], r
@@ -220,12 +228,13 @@ def _move(pairs, ranked, m, scratch):
         )
         slot[i], rank[i] = ranked.slot[i], i
     for p in range(np.uint64(m)):
-        up = np.int64(ranked.label[np.uint64(order[p])])
+        is_relevant = np.int64(ranked.label[np.uint64(order[p])])
         start, stop = partners(pairs, np.int64(p), ranked.n)
-        start = np.uint64(start if start < ranked.n else ranked.n)
-        stop = np.uint64(stop if stop < ranked.n else ranked.n)
-        low, at_start, at_stop = np.int64(1) - up, before[start], before[stop]
-        place = np.uint64(before[p] + low * (relevant + np.int64(p) - before[p] - before[p]))
-        first[place] = at_start + up * (relevant + np.int64(start) - at_start - at_start)
-        end[place] = at_stop + up * (relevant + np.int64(stop) - at_stop - at_stop)
+        start = start if start < ranked.n else ranked.n
+        stop = stop if stop < ranked.n else ranked.n
+        irrelevant = np.int64(1) - is_relevant
+        place = np.uint64(_in_class(irrelevant, np.int64(p), before[p], relevant))
+        # Partners are of the other class.
+        first[place] = _in_class(is_relevant, np.int64(start), before[np.uint64(start)], relevant)
+        end[place] = _in_class(is_relevant, np.int64(stop), before[np.uint64(stop)], relevant)
     return Runs(before[m], relevant, relevant + m - before[m])

@@ -11,7 +11,7 @@ from rankwood._core.verbs import verb
 from rankwood.objectives._kernels.pairwise import one_query
 from rankwood.objectives._kernels.records import Derivatives, ListQuery
 from rankwood.objectives._kernels.scratch import ListScratch, Memory
-from rankwood.objectives._kernels.sums import SlotPairSums, SlotSums, lift
+from rankwood.objectives._kernels.sums import FullDerivatives, lift
 from rankwood.objectives._kernels.verbs import cross_hessian, list_gradient
 
 
@@ -26,12 +26,12 @@ class ToDocuments:
 
     def allocate_totals(self, memory: Memory) -> Any:
         """Return derivatives by slot."""
-        return memory.record(SlotSums)
+        return memory.record(Derivatives)
 
     def write_list(self, objective, query, listed, scratch, out):
         for i in range(query.n):
             row = query.rows[query.start + i]
-            out.grad[row], out.hess[row] = scratch.totals.push[i], scratch.totals.curve[i]
+            out.grad[row], out.hess[row] = scratch.totals.gradient[i], scratch.totals.hessian[i]
         return 0
 
 
@@ -41,7 +41,7 @@ class ToPairs:
 
     def allocate_totals(self, memory: Memory) -> Any:
         """Return derivatives by slot and by pair of slots."""
-        return SlotPairSums(**memory.columns(("push", "curve")), matrix=memory.matrix())
+        return FullDerivatives(**memory.columns(("gradient", "hessian")), matrix=memory.matrix())
 
     def write_list(self, objective, query, listed, scratch, out):
         for i in range(query.n):
@@ -66,8 +66,8 @@ def listwise_kernel(task, scratch, state, scores, out, first, last):
     for q in range(first, last):
         query = one_query(plan, q)
         listed = by_slot(query, scores, scratch)
-        gradient = documents(scratch.totals.push, 0, query.n)
-        hessian = documents(scratch.totals.curve, 0, query.n)
+        gradient = documents(scratch.totals.gradient, 0, query.n)
+        hessian = documents(scratch.totals.hessian, 0, query.n)
         derivatives = Derivatives(gradient, hessian)
         list_gradient(objective, listed, mix(state, q), scratch.own, derivatives)
         write_list(steps.sums, objective, query, listed, scratch, out)
@@ -89,7 +89,7 @@ def by_slot(query, scores, scratch):
     for i in range(n):
         scratch.label[i] = query.label[start + i]
         scratch.score[i] = scores[query.rows[start + i]] - middle
-        scratch.totals.push[i] = scratch.totals.curve[i] = zero
+        scratch.totals.gradient[i] = scratch.totals.hessian[i] = zero
     label, score = documents(scratch.label, 0, n), documents(scratch.score, 0, n)
     return ListQuery(label, score, query.values, query.discount)
 

@@ -27,12 +27,11 @@ from rankwood.objectives._kernels.ranking import (
     rank,
     ranked_query,
 )
-from rankwood.objectives._kernels.records import LANES, Query
+from rankwood.objectives._kernels.records import VECTOR_WIDTH, Query
 from rankwood.objectives._kernels.scratch import Memory, PairScratch
 from rankwood.objectives._kernels.sums import (
     DocumentSums,
     Factors,
-    clear,
     collect,
     start_query,
     write,
@@ -56,27 +55,29 @@ class Steps:
 def pairwise_kernel(task, scratch, state, scores, out, first, last):
     """Write gradients and Hessians of queries `first` to `last`."""
     objective, steps, plan = task.objective, task.steps, lend(task.plan)
-    scratch, order, scores, out = lend(scratch), lend(task.order), lend(scores), lend(out)
-    by_push, by_curve = factors(objective.loss)
+    scratch, last_ranking = lend(scratch), lend(task.last_ranking)
+    scores, out = lend(scores), lend(out)
+    by_push, by_hessian = factors(objective.loss)
     for q in range(first, last):
         query = one_query(plan, q)
-        wide = rank(steps.rank, objective.loss, query, scores, order, scratch)
+        wide = rank(steps.rank, objective.loss, query, scores, last_ranking, scratch)
         keep_scores(steps.draws, query.n, scratch)
         start_query(steps.sums, query.n, scratch)
-        total, rankings = as_type_of(by_push, 0.0), number_of_rankings(steps.draws, objective)
-        for number in range(rankings):
-            seed = mix(state, q)
-            seed = draw_ranking(steps.draws, steps, objective.noise, query, number, seed, scratch)
+        total, n_rankings = as_type_of(by_push, 0.0), number_of_rankings(steps.draws, objective)
+        for number in range(n_rankings):
+            drawn = draw_ranking(
+                steps.draws, steps.rank, objective.noise, query, number, mix(state, q), scratch
+            )
             ranked = ranked_query(query, scratch)
             own = prepare(objective.weight, ranked, query.values.weight, scratch.own)
             values = query.values.pairs
-            arranged = arrange(steps.arrange, objective, ranked, own, values, seed, scratch)
-            clear(scratch.sums, query.size)
+            arranged = arrange(steps.arrange, objective, ranked, own, values, drawn, scratch)
             total += visit(steps.visit, objective, arranged, wide, scratch)
             collect(steps.sums, arranged, scratch)
-        share = as_type_of(total, 1.0) / as_type_of(total, rankings)
-        factor = share * scale(objective.scale, share * by_push * (total + total))
-        both = Factors(-factor * by_push, factor * by_curve)
+        mean = as_type_of(total, 1.0) / as_type_of(total, n_rankings)
+        # Each pair pushes two documents.
+        factor = mean * scale(objective.scale, mean * by_push * (total + total))
+        both = Factors(-factor * by_push, factor * by_hessian)
         write(steps.sums, query, arranged, both, scratch, out)
 
 
@@ -85,7 +86,7 @@ def one_query(plan, q):
     """Return one query of the plan."""
     start, end = plan.ptr[q], plan.ptr[q + 1]
     n, values = end - start, documents(plan.values, start, end)
-    return Query(q, n, n + LANES - 1, start, plan.rows, plan.label, values, plan.discount)
+    return Query(q, n, n + VECTOR_WIDTH - 1, start, plan.rows, plan.label, values, plan.discount)
 
 
 def pairwise_scratch(objective: Any, steps: Steps, memory: Memory) -> PairScratch:

@@ -12,7 +12,7 @@ from rankwood.data.groups import Groups
 from rankwood.data.unlisted import UnlistedLabels
 from rankwood.metrics.ranked import discounts
 from rankwood.metrics.verbs import label_values, value
-from rankwood.objectives._kernels.records import LANES
+from rankwood.objectives._kernels.records import VECTOR_WIDTH
 
 #: Documents grouped by query: query q has the positions `ptr[q]` to `ptr[q + 1]`, and `rows[p]` is the caller's row of
 #: position p. `values` is the record of what parts made of the labels, `discount` the discounts by rank.
@@ -48,7 +48,7 @@ def make_plan(objective: Any, lists: LabelledLists, real: type, n_jobs: int | No
         y = np.append(y, unlisted.y)
         every = _Labels(y[full.rows], full.ptr, full.rows < groups.rows.size)
     check_labels(objective, y)
-    discount = discounts(int(groups.sizes.max(initial=0)) + 2 * LANES)
+    discount = discounts(int(groups.sizes.max(initial=0)) + 2 * VECTOR_WIDTH)
     values = _Values(listed, every, discount, real, n_jobs).of(objective)
     return Plan(groups.ptr, groups.rows, listed.label.astype(real), values, discount.astype(real))
 

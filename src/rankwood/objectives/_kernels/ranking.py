@@ -1,4 +1,4 @@
-"""The first step of the pairwise kernel: rank the documents of a query, as far as its parts need."""
+"""The step `rank`: rank the documents of a query, as far as its parts need."""
 
 from collections import namedtuple
 from typing import Any
@@ -17,8 +17,8 @@ from rankwood.objectives._kernels.verbs import embed, largest_score, perturb
 
 
 @verb(kind="uncounted inline")
-def rank(step, loss, query, scores, order, scratch):
-    """Rank a query by its scores and embed them; return whether they are too far apart to be embedded together."""
+def rank(step, loss, query, scores, last_ranking, scratch):
+    """Rank a query by its scores and embed them; return whether they are too wide apart to be embedded together."""
 
 
 @verb(kind="uncounted inline")
@@ -36,9 +36,9 @@ def embed_all(loss, query, key_is_by_rank, scratch):
     middle = 0.5 * low + 0.5 * high
     for i in range(n):
         docs.score[i] = key[i if key_is_by_rank else slot[i]] - middle
-    for i in range(n, query.size):
+    for i in range(n, query.padded):
         slot[i], docs.score[i] = slot[n - 1], docs.score[n - 1]
-    for i in range(query.size):
+    for i in range(query.padded):
         docs.embedded[i] = embed(loss, docs.score[i])
     return high - middle > largest_score(loss)
 
@@ -47,14 +47,14 @@ def embed_all(loss, query, key_is_by_rank, scratch):
 class RankAll:
     """Sort all documents; the order of the round before is repaired."""
 
-    def rank(self, loss, query, scores, order, scratch):
+    def rank(self, loss, query, scores, last_ranking, scratch):
         n, start, to = query.n, query.start, scratch.ranking
         for i in range(n):
-            to.slot[i] = order[start + i]
+            to.slot[i] = last_ranking[start + i]
             to.key[i] = scores[query.rows[start + to.slot[i]]]
         repair_sort(documents(to.key, 0, n), documents(to.slot, 0, n), to.spare, to.sorting)
         for i in range(n):
-            order[start + i] = to.slot[i]
+            last_ranking[start + i] = to.slot[i]
         return embed_all(loss, query, True, scratch)
 
     def rank_perturbed(self, n, scratch):
@@ -69,15 +69,15 @@ class RankFirst:
 
     k: int = 1
 
-    def rank(self, loss, query, scores, order, scratch):
+    def rank(self, loss, query, scores, last_ranking, scratch):
         n, start, to = query.n, query.start, scratch.ranking
         for i in range(n):
-            to.slot[i] = order[start + i]
+            to.slot[i] = last_ranking[start + i]
             to.key[i] = scores[query.rows[start + i]]
         if self.k < n:
             select_top(documents(to.key, 0, n), to.slot, self.k, to.spare)
         for i in range(n):
-            order[start + i] = to.slot[i]
+            last_ranking[start + i] = to.slot[i]
         return embed_all(loss, query, False, scratch)
 
     def rank_perturbed(self, n, scratch):
@@ -91,7 +91,7 @@ class RankFirst:
 class RankNone:
     """Leave documents in the order of their slots: the ranking doesn't matter."""
 
-    def rank(self, loss, query, scores, order, scratch):
+    def rank(self, loss, query, scores, last_ranking, scratch):
         for i in range(query.n):
             scratch.ranking.slot[i] = i
             scratch.ranking.key[i] = scores[query.rows[query.start + i]]
@@ -107,10 +107,10 @@ def ranked_query(query, scratch):
     docs, slot = scratch.docs, scratch.ranking.slot
     for i in range(query.n):
         docs.label[i] = query.label[query.start + slot[i]]
-    for i in range(query.n, query.size):
+    for i in range(query.n, query.padded):
         docs.label[i] = np.nan
-    label, score = documents(docs.label, 0, query.size), documents(docs.score, 0, query.size)
-    return Ranked(query.n, label, score, documents(slot, 0, query.size), query.discount)
+    label, score = documents(docs.label, 0, query.padded), documents(docs.score, 0, query.padded)
+    return Ranked(query.n, label, score, documents(slot, 0, query.padded), query.discount)
 
 
 # One ranking or several.
@@ -130,7 +130,7 @@ def keep_scores(draws, n, scratch):
 
 
 @verb(kind="uncounted inline")
-def draw_ranking(draws, steps, noise, query, number, state, scratch):
+def draw_ranking(draws, rank_step, noise, query, number, state, scratch):
     """Rank by perturbed scores, or leave the ranking as it is; return the random state of this ranking."""
 
 
@@ -148,7 +148,7 @@ class OneRanking:
     def keep_scores(self, n, scratch):
         return 0
 
-    def draw_ranking(self, steps, noise, query, number, state, scratch):
+    def draw_ranking(self, rank_step, noise, query, number, state, scratch):
         return state
 
 
@@ -169,13 +169,13 @@ class SeveralRankings:
             draws.score[slot[i]], draws.embedded[slot[i]] = docs.score[i], docs.embedded[i]
         return 0
 
-    def draw_ranking(self, steps, noise, query, number, state, scratch):
+    def draw_ranking(self, rank_step, noise, query, number, state, scratch):
         n, docs, draws, slot = query.n, scratch.docs, scratch.draws, scratch.ranking.slot
         state = mix(state, number)
         score, perturbed = documents(draws.score, 0, n), documents(draws.perturbed, 0, n)
         perturb(noise, score, number, state, perturbed)
-        rank_perturbed(steps.rank, n, scratch)
-        _reorder_scores(n, query.size, docs, draws, slot)
+        rank_perturbed(rank_step, n, scratch)
+        _reorder_scores(n, query.padded, docs, draws, slot)
         return state
 
 

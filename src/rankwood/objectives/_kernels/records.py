@@ -2,12 +2,17 @@
 
 A document has four coordinates, and every column is by one of them:
 
-    row     its place in the caller's arrays
-    slot    its place in its query, as the plan has it
-    rank    its place by decreasing score; ties are broken by slot
-    place   its place in the order of the pair loop, in which every anchor's partners are a range
+    row     its index in the caller's arrays
+    slot    its index in its query, as the plan has it
+    rank    its index by decreasing score; ties are broken by slot
+    place   its index in the pair loop: its rank, unless two classes are moved apart
 
     scores[row] --rank--> slot by rank --arrange--> slot by place --visit--> sums by place --write--> out[row]
+
+A document also has a *turn*, its number in the order of the pair set: an anchor's partners have the turns `first` up to
+`end`. The turn is the place, unless the pair set lists its anchors: then these have the first turns.
+
+The *push* of a document is its lambda, minus its gradient: it is positive if the document should move up.
 """
 
 from collections import namedtuple
@@ -16,29 +21,29 @@ from rankwood._core.compile import uncounted
 from rankwood._core.numeric import as_type_of
 from rankwood._core.verbs import verb
 
-LANES = 8  # float32 numbers in a vector of 256 bits
+VECTOR_WIDTH = 8  # float32 numbers in a vector of 256 bits
 
-#: Everything that stays the same between rounds: the lowered objective and steps, the plan, and the order of each
-#: query in the round before.
-KernelTask = namedtuple("KernelTask", "objective steps plan order")
+#: Everything that stays the same between rounds: the lowered objective and steps, the plan, and the slots by
+#: rank of each query in the round before.
+KernelTask = namedtuple("KernelTask", "objective steps plan last_ranking")
 #: Where results go: gradients and Hessians, and the first entry of each query if they are of pairs of documents.
 Out = namedtuple("Out", "grad hess start")
-#: One query of the plan: its number, n documents, padded to `size`; `start` is its first position in the plan.
-Query = namedtuple("Query", "number n size start rows label values discount")
+#: One query of the plan: its number, n documents, `padded` to whole vectors; `start` is its first position in the plan.
+Query = namedtuple("Query", "number n padded start rows label values discount")
 #: One query of an objective without pairs, by slot.
 ListQuery = namedtuple("ListQuery", "label score values discount")
 #: Derivatives of one query, by slot.
 Derivatives = namedtuple("Derivatives", "gradient hessian")
 
-#: What the pair loop sees of one document: `embedded` is what the loss made of its score, `own` its entry of what the
-#: weight prepared; `place` is its place, and if it is an anchor its partners are at places `first` up to `end`.
-Doc = namedtuple("Doc", "label score embedded rank own place first end")
-#: Derivatives of the loss of a pair: push if the first should be above, push if the second should be, curvature.
-Slopes = namedtuple("Slopes", "above below curve")
+#: What the pair loop sees of one document: its score relative to the middle of the query's range, what the loss made of
+#: it, its rank as a float, its entry of what the weight prepared (`own`), its turn, and an anchor's partners.
+Doc = namedtuple("Doc", "label score embedded rank own turn first end")
+#: Derivatives of the loss of a pair: push if the first should be above, push if the second should be, Hessian.
+PairDerivatives = namedtuple("PairDerivatives", "above below hessian")
 #: Documents `start` to `end` in the order of the loop, and their ranks.
 DocBlock = namedtuple("DocBlock", "start end ranks")
-#: Columns of `Doc` by place, the anchors among them, the slot of each place, and its rank.
-Arranged = namedtuple("Arranged", "n docs anchors slot ranks")
+#: Columns of `Doc` by place, the anchors among them, the slot of each place, and its rank; n documents, `padded`.
+Arranged = namedtuple("Arranged", "n padded docs anchors slot ranks")
 
 
 @verb(kind="uncounted inline")
@@ -116,4 +121,4 @@ def beside(doc, own):
     >>> beside(doc, "inside").own
     'inside'
     """
-    return Doc(doc.label, doc.score, doc.embedded, doc.rank, own, doc.place, doc.first, doc.end)
+    return Doc(doc.label, doc.score, doc.embedded, doc.rank, own, doc.turn, doc.first, doc.end)

@@ -8,7 +8,7 @@ import numpy as np
 from rankwood._core.parts import named_record, parts_inside
 from rankwood._core.records import Unmoved
 from rankwood._core.sorting import make_sort_scratch
-from rankwood.objectives._kernels.records import LANES
+from rankwood.objectives._kernels.records import VECTOR_WIDTH
 
 #: Memory of the pairwise kernel, step by step: `ranking` and `docs` by rank, `arranging` by place, `own` and `pairs`
 #: for the weight and the pair set, `draws` for several rankings, `sums` by place, `totals` by slot.
@@ -16,7 +16,7 @@ PairScratch = namedtuple("PairScratch", "ranking docs arranging own pairs draws 
 #: Scores to sort by and room to select in; the slot of each rank; memory of the sorts.
 RankingScratch = namedtuple("RankingScratch", "key spare slot sorting")
 #: Columns of `Doc`, by rank.
-DocColumns = namedtuple("DocColumns", "label score embedded rank place first end")
+DocColumns = namedtuple("DocColumns", "label score embedded rank turn first end")
 #: Memory of the listwise kernel: labels and scores by slot, what the objective needs, and its derivatives.
 ListScratch = namedtuple("ListScratch", "label score own totals")
 
@@ -39,7 +39,7 @@ class Memory:
     """
 
     def __init__(self, longest: int, real: type, n_labels: int = 1) -> None:
-        self.size = longest + LANES - 1
+        self.size = longest + VECTOR_WIDTH - 1
         self.real = real
         self.n_labels = n_labels
 
@@ -65,7 +65,7 @@ class Memory:
     def docs(self) -> DocColumns:
         """Return the columns of documents by rank, which itself is filled in."""
         docs = self.record(DocColumns)
-        docs.rank[:] = docs.place[:] = np.arange(self.size)
+        docs.rank[:] = docs.turn[:] = np.arange(self.size)
         return docs
 
     def room(self, part: Any) -> Any:

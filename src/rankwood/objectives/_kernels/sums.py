@@ -1,6 +1,6 @@
-"""The last step: sums of pushes and curvatures, by place, then by slot, then to the caller's rows.
+"""The step `write`: sums of pushes and Hessians, by place, then by slot, then to the caller's rows.
 
-Pairs add to `PlaceSums` or, for models that score pairs of documents and need the curvature of each pair, to
+Pairs add to `PlaceSums` or, for models that score pairs of documents and need the Hessian of each pair, to
 `PairSums`. How these get to the caller is a step: straight away, as the mean of several rankings, or lifted to ordered
 pairs of documents.
 """
@@ -18,12 +18,12 @@ from rankwood.objectives._kernels.scratch import Memory
 
 #: Numbers of four anchors.
 Four = namedtuple("Four", "first second third fourth")
-#: Factors on the pushes and on the curvatures of a query.
-Factors = namedtuple("Factors", "push curve")
+#: Factors on the pushes and on the Hessians of a query.
+Factors = namedtuple("Factors", "push hessian")
 #: Sums by slot over all rankings.
-SlotSums = namedtuple("SlotSums", "push curve")
-#: The same with the curvature of each pair of slots, and its sum by slot.
-SlotPairSums = namedtuple("SlotPairSums", "push curve matrix")
+SlotSums = namedtuple("SlotSums", "push hessian")
+#: Derivatives by slot, and minus the mixed second derivatives by pair of slots.
+FullDerivatives = namedtuple("FullDerivatives", "gradient hessian matrix")
 
 
 @verb(kind="uncounted inline")
@@ -32,62 +32,62 @@ def clear(sums, size):
 
 
 @verb(kind="uncounted inline")
-def add_anchor(sums, i, push, curve):
+def add_anchor(sums, i, push, hessian):
     """Add what the partners of an anchor push it."""
 
 
 @verb(kind="uncounted inline")
-def add_partner(sums, i, j, push, curve):
+def add_partner(sums, i, j, push, hessian):
     """Add the pair of anchor i and partner j to the partner's sums."""
 
 
 @verb(kind="uncounted inline")
-def add_partner_of_four(sums, places, j, push, curve):
+def add_partner_of_four(sums, places, j, push, hessian):
     """Add the pairs of four anchors at `places` and partner j to the partner's sums; pushes are a `Four`."""
 
 
 @verb(kind="uncounted inline")
-def add_band(sums, distance, end, push, curve):
+def add_band(sums, distance, end, push, hessian):
     """Add the pairs of places i and i + distance for all i below `end`."""
 
 
-class PlaceSums(namedtuple("PlaceSums", "push curve")):
-    """Sums of pushes and of curvatures by place."""
+class PlaceSums(namedtuple("PlaceSums", "push hessian")):
+    """Sums of pushes and of Hessians by place."""
 
     __slots__ = ()
 
     def clear(self, size):
         for i in range(size):
-            self.push[i] = self.curve[i] = 0.0
+            self.push[i] = self.hessian[i] = 0.0
         return 0
 
-    def add_anchor(self, i, push, curve):
+    def add_anchor(self, i, push, hessian):
         self.push[i] += push
-        self.curve[i] += curve
+        self.hessian[i] += hessian
         return 0
 
-    def add_partner(self, i, j, push, curve):
+    def add_partner(self, i, j, push, hessian):
         self.push[j] -= push
-        self.curve[j] += curve
+        self.hessian[j] += hessian
         return 0
 
-    def add_partner_of_four(self, places, j, push, curve):
+    def add_partner_of_four(self, places, j, push, hessian):
         self.push[j] -= (push.first + push.second) + (push.third + push.fourth)
-        self.curve[j] += (curve.first + curve.second) + (curve.third + curve.fourth)
+        self.hessian[j] += (hessian.first + hessian.second) + (hessian.third + hessian.fourth)
         return 0
 
-    def add_band(self, distance, end, push, curve):
+    def add_band(self, distance, end, push, hessian):
         for i in range(end):
             self.push[i] += push[i]
-            self.curve[i] += curve[i]
+            self.hessian[i] += hessian[i]
         for i in range(end):
             self.push[i + distance] -= push[i]
-            self.curve[i + distance] += curve[i]
+            self.hessian[i + distance] += hessian[i]
         return 0
 
 
-class PairSums(namedtuple("PairSums", "push curve")):
-    """Sums of pushes by place, and of curvatures by the places of anchor and partner."""
+class PairSums(namedtuple("PairSums", "push hessian")):
+    """Sums of pushes by place, and of Hessians by the places of anchor and partner."""
 
     __slots__ = ()
 
@@ -95,30 +95,30 @@ class PairSums(namedtuple("PairSums", "push curve")):
         for i in range(size):
             self.push[i] = 0.0
             for j in range(size):
-                self.curve[i, j] = 0.0
+                self.hessian[i, j] = 0.0
         return 0
 
-    def add_anchor(self, i, push, curve):
+    def add_anchor(self, i, push, hessian):
         self.push[i] += push
         return 0
 
-    def add_partner(self, i, j, push, curve):
+    def add_partner(self, i, j, push, hessian):
         self.push[j] -= push
-        self.curve[i, j] += curve
+        self.hessian[i, j] += hessian
         return 0
 
-    def add_partner_of_four(self, places, j, push, curve):
+    def add_partner_of_four(self, places, j, push, hessian):
         self.push[j] -= (push.first + push.second) + (push.third + push.fourth)
-        self.curve[places[0], j] += curve.first
-        self.curve[places[1], j] += curve.second
-        self.curve[places[2], j] += curve.third
-        self.curve[places[3], j] += curve.fourth
+        self.hessian[places[0], j] += hessian.first
+        self.hessian[places[1], j] += hessian.second
+        self.hessian[places[2], j] += hessian.third
+        self.hessian[places[3], j] += hessian.fourth
         return 0
 
-    def add_band(self, distance, end, push, curve):
+    def add_band(self, distance, end, push, hessian):
         for i in range(end):
             self.push[i] += push[i]
-            self.curve[i, i + distance] += curve[i]
+            self.hessian[i, i + distance] += hessian[i]
         for i in range(end):
             self.push[i + distance] -= push[i]
         return 0
@@ -161,7 +161,7 @@ class DocumentSums:
         for i in range(query.n):
             row = query.rows[query.start + arranged.slot[i]]
             out.grad[row] = factors.push * scratch.sums.push[i]
-            out.hess[row] = factors.curve * scratch.sums.curve[i]
+            out.hess[row] = factors.hessian * scratch.sums.hessian[i]
         return 0
 
 
@@ -179,39 +179,39 @@ class MeanDocumentSums:
 
     def start_query(self, n, scratch):
         for i in range(n):
-            scratch.totals.push[i] = scratch.totals.curve[i] = 0.0
+            scratch.totals.push[i] = scratch.totals.hessian[i] = 0.0
         return 0
 
     def collect(self, arranged, scratch):
         for i in range(arranged.n):
             slot = arranged.slot[i]
             scratch.totals.push[slot] += scratch.sums.push[i]
-            scratch.totals.curve[slot] += scratch.sums.curve[i]
+            scratch.totals.hessian[slot] += scratch.sums.hessian[i]
         return 0
 
     def write(self, query, arranged, factors, scratch, out):
         for i in range(query.n):
             row = query.rows[query.start + i]
             out.grad[row] = factors.push * scratch.totals.push[i]
-            out.hess[row] = factors.curve * scratch.totals.curve[i]
+            out.hess[row] = factors.hessian * scratch.totals.hessian[i]
         return 0
 
 
 @part
 class LiftedSums:
-    """Models of pairs: pushes by slot and curvatures by pair of slots, lifted to ordered pairs of documents."""
+    """Models of pairs: pushes by slot and Hessians by pair of slots, lifted to ordered pairs of documents."""
 
     def allocate(self, memory: Memory) -> Any:
         """Return sums by place and by pair of places."""
-        return PairSums(**memory.columns(("push",)), curve=memory.matrix())
+        return PairSums(**memory.columns(("push",)), hessian=memory.matrix())
 
     def allocate_totals(self, memory: Memory) -> Any:
         """Return sums by slot and by pair of slots."""
-        return SlotPairSums(**memory.columns(("push", "curve")), matrix=memory.matrix())
+        return FullDerivatives(**memory.columns(("gradient", "hessian")), matrix=memory.matrix())
 
     def start_query(self, n, scratch):
         for i in range(n):
-            scratch.totals.push[i] = 0.0
+            scratch.totals.gradient[i] = 0.0
             for j in range(n):
                 scratch.totals.matrix[i, j] = 0.0
         return 0
@@ -219,18 +219,18 @@ class LiftedSums:
     def collect(self, arranged, scratch):
         for i in range(arranged.n):
             a = arranged.slot[i]
-            scratch.totals.push[a] += scratch.sums.push[i]
+            scratch.totals.gradient[a] -= scratch.sums.push[i]
             for j in range(arranged.n):
                 b = arranged.slot[j]
-                scratch.totals.matrix[a, b] += scratch.sums.curve[i, j]
-                scratch.totals.matrix[b, a] += scratch.sums.curve[i, j]
+                scratch.totals.matrix[a, b] += scratch.sums.hessian[i, j]
+                scratch.totals.matrix[b, a] += scratch.sums.hessian[i, j]
         return 0
 
     def write(self, query, arranged, factors, scratch, out):
         totals = scratch.totals
         for i in range(query.n):
-            totals.push[i] *= factors.push
-            totals.curve[i] = _scale_row(totals.matrix, i, query.n, factors.curve)
+            totals.gradient[i] *= -factors.push
+            totals.hessian[i] = _scale_row(totals.matrix, i, query.n, factors.hessian)
         return lift(query.n, totals, out, out.start[query.number])
 
 
@@ -254,10 +254,10 @@ def lift(n, totals, out, start):
     at = np.int64(start)
     for i in range(n):
         for j in range(i + 1, n):
-            push = (totals.push[i] - totals.push[j]) / (n - 1)
+            slope = (totals.gradient[i] - totals.gradient[j]) / (n - 1)
             both = totals.matrix[i, j] + totals.matrix[j, i]
-            curve = (totals.curve[i] + both + totals.curve[j]) / (n - 1) ** 2
-            out.grad[at], out.grad[at + 1] = push, -push
-            out.hess[at] = out.hess[at + 1] = curve
+            hessian = (totals.hessian[i] + both + totals.hessian[j]) / (n - 1) ** 2
+            out.grad[at], out.grad[at + 1] = slope, -slope
+            out.hess[at] = out.hess[at + 1] = hessian
             at += 2
     return 0

@@ -11,6 +11,31 @@ from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import Can
 from rankwood._core.verbs import verb
 
+__all__ = [
+    "Loss",
+    "Noise",
+    "Pairs",
+    "Scale",
+    "Weight",
+    "count_anchors",
+    "cross_hessian",
+    "embed",
+    "factors",
+    "largest_score",
+    "list_anchors",
+    "list_gradient",
+    "look_up",
+    "pair_derivatives",
+    "pair_gradient",
+    "partners",
+    "perturb",
+    "prepare",
+    "scale",
+    "seen_by",
+    "weight",
+    "weight_above",
+]
+
 # Weights of pairs.
 
 
@@ -27,7 +52,8 @@ def prepare(weight, ranked, values, room):
     """Fill `room` for a ranking and return the record by rank whose entries `weight` reads as `a.own` and `b.own`.
 
     `ranked` is a `rankwood.metrics.Ranked`; `values` holds what `label_values` made of the labels, and `room` the
-    columns that the part names in `columns`: both are records with the names of the fields that are parts.
+    columns that the part names in `columns`: both are records with the names of the fields that are parts. Columns by
+    rank in the result must be columns of `room`: those move with the documents if two classes are moved apart.
     """
 
 
@@ -68,7 +94,7 @@ def weight_above(weight, a, b):
 
 
 # Pair sets. A pair set is an order of the documents (by default their ranking), a number of anchors at its head,
-# and for each anchor a range of places: the anchor's partners.
+# and for each anchor a range of turns: the anchor's partners.
 
 
 @verb(forward=True, kind="uncounted")
@@ -94,20 +120,20 @@ def _all_below(pairs, i, n):
 
 @verb(default=_all_below, forward=True, kind="uncounted")
 def partners(pairs, i, n):
-    """Return the first place and the end of the places of the i-th anchor's partners; by default all below it."""
+    """Return the first turn and the end of the turns of the i-th anchor's partners; by default all after it."""
 
 
-def _by_label(pairs, weighting, a, b, slopes):
+def _by_label(pairs, weighting, a, b, derivatives):
     w = weight(weighting, a, b)
-    inside = a.first <= b.place and b.place < a.end
+    inside = a.first <= b.turn and b.turn < a.end
     w = w if inside and (a.label < b.label or a.label > b.label) else as_type_of(w, 0.0)
-    push = w * (slopes.above if a.label > b.label else -slopes.below)
-    return push, abs(push), w * slopes.curve
+    push = w * (derivatives.above if a.label > b.label else -derivatives.below)
+    return push, abs(push), w * derivatives.hessian
 
 
 @verb(default=_by_label, kind="uncounted")
-def pair_gradient(pairs, weighting, a, b, slopes):
-    """Return the lambda of a (that of b is its opposite), the size of the push, and the curvature of a pair."""
+def pair_gradient(pairs, weighting, a, b, derivatives):
+    """Return the lambda of a (that of b is its opposite), the size of the push, and the Hessian of a pair."""
 
 
 # Losses of pairs.
@@ -125,12 +151,12 @@ def largest_score(loss):
 
 @verb(kind="uncounted")
 def pair_derivatives(loss, a, b):
-    """Return the push if a should be above b, the push if b should be above a, and the curvature, as `Slopes`."""
+    """Return `PairDerivatives`: the push if a should be above b, the push if b should be, and the Hessian."""
 
 
 @verb(kind="uncounted")
 def factors(loss):
-    """Return constant factors of the push and of the curvature."""
+    """Return constant factors of the push and of the Hessian."""
 
 
 # Scales, noise, and objectives without pairs.
@@ -169,6 +195,6 @@ def cross_hessian(objective, query, room, matrix):
 #: Kinds of fields.
 Weight = Annotated[Any, Can("weight")]
 Pairs = Annotated[Any, Can("count_anchors", "list_anchors")]
-Loss = Annotated[Any, Can("pair_derivatives")]
+Loss = Annotated[Any, Can("pair_derivatives", needs=("embed", "largest_score", "factors"))]
 Scale = Annotated[Any, Can("scale")]
 Noise = Annotated[Any, Can("perturb")]

@@ -1,4 +1,4 @@
-"""The fourth step, and the only pair loops in the package: visit the pairs of anchors and partners.
+"""The step `visit`, with the only loops over the pairs of a pair set: anchors visit their partners.
 
 `FourAtATime` is the usual loop. Four anchors visit the same documents together: they share the loads, and the loads
 and stores of the partners' sums, and the loop vectorises over documents. Lists are padded with documents that are
@@ -15,7 +15,7 @@ from rankwood._core.parts import part
 from rankwood._core.records import document
 from rankwood._core.verbs import verb
 from rankwood.objectives._kernels.records import (
-    LANES,
+    VECTOR_WIDTH,
     Doc,
     DocBlock,
     beside,
@@ -28,6 +28,7 @@ from rankwood.objectives._kernels.sums import (
     add_band,
     add_partner,
     add_partner_of_four,
+    clear,
 )
 from rankwood.objectives._kernels.verbs import (
     embed,
@@ -39,7 +40,7 @@ from rankwood.objectives._kernels.verbs import (
     seen_by,
 )
 
-_NOWHERE = 2**30  # a place behind every list
+_NOWHERE = 2**30  # a turn behind every list
 
 
 @verb(kind="uncounted inline")
@@ -52,10 +53,10 @@ def visit(step, objective, arranged, wide, scratch):
 
 @uncounted
 def gradient_of(objective, r, a, b):
-    """Return push, size and curvature of the pair of the r-th of four anchors, a, and document b."""
+    """Return push, size and Hessian of the pair of the r-th of four anchors, a, and document b."""
     b = beside(b, seen_by(objective.weight, b.own, r))
-    slopes = pair_derivatives(objective.loss, a, b)
-    return pair_gradient(objective.pairs, objective.weight, a, b, slopes)
+    derivatives = pair_derivatives(objective.loss, a, b)
+    return pair_gradient(objective.pairs, objective.weight, a, b, derivatives)
 
 
 @uncounted
@@ -65,7 +66,7 @@ def anchor(objective, docs, i, counts):
     first = a.first if counts else as_type_of(a.score, _NOWHERE)
     end = a.end if counts else as_type_of(a.score, 0.0)
     own = seen_by(objective.weight, a.own, -1)
-    return Doc(a.label, a.score, a.embedded, a.rank, own, a.place, first, end)
+    return Doc(a.label, a.score, a.embedded, a.rank, own, a.turn, first, end)
 
 
 @uncounted
@@ -87,15 +88,18 @@ def _visit_block(objective, anchors, places, docs, block, sums):
     p0 = p1 = p2 = p3 = c0 = c1 = c2 = c3 = total = as_type_of(anchors[0].score, 0.0)
     for j in range(block.start, block.end):
         b = document(docs, j)
-        push0, size0, curve0 = gradient_of(objective, 0, anchors[0], b)
-        push1, size1, curve1 = gradient_of(objective, 1, anchors[1], b)
-        push2, size2, curve2 = gradient_of(objective, 2, anchors[2], b)
-        push3, size3, curve3 = gradient_of(objective, 3, anchors[3], b)
+        push0, size0, hessian0 = gradient_of(objective, 0, anchors[0], b)
+        push1, size1, hessian1 = gradient_of(objective, 1, anchors[1], b)
+        push2, size2, hessian2 = gradient_of(objective, 2, anchors[2], b)
+        push3, size3, hessian3 = gradient_of(objective, 3, anchors[3], b)
         p0, p1, p2, p3 = p0 + push0, p1 + push1, p2 + push2, p3 + push3
-        c0, c1, c2, c3 = c0 + curve0, c1 + curve1, c2 + curve2, c3 + curve3
+        c0, c1, c2, c3 = c0 + hessian0, c1 + hessian1, c2 + hessian2, c3 + hessian3
         total += (size0 + size1) + (size2 + size3)
-        push, curve = Four(push0, push1, push2, push3), Four(curve0, curve1, curve2, curve3)
-        add_partner_of_four(sums, places, j, push, curve)
+        push, hessian = (
+            Four(push0, push1, push2, push3),
+            Four(hessian0, hessian1, hessian2, hessian3),
+        )
+        add_partner_of_four(sums, places, j, push, hessian)
     return (p0, p1, p2, p3), (c0, c1, c2, c3), total
 
 
@@ -106,6 +110,7 @@ def visit_run(step, objective, arranged, run, wide, sums):
 
 def _visit_runs(self, objective, arranged, wide, scratch):
     at, sums = arranged.anchors, scratch.sums
+    clear(sums, arranged.padded)
     total = visit_run(self, objective, arranged, (0, at.stop), wide, sums)
     return total + visit_run(self, objective, arranged, (at.again, at.end), wide, sums)
 
@@ -119,10 +124,9 @@ class FourAtATime:
     def visit_run(self, objective, arranged, run, wide, sums):
         docs, anchors, stop = arranged.docs, arranged.anchors, run[1]
         total = as_type_of(docs.score[0], 0.0)
-        for t in range(run[0], stop, 1 if wide else 4):
-            number = stop - t
-            if wide or number > 4:
-                number = 1 if wide else 4
+        together = 1 if wide else 4
+        for t in range(run[0], stop, together):
+            number = min(together, stop - t)
             places = (
                 place_of(anchors, t),
                 place_of(anchors, t + 1),
@@ -138,13 +142,15 @@ class FourAtATime:
             low = min(min(a0.first, a1.first), min(a2.first, a3.first))
             high = max(max(a0.end, a1.end), max(a2.end, a3.end))
             low = first_partner(anchors, t, low)
-            vectors = (np.int64(high - low) + LANES - 1) // LANES if high > low else 0
-            end = np.uint64(np.int64(low) + vectors * LANES)
+            vectors = (np.int64(high - low) + VECTOR_WIDTH - 1) // VECTOR_WIDTH if high > low else 0
+            end = np.uint64(np.int64(low) + vectors * VECTOR_WIDTH)
             block = DocBlock(np.uint64(low), end, arranged.ranks)
             look_up(objective.weight, docs.own, (a0, a1, a2, a3), block)
-            push, curve, size = _visit_block(objective, (a0, a1, a2, a3), places, docs, block, sums)
+            push, hessian, size = _visit_block(
+                objective, (a0, a1, a2, a3), places, docs, block, sums
+            )
             for r in range(number):
-                add_anchor(sums, places[r], push[r], curve[r])
+                add_anchor(sums, places[r], push[r], hessian[r])
             total += size
         return total
 
@@ -158,18 +164,19 @@ class OneByOne:
     def visit_run(self, objective, arranged, run, wide, sums):
         docs = arranged.docs
         total = as_type_of(docs.score[0], 0.0)
-        for i in range(np.uint64(run[0]), np.uint64(run[1])):
+        for t in range(run[0], run[1]):
+            i = np.uint64(place_of(arranged.anchors, t))
             if wide:
                 embed_around(objective.loss, docs, i)
             a = anchor(objective, docs, i, True)
             block = DocBlock(np.uint64(a.first), np.uint64(a.end), arranged.ranks)
             look_up(objective.weight, docs.own, (a, a, a, a), block)
-            push_sum = curve_sum = as_type_of(total, 0.0)
+            push_sum = hessian_sum = as_type_of(total, 0.0)
             for j in range(block.start, block.end):
-                push, size, curve = gradient_of(objective, 0, a, document(docs, j))
-                push_sum, curve_sum, total = push_sum + push, curve_sum + curve, total + size
-                add_partner(sums, i, j, push, curve)
-            add_anchor(sums, i, push_sum, curve_sum)
+                push, size, hessian = gradient_of(objective, 0, a, document(docs, j))
+                push_sum, hessian_sum, total = push_sum + push, hessian_sum + hessian, total + size
+                add_partner(sums, i, j, push, hessian)
+            add_anchor(sums, i, push_sum, hessian_sum)
         return total
 
 
@@ -183,10 +190,14 @@ class Bands:
 
     def visit(self, objective, arranged, wide, scratch):
         docs, m, n = arranged.docs, arranged.anchors.stop, arranged.n
-        push, curve = docs.first, docs.end  # no ranges are in them
+        push, hessian = docs.first, docs.end  # a band has no ranges, so these columns are free
+        clear(scratch.sums, arranged.padded)
         total = as_type_of(docs.score[0], 0.0)
         edge, far = largest_score(objective.loss), as_type_of(total, _NOWHERE)
-        center = embed(objective.loss, total)
+        center, here = (
+            embed(objective.loss, total),
+            total,
+        )  # every pair of a band counts: any turn will do
         low, high = partners(objective.pairs, 0, n)
         for distance in range(np.uint64(low), np.uint64(high)):
             left = n - np.int64(distance)
@@ -196,10 +207,10 @@ class Bands:
                 away = docs.score[j] - docs.score[i]
                 away = edge if away > edge else (-edge if away < -edge else away)
                 own = seen_by(objective.weight, document(docs.own, i), -1)
-                a = Doc(docs.label[i], docs.score[i], center, docs.rank[i], own, center, -far, far)
+                a = Doc(docs.label[i], docs.score[i], center, docs.rank[i], own, here, -far, far)
                 own, embedded = document(docs.own, j), embed(objective.loss, away)
-                b = Doc(docs.label[j], docs.score[j], embedded, docs.rank[j], own, center, far, far)
-                push[i], size, curve[i] = gradient_of(objective, 0, a, b)
+                b = Doc(docs.label[j], docs.score[j], embedded, docs.rank[j], own, here, far, far)
+                push[i], size, hessian[i] = gradient_of(objective, 0, a, b)
                 total += size
-            add_band(scratch.sums, distance, end, push, curve)
+            add_band(scratch.sums, distance, end, push, hessian)
         return total

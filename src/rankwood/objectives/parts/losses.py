@@ -4,7 +4,7 @@ import numpy as np
 
 from rankwood._core.numeric import as_type_of, exp
 from rankwood._core.parts import Positive, part
-from rankwood.objectives._kernels.records import Slopes
+from rankwood.objectives._kernels.records import PairDerivatives
 
 
 @part
@@ -19,7 +19,7 @@ class Logistic:
     sigma : float
         Steepness of the loss.
     hessian : float
-        Factor on the curvature: XGBoost doubles it.
+        Factor on the Hessian: XGBoost doubles it.
     """
 
     sigma: Positive = 1.0
@@ -35,7 +35,7 @@ class Logistic:
     def pair_derivatives(self, a, b):
         r = as_type_of(a.embedded, 1.0) / (a.embedded + b.embedded)
         above, below = b.embedded * r, a.embedded * r
-        return Slopes(above, below, above * below)
+        return PairDerivatives(above, below, above * below)
 
     def factors(self):
         return self.sigma, self.hessian * self.sigma * self.sigma

@@ -131,6 +131,7 @@ class SwapAndNDCGLoss2:
     metric: SwapMetric = NDCG()
     delta: Delta = "exact"
     mu: NonNegative = 1.0
+    internal: ClassVar[bool] = True
     look_up_columns: ClassVar[tuple[str, ...]] = NDCGLoss2.look_up_columns
 
     def tables(self, discount: np.ndarray) -> dict[str, np.ndarray]:

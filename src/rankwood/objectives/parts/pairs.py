@@ -201,13 +201,17 @@ class BothDirections:
         """Whether most anchors have few partners."""
         return getattr(self.base, "few", False)
 
-    def pair_gradient(self, weighting, a, b, slopes):
-        inside = a.first <= b.place and b.place < a.end
+    def pair_gradient(self, weighting, a, b, derivatives):
+        inside = a.first <= b.turn and b.turn < a.end
         up, down = weight_above(weighting, a, b), weight_above(weighting, b, a)
         up = up if inside else as_type_of(up, 0.0)
         down = down if inside else as_type_of(down, 0.0)
-        push = up * slopes.above - down * slopes.below
-        return push, up * slopes.above + down * slopes.below, (up + down) * slopes.curve
+        push = up * derivatives.above - down * derivatives.below
+        return (
+            push,
+            up * derivatives.above + down * derivatives.below,
+            (up + down) * derivatives.hessian,
+        )
 
 
 def reads(part: Any) -> int:
