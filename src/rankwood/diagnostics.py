@@ -72,10 +72,7 @@ def diagnose(
         Which documents are false and missed. "code": documents with a label that is more frequent, or less
         frequent, among the first k than among the ideal first k. "text": documents with a label that does not
         occur, or does occur, among the ideal first k.
-    seed, round : int
-        Seed and boosting round of objectives that draw at random.
-    n_jobs : int, optional
-        Number of threads; None means every core.
+    seed, round, n_jobs : as in `rankwood.gradients`
 
     Returns
     -------
@@ -130,9 +127,8 @@ class _Findings(NamedTuple):
     label: np.ndarray
     push: np.ndarray
     used: np.ndarray | None  # by query: number of pairs, None if the objective is not made of pairs
-    flags: (
-        np.ndarray
-    )  # by query: is a pair incoherent; is such a pair a false document over a missed one
+    # By query: whether a pair is incoherent; whether such a pair is a false document over a missed one.
+    flags: np.ndarray
 
 
 class Diagnosis:

@@ -14,7 +14,7 @@ from rankwood.metrics.insertions import (
     first_hit_insertions,
     precision_insertions,
 )
-from rankwood.metrics.verbs import Divisor, divisor
+from rankwood.metrics.verbs import Divisor, divisor, tied_run
 
 #: Swap record of the reciprocal rank: the value of a document; `other`, for a relevant document the best 1 / position
 #: without it, for an irrelevant one its own 1 / position; and the metric of the query.
@@ -205,10 +205,7 @@ def tied_reciprocal_rank(ranked, values, k):
     n = ranked.slot.size
     i = 0
     while i < n:
-        j, r = i, 0.0
-        while j < n and ranked.score[j] == ranked.score[i]:
-            r += values[ranked.slot[j]]
-            j += 1
+        j, r = tied_run(ranked, values, i)
         if r > 0.0:
             total, none = 0.0, 1.0
             for t in range(min(j, k) - i):

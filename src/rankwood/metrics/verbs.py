@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from rankwood._core.compile import inner
 from rankwood._core.parts import Can
 from rankwood._core.verbs import verb
 
@@ -72,16 +73,23 @@ def as_relevance(metric, label):
     """Return the label as the metric reads it: 0 or 1, a probability, or by default the label itself."""
 
 
+@inner
+def tied_run(ranked, values, i):
+    """Return where the run of tied documents that starts at rank i ends, and the sum of their values."""
+    j, total = i, 0.0
+    while j < ranked.slot.size and ranked.score[j] == ranked.score[i]:
+        total += values[ranked.slot[j]]
+        j += 1
+    return j, total
+
+
 def _value_of_means(metric, ranked, values):
     """Value with the mean value of tied documents for each: right for a sum of value times discount."""
     n = ranked.slot.size
     mean = np.empty(values.size)
     i = 0
     while i < n:
-        j, total = i, 0.0
-        while j < n and ranked.score[j] == ranked.score[i]:
-            total += values[ranked.slot[j]]
-            j += 1
+        j, total = tied_run(ranked, values, i)
         for t in range(i, j):
             mean[ranked.slot[t]] = total / (j - i)
         i = j

@@ -18,7 +18,7 @@ _BYTE_BITS, _HALF_BITS = np.uint64(8), np.uint64(32)
 
 
 @inner
-def start(seed: Any, draw: Any) -> Any:
+def draw_state(seed: Any, draw: Any) -> Any:
     """Return the state from which the words of a draw are made."""
     return splitmix64(splitmix64(seed + _ODD) + np.uint64(draw) * _ODD)
 
@@ -41,7 +41,7 @@ def signed_sums(
     """
     for w in range(table.shape[0]):
         for draw in range(first, last):
-            bits = np.uint64(draw) if enumerate_all else word(start(seed, draw), w)
+            bits = np.uint64(draw) if enumerate_all else word(draw_state(seed, draw), w)
             total = 0
             for j in range(8):
                 total += table[w, j, np.int64(bits & _BYTE)]
@@ -58,7 +58,7 @@ def resampled_sums(grid: Any, seed: Any, out: Any, first: int, last: int) -> Non
     """
     size = np.uint64(grid.size)
     for draw in range(first, last):
-        state, total = start(seed, draw), 0
+        state, total = draw_state(seed, draw), 0
         for w in range(grid.size // 2):
             bits = word(state, w)
             total += grid[np.int64(((bits & _LOW) * size) >> _HALF_BITS)]

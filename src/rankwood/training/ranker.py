@@ -175,6 +175,7 @@ class Ranker(RankingEstimator):
         return self
 
     def _fit(self, train: RankingData, valid: Any) -> None:
+        """Train a model; set nothing before a round is done."""
         valid = None if valid is None else validation_data(valid, train)
         rounds = check_shared(self)
         objective = to_objective(self.objective)

@@ -99,6 +99,7 @@ class TwoStage(RankingEstimator):
         self.verbose = verbose
 
     def _fit(self, train: RankingData, valid: Any) -> None:
+        """Train both stages."""
         valid = stage_checks.matching_validation(valid, train)
         stage_checks.check_two_stage(self, train, valid)
         ranker = Ranker() if self.first is None else self.first

@@ -13,15 +13,6 @@ from rankwood._core.parts import ALL, part
 from rankwood.objectives._kernels.verbs import Pairs, weight_above
 
 
-def _reads_first_k(self: Any) -> int:
-    """Return k: all that matters is which documents are the first k."""
-    return self.k
-
-
-def _first_k(self, n):
-    return self.k if self.k < n else n
-
-
 @part
 class All:
     """Every pair."""
@@ -45,7 +36,13 @@ class Top:
     """
 
     k: int = 30
-    ranks, count_anchors = _reads_first_k, _first_k
+
+    def ranks(self) -> int:
+        """Return k: all that matters is which documents are the first k."""
+        return self.k
+
+    def count_anchors(self, n):
+        return self.k if self.k < n else n
 
 
 @part
@@ -61,7 +58,8 @@ class AcrossCutoff:
     """
 
     k: int = 10
-    ranks, count_anchors = _reads_first_k, _first_k
+
+    ranks, count_anchors = Top.ranks, Top.count_anchors
 
     def partners(self, i, n):
         return self.k, n
@@ -79,10 +77,8 @@ class RanksApart:
 
     Parameters
     ----------
-    k : int
-        Distance of the ranks.
-    exact : bool
-        Whether only pairs at exactly this distance count.
+    k, exact : int, bool
+        The distance of the ranks, and whether only pairs at exactly this distance count.
     """
 
     k: int = 10
