@@ -9,10 +9,10 @@ It rewrites lines that start with "- Parameters: " (of a name), "- Parameters of
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from rankwood._core.named import Named, Parameter
+from rankwood.extend import Parameter
 from rankwood.objectives.families.parameters import COMMON, RANKING_OPTIONS
 from rankwood.objectives.families.registry import FAMILIES, OBJECTIVES
-from rankwood.objectives.families.rows import Family
+from rankwood.objectives.families.rows import Family, Named
 
 PAGE = Path(__file__).parent / "objectives.md"
 BY_TITLE = {family.title: family for family in FAMILIES}

@@ -14,10 +14,10 @@ T = TypeVar("T")
 class Former(NamedTuple):
     """What a former name of a part stands for."""
 
-    make: Callable[
-        ..., Any
-    ]  # takes the former fields, with their defaults, and returns today's part
-    now: str  # today's name, for warnings
+    #: Takes the former fields, with their defaults, and returns today's part.
+    make: Callable[..., Any]
+    #: Today's name, for warnings.
+    now: str
 
 
 #: Former names of parts. `spec` reads them wherever a part may stand; metrics and objectives add theirs.

@@ -60,10 +60,8 @@ def _rank(score, i, cold, room):
     Derivatives are in units of the temperature. By the document's own score they are minus the sum of the first, and
     the sum of the second. Sums have loops of their own, see `softmax`.
     """
-    one, rank = (
-        as_type_of(cold, 1.0),
-        as_type_of(cold, 0.5),
-    )  # with the document's own half the first rank is 1
+    one = as_type_of(cold, 1.0)
+    rank = as_type_of(cold, 0.5)  # the document itself adds another half
     for j in range(score.size):
         d = (score[j] - score[i]) * cold
         e = exp(-min(abs(d), as_type_of(cold, _FAR)))

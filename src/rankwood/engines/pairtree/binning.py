@@ -23,9 +23,8 @@ T = TypeVar("T")
 FIRST, SECOND, DIFFERENCE = 0, 1, 2  # whose value a split looks at
 ITEM, QUERY, PAIR = 0, 1, 2  # what a row of `BinnedColumns` is
 SAMPLE_ROWS = 200_000  # values that edges are made from
-SAMPLE_PAIRS = (
-    50_000  # unordered pairs that edges are made from; each one stands for two differences
-)
+# Unordered pairs that edges are made from; each one stands for two differences.
+SAMPLE_PAIRS = 50_000
 LANES = 4  # bins in a word
 LANE_BITS = 8
 #: Numbers at the end of a histogram that lanes without a feature add to, and that nobody reads.

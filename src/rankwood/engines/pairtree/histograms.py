@@ -26,12 +26,8 @@ from rankwood.engines.pairtree.splitting import (
     largest_gain,
 )
 
-OF_FIRSTS, OF_SECONDS, OF_QUERIES, OF_PAIRS = (
-    0,
-    1,
-    2,
-    3,
-)  # whose sums a block's histograms are made of
+# Whose sums a block's histograms are made of.
+OF_FIRSTS, OF_SECONDS, OF_QUERIES, OF_PAIRS = range(4)
 
 _ONE = np.uint64(1)  # an unsigned index plus a signed number would be a float
 _FIRST, _SECOND = np.uint64(0), np.uint64(1)

@@ -127,9 +127,8 @@ def _left_spans(tree: Tree) -> tuple[list[tuple[int, int]], list[int]]:
         node, begin = stack.pop()
         if node < 0:
             order.append(-1 - node)
-        elif (
-            begin < 0
-        ):  # the left subtree, then this node again with the place where it began, then the right one
+        elif begin < 0:
+            # The left subtree comes first, then this node again with its begin, then the right subtree.
             left, right = int(tree.left[node]), int(tree.right[node])
             stack += [(right, -1), (node, len(order)), (left, -1)]
         else:
