@@ -18,6 +18,7 @@ from rankwood.objectives._kernels.plan import LabelledLists, make_plan
 from rankwood.objectives._kernels.records import Doc, DocBlock, RankIsPlace
 from rankwood.objectives._kernels.scratch import Memory
 from rankwood.objectives._kernels.verbs import (
+    ANCHOR_ITSELF,
     count_anchors,
     embed,
     factors,
@@ -126,6 +127,6 @@ def pair_of_documents(weighting: Any, ranked: Ranked, own: Any, i: int, j: int) 
     def doc(rank: int, seen: Any) -> Doc:
         return Doc(ranked.label[rank], ranked.score[rank], 0.0, float(rank), seen, 0.0, 0.0, 0.0)
 
-    anchor = doc(i, seen_by(weighting, document(own, i), -1))
+    anchor = doc(i, seen_by(weighting, document(own, i), ANCHOR_ITSELF))
     look_up(weighting, own, (anchor,) * 4, DocBlock(j, j + 1, RankIsPlace()))
     return anchor, doc(j, seen_by(weighting, document(own, j), 0))

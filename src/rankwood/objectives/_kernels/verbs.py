@@ -69,13 +69,17 @@ def look_up(weight, own, anchors, block):
     """
 
 
+#: In place of r: what is seen of the anchor itself.
+ANCHOR_ITSELF = -1
+
+
 def _everything(weight, own, r):
     return own
 
 
 @verb(default=_everything, forward=True, kind="uncounted")
 def seen_by(weight, own, r):
-    """Return what the r-th of four anchors sees of a document's entry of the record; r = -1: of the anchor itself."""
+    """Return what the r-th of four anchors sees of a document's entry of the record; r may be `ANCHOR_ITSELF`."""
 
 
 @verb(forward=True, kind="uncounted")

@@ -31,6 +31,7 @@ from rankwood.objectives._kernels.sums import (
     clear,
 )
 from rankwood.objectives._kernels.verbs import (
+    ANCHOR_ITSELF,
     embed,
     largest_score,
     look_up,
@@ -65,7 +66,7 @@ def anchor(objective, docs, i, counts):
     a = document(docs, i)
     first = a.first if counts else as_type_of(a.score, _NOWHERE)
     end = a.end if counts else as_type_of(a.score, 0.0)
-    own = seen_by(objective.weight, a.own, -1)
+    own = seen_by(objective.weight, a.own, ANCHOR_ITSELF)
     return Doc(a.label, a.score, a.embedded, a.rank, own, a.turn, first, end)
 
 
@@ -206,7 +207,7 @@ class Bands:
                 j = i + distance
                 away = docs.score[j] - docs.score[i]
                 away = edge if away > edge else (-edge if away < -edge else away)
-                own = seen_by(objective.weight, document(docs.own, i), -1)
+                own = seen_by(objective.weight, document(docs.own, i), ANCHOR_ITSELF)
                 a = Doc(docs.label[i], docs.score[i], center, docs.rank[i], own, here, -far, far)
                 own, embedded = document(docs.own, j), embed(objective.loss, away)
                 b = Doc(docs.label[j], docs.score[j], embedded, docs.rank[j], own, here, far, far)

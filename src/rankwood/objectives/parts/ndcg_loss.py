@@ -114,7 +114,7 @@ class NDCGLoss2:
     def seen_by(self, own, r):
         low = own.step1.column if r == 1 else own.step0.column
         high = own.step3.column if r == 3 else own.step2.column
-        # An anchor has no step to itself: the step of a pair is the larger of two.
+        # The anchor's step is 0 and its partner's is the table's: their maximum is the pair's, whichever is a.
         return StepFromAnchor(
             own.metric, as_type_of(low, 0.0) if r < 0 else (high if r > 1 else low)
         )
