@@ -307,3 +307,9 @@ def test_functions_that_can_not_be_registered(names):
     register_objective("own")(lambda shape: Lambda())
     with pytest.raises(rw.InputError, match=r"own needs shape: write own\(shape=...\)"):
         rw.objective("own")
+
+
+def test_a_former_weight_of_nothing_is_read():
+    made = rw.objective("Lambda(weight=Loss2(mu=0.0))")
+    with interpreted():
+        assert not rw.gradients(made, [1, 0], [0.0, 1.0])[0].any()

@@ -20,7 +20,14 @@ from rankwood.metrics.verbs import label_values, mean_over_ties, swap_delta, swa
 from rankwood.objectives._kernels.plan import LabelledLists, make_plan
 from rankwood.objectives._kernels.records import Doc
 from rankwood.objectives._kernels.scratch import Memory
-from rankwood.objectives._kernels.verbs import embed, factors, pair_derivatives, prepare, weight
+from rankwood.objectives._kernels.verbs import (
+    embed,
+    factors,
+    list_gradient,
+    pair_derivatives,
+    prepare,
+    weight,
+)
 from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.lifted import is_objective
 from rankwood.objectives.oracle import oracle_gradients, pair_of_documents
@@ -29,6 +36,7 @@ from rankwood.objectives.parts.labels import Binary
 from rankwood.objectives.parts.noise import NoNoise
 from rankwood.objectives.parts.pairs import Top
 from rankwood.objectives.parts.weights import Swap, Uniform
+from rankwood.objectives.units import unit_of
 
 __all__ = ["check_part", "interpreted", "oracle_gradients"]
 
@@ -78,7 +86,10 @@ def check_part(part: Any, *, compiled: bool = True, seed: int = 0) -> None:
 
 def _check_value(part: Any) -> None:
     name = type(part).__name__
-    _require(type(part).__doc__, f"{name} has no docstring.")
+    doc = type(part).__doc__ or ""
+    _require(
+        doc and not doc.startswith(f"{name}("), f"{name} has no docstring."
+    )  # dataclasses write one
     with np.errstate(all="ignore"):
         again = build(repr(part), {}, "part", {})
     same = again == part and hash(again) == hash(part)
@@ -146,6 +157,8 @@ def _check_objective(objective: Any, rng: np.random.Generator, compiled: bool) -
     groups = group_rows(y.size, group=np.array([labels.size for labels, _ in lists]))
     with interpreted():
         plain = GradientComputer(objective, y, groups, n_jobs=1)(s)
+    if unit_of(objective) == "documents":
+        _check_derivatives(objective, lists, plain, groups.ptr)
     if isinstance(getattr(objective, "noise", None), NoNoise):  # the oracle ranks once
         for q, (labels, scores) in enumerate(lists):
             expected = oracle_gradients(objective, labels, scores, query=q)
@@ -156,6 +169,22 @@ def _check_objective(objective: Any, rng: np.random.Generator, compiled: bool) -
         for real, tolerance in ((np.float64, 1e-9), (np.float32, 1e-3)):
             found = GradientComputer(objective, y, groups, real=real, n_jobs=1)(s)
             _require_close(found, plain, f"{objective!r}, compiled in {np.dtype(real)}", tolerance)
+
+
+def _check_derivatives(objective: Any, lists: Any, plain: Any, ptr: np.ndarray) -> None:
+    """Check that Hessians are not negative, and the gradients of a list objective with a `loss(label, score)`."""
+    _require(plain[1].min() >= 0, f"{objective!r} has a negative Hessian, {plain[1].min():g}.")
+    if list_gradient.verb.able(objective) and hasattr(objective, "loss"):
+        for q, (labels, scores) in enumerate(lists):
+            if np.abs(scores).max() < 10:
+                steps = 1e-5 * np.eye(scores.size)
+                up = [objective.loss(labels, scores + step) for step in steps]
+                down = [objective.loss(labels, scores - step) for step in steps]
+                expected = (np.array(up) - np.array(down)) / 2e-5
+                worst = np.abs(plain[0][ptr[q] : ptr[q + 1]] - expected).max()
+                _require(
+                    worst < 1e-5, f"{objective!r}: the gradient is off by {worst:.3g}, by its loss."
+                )
 
 
 def _require_close(found: Any, expected: Any, where: str, tolerance: float) -> None:

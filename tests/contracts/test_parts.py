@@ -305,3 +305,150 @@ def test_a_verb_without_a_default_and_can():
             Cage(Top(1))
     finally:
         del VERBS["sing"], PARTS["Lark"], PARTS["Cage"]
+
+
+def typed_in(source, **scope):
+    """Parts of a program that is no file."""
+    scope = {"__name__": "elsewhere", **scope}
+    exec("from rankwood.extend import *\nfrom typing import *\n" + source, scope)
+    return scope
+
+
+def forget(*names):
+    for name in names:
+        PARTS.pop(name, None)
+
+
+def test_a_part_is_named_by_what_it_reads_from_outside():
+    def lowered(constant, helper):
+        source = f"""
+def twice(x):
+    return {helper} * x
+
+def make(inside):
+    @part
+    class Outside:
+        "A weight of values from outside."
+        def weight(self, a, b):
+            return twice(inside) + OUTSIDE
+    return Outside
+"""
+        scope = typed_in(source, OUTSIDE=constant)
+        return [scope["make"](inside).Lowered.__name__ for inside in (1.0, 2.0)]
+
+    try:
+        one, same = lowered(3.0, 2), lowered(3.0, 2)
+        assert one == same and one[0] != one[1]  # a value in a closure
+        assert not set(one) & set(lowered(4.0, 2))  # a global
+        assert not set(one) & set(lowered(3.0, 5))  # a function that it calls
+    finally:
+        forget("Outside")
+
+
+def test_ranges_end_with_the_list():
+    scope = typed_in("""
+@part
+class TooFar:
+    "Pairs of the next documents, without a look at the end of the list."
+    few: ClassVar[bool] = True
+    reach: int = 5000
+
+    def count_anchors(self, n):
+        return n + 3
+
+    def partners(self, i, n):
+        return i + 1, i + 1 + self.reach
+""")
+    try:
+        y, s = [1, 0, 2, 0], [0.3, 0.1, -0.2, 0.0]
+        too_far = Lambda(Uniform(), scope["TooFar"]())
+        testing.check_part(too_far, compiled=False)
+        found, expected = rw.gradients(too_far, y, s), rw.gradients(Lambda(Uniform()), y, s)
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+    finally:
+        forget("TooFar")
+
+
+def test_a_wrapper_that_weighs_pairs_itself_gets_ranks():
+    scope = typed_in(
+        """
+@part
+class Early:
+    "A weight that falls with the rank of the better ranked document."
+    base: Weight = Uniform()
+
+    def weight(self, a, b):
+        return weight(self.base, a, b) / (1 + min(a.rank, b.rank))
+""",
+        Uniform=Uniform,
+    )
+    try:
+        early = Lambda(scope["Early"]())
+        y, s = np.array([1.0, 0.0, 0.0]), np.array([0.0, 2.0, 1.0])
+        with testing.interpreted():
+            found = rw.gradients(early, y, s)
+        np.testing.assert_allclose(found, testing.oracle_gradients(early, y, s), atol=1e-12)
+    finally:
+        forget("Early")
+
+
+@pytest.mark.parametrize(
+    ("source", "error"),
+    [
+        ("@part\nclass P:\n    word: str = 'a'", r"P.word must say which words it takes"),
+        (
+            "@part\nclass P:\n    columns = ('fall')",
+            r"P.columns must be a tuple of names: \('fall',\)",
+        ),
+        (
+            "from __future__ import annotations\n@part\nclass P:\n    x: Nothing = 1.0\n    def f(self): pass",
+            r"P: an annotation can't be read: name 'Nothing' is not defined",
+        ),
+    ],
+)
+def test_what_a_part_can_not_be_fails_at_once(source, error):
+    with pytest.raises(TypeError, match=error):
+        exec(
+            f"from rankwood.extend import *\n{source}"
+            if "__future__" not in source
+            else source.replace("annotations\n", "annotations\nfrom rankwood.extend import *\n"),
+            {"__name__": "__main__"},
+        )
+
+
+def test_annotations_may_be_text():
+    scope = {"__name__": "__main__"}
+    exec(
+        "from __future__ import annotations\nfrom rankwood.extend import *\n"
+        "@part\nclass Late:\n    'A weight.'\n    x: Positive = 1.0\n"
+        "    def weight(self, a, b):\n        return self.x",
+        scope,
+    )
+    try:
+        assert scope["Late"](2).x == 2.0
+        with pytest.raises(rw.InputError, match=r"Late.x must be positive"):
+            scope["Late"](-1)
+    finally:
+        forget("Late")
+
+
+def test_messages_name_public_parts_and_missing_methods():
+    with pytest.raises(rw.InputError) as raised:
+        Lambda(weight=Logistic())
+    assert "Swap" in str(raised.value) and "SwapAndNDCGLoss2" not in str(raised.value)
+    with pytest.raises(rw.InputError, match=r"BothDirections.*got Logistic"):
+        Lambda(pairs=Logistic())
+    scope = typed_in("""
+@part
+class Half:
+    "A loss that lacks methods."
+    def pair_derivatives(self, a, b):
+        return PairDerivatives(1.0, 1.0, 1.0)
+""")
+    try:
+        with pytest.raises(
+            rw.InputError, match="Half has 'pair_derivatives', and needs the method 'embed'"
+        ):
+            Lambda(loss=scope["Half"]())
+    finally:
+        forget("Half")

@@ -11,14 +11,22 @@ from collections import namedtuple
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
-from types import CodeType
-from typing import Annotated, Any, NamedTuple, TypeVar, dataclass_transform, get_origin
+from typing import (
+    Annotated,
+    Any,
+    NamedTuple,
+    TypeVar,
+    dataclass_transform,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
 
 from rankwood._core import checks, lowered
 from rankwood._core.compile import DIGEST
 from rankwood._core.lowered import record_class
+from rankwood._core.stable_text import stable_text
 from rankwood._core.verbs import VERBS
 
 ALL = 2**62  # what a cutoff of None ("no cutoff") becomes in a kernel
@@ -52,9 +60,9 @@ class Can:
         -------
         The value.
         """
+        verbs = " or ".join(map(repr, self.verbs))
         if not is_part(value) or not self._able(value):
             able = sorted(cls.__name__ for cls in PARTS.values() if self._suggests(cls))
-            verbs = " or ".join(map(repr, self.verbs))
             raise checks.InputError(
                 f"{name} must be a part that can {verbs} ({', '.join(able)}), got {value!r}."
             )
@@ -68,7 +76,12 @@ class Can:
 
     def _suggests(self, cls: type) -> bool:
         """Tell whether to name a part in a message: not those that only the package itself composes."""
-        return self._able(cls) and not getattr(cls, "internal", False)
+        if getattr(cls, "internal", False) or "._kernels." in cls.__module__:
+            return False
+        try:
+            return self._able(cls())  # an instance knows what it wraps
+        except (TypeError, checks.InputError):
+            return self._able(cls)
 
     def _able(self, part: Any) -> bool:
         return any(VERBS[verb].able(part) for verb in self.verbs)
@@ -139,6 +152,7 @@ def part(cls: type[T]) -> type[T]:
     """
     cls.__post_init__ = _check_fields  # type: ignore[attr-defined]
     cls = dataclass(frozen=True, repr=False)(cls)
+    _check_class(cls)
     names = [f.name for f in fields(cls)]  # type: ignore[arg-type]
     raw = namedtuple(_lowered_name(cls), names, module=lowered.__name__)  # type: ignore[misc]
     setattr(lowered, raw.__name__, raw)
@@ -154,31 +168,40 @@ def part(cls: type[T]) -> type[T]:
     return cls
 
 
+def _check_class(cls: type) -> None:
+    """Raise unless the annotations of a part are kinds of fields, and its columns tuples of names."""
+    methods = (
+        f for f in vars(cls).values() if inspect.isfunction(f) and f.__module__ == cls.__module__
+    )
+    scope = next((f.__globals__ for f in methods), None)
+    try:
+        hints = get_type_hints(cls, scope, include_extras=True)
+    except NameError as error:
+        raise TypeError(f"{cls.__name__}: an annotation can't be read: {error}.") from None
+    for f in fields(cls):  # type: ignore[arg-type]
+        f.type = hints[f.name]  # text, after `from __future__ import annotations`
+        if f.type is str:
+            raise TypeError(
+                f"{cls.__name__}.{f.name} must say which words it takes: Annotated[str, OneOf('a', 'b')]."
+            )
+    for name in ("columns", "swap_columns", "index_columns", "look_up_columns", "tables_by_label"):
+        if isinstance(getattr(cls, name, ()), str):
+            raise TypeError(
+                f"{cls.__name__}.{name} must be a tuple of names: ({getattr(cls, name)!r},)."
+            )
+
+
 def _lowered_name(cls: type) -> str:
     """Return the name of the lowered class: it changes whenever the part, its file or the package's kernels change."""
     try:
         source = Path(inspect.getfile(cls)).read_bytes()
     except (OSError, TypeError):  # typed into an interpreter
         source = b""
-    methods = [
-        f"{name}{_stable_repr(f.__code__)}"
-        for name, f in vars(cls).items()
-        if inspect.isfunction(f)
-    ]
+    names = [name for name in dir(cls) if not name.startswith("__")]
+    found = {name: inspect.getattr_static(cls, name) for name in names}
+    methods = [f"{name}{stable_text(f)}" for name, f in found.items() if inspect.isfunction(f)]
     known = DIGEST + source + repr([[f.name for f in fields(cls)], methods]).encode()  # type: ignore[arg-type]
     return f"{cls.__name__}_{hashlib.sha256(known).hexdigest()[:16]}"
-
-
-def _stable_repr(value: Any) -> str:
-    """Return code as text that is the same in every process: code objects print addresses, sets have any order."""
-    if isinstance(value, CodeType):
-        names = repr((value.co_code, value.co_names, value.co_varnames))
-        return names + _stable_repr(value.co_consts)
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_stable_repr, value))})"
-    if isinstance(value, frozenset):
-        return f"{{{', '.join(sorted(map(_stable_repr, value)))}}}"
-    return repr(value)
 
 
 def _check_fields(self: Any) -> None:

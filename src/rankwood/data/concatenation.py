@@ -20,6 +20,8 @@ Parts = Sequence["RankingData"]
 
 def joined(parts: Parts) -> dict[str, Any]:
     """Return the arguments of a `RankingData` that holds all parts."""
+    if hasattr(parts, "groups"):
+        raise checks.InputError("concat takes a list of data sets, as in concat([a, b]), got one.")
     if not parts:
         raise checks.InputError("there are no parts: expected at least one RankingData.")
     for i, part in enumerate(parts):

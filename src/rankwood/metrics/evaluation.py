@@ -70,6 +70,8 @@ class Evaluation:
         >>> rw.Evaluation.concat(parts)
         Evaluation(ndcg=1.00000; 2 queries)
         """
+        if isinstance(parts, Evaluation):
+            raise InputError("concat takes a list of evaluations, as in concat([a, b]), got one.")
         parts = list(parts)
         if not parts:
             raise InputError("there are no parts: expected at least one Evaluation.")

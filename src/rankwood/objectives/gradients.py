@@ -88,6 +88,7 @@ class GradientComputer:
         self._cost = groups.sizes.astype(np.float64) ** 2
         self._weight: np.ndarray | None = None if weight is None else weight.astype(real)
         self._n_labels = _most_labels(base, lists)
+        self._free: list[Any] = []
         #: Where the results of each query begin, if they are of ordered pairs of documents.
         self.start = np.zeros(groups.sizes.size + 1, np.int64)
         if lifted:
@@ -113,14 +114,13 @@ class GradientComputer:
         """
         size = int(self.start[-1]) if self._lifted else scores.size
         out = Out(np.empty(size, self.real), np.empty(size, self.real), self.start)
-        state, sizes = round_state(self.seed, round), self.groups.sizes
+        state = round_state(self.seed, round)
 
         def run(first: int, last: int) -> None:
-            longest = int(sizes[first:last].max(initial=0))
-            memory = Memory(longest, self.real, self._n_labels)
-            scratch = self._scratch(self._parts, self._steps, memory)
+            scratch = self._free_scratch()
             with explaining(self.objective):
                 self._kernel(self._task, scratch, state, scores, out, first, last)
+            self._free.append(scratch)
 
         threads.run_ranges(run, self._cost, self.n_jobs)
         self._apply_weight(out)
@@ -130,6 +130,15 @@ class GradientComputer:
                 "or parameters nearer to their defaults."
             )
         return out.grad, out.hess
+
+    def _free_scratch(self) -> Any:
+        """Return memory that no thread is using: a thread's own from an earlier range, or new memory."""
+        try:
+            return self._free.pop()
+        except IndexError:
+            longest = int(self.groups.sizes.max(initial=0))
+            memory = Memory(longest, self.real, self._n_labels)
+            return self._scratch(self._parts, self._steps, memory)
 
     def _apply_weight(self, out: Out) -> None:
         if self._weight is not None:

@@ -20,6 +20,7 @@ from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.parts import weights
 from rankwood.objectives.parts.ndcg_loss import NDCGLoss2
+from rankwood.objectives.parts.pairs import reads
 from rankwood.objectives.parts.scales import NoScale
 from rankwood.objectives.parts.weights import Uniform
 from rankwood.objectives.units import base_of, has_pair_set
@@ -33,6 +34,10 @@ class NonZero:
 
     base: Weight = Uniform()
     internal: ClassVar[bool] = True
+
+    def ranks(self) -> int:
+        """Return how much of the ranking the weight inside reads."""
+        return reads(self.base)
 
     def weight(self, a, b):
         w = weight(self.base, a, b)

@@ -114,7 +114,7 @@ def _pairs_of_ranks(pairs: Any, ranked: Ranked, values: Any, state: int) -> Any:
         others = np.setdiff1d(np.arange(n), order[:m])
         order = np.concatenate([order[:m], others])
     else:
-        m = count_anchors(lowered, n)
+        m = min(count_anchors(lowered, n), n)
     for place in range(m):
         start, stop = partners(lowered, place, n)
         for other in range(int(start), min(int(stop), n)):

@@ -39,6 +39,13 @@ def arrange(step, objective, ranked, own, values, state, scratch):
 
 
 @uncounted_inline
+def _anchors(pairs, n):
+    """Return the number of anchors, at most that of documents."""
+    m = count_anchors(pairs, n)
+    return m if m < n else n
+
+
+@uncounted_inline
 def _unmoved(ranked, own, anchors, scratch):
     """Return documents that stay in rank order."""
     docs = scratch.docs
@@ -64,9 +71,11 @@ class InRankOrder:
         return ()
 
     def arrange(self, objective, ranked, own, values, state, scratch):
-        m = count_anchors(objective.pairs, ranked.n)
+        m = _anchors(objective.pairs, ranked.n)
         for i in range(m):
-            scratch.docs.first[i], scratch.docs.end[i] = partners(objective.pairs, i, ranked.n)
+            first, end = partners(objective.pairs, i, ranked.n)
+            scratch.docs.first[i] = first
+            scratch.docs.end[i] = end if end < ranked.n else ranked.n
         return _unmoved(ranked, own, Runs(m, 0, 0), scratch)
 
 
@@ -79,7 +88,7 @@ class InRankOrderWithoutRanges:
         return ()
 
     def arrange(self, objective, ranked, own, values, state, scratch):
-        anchors = Runs(count_anchors(objective.pairs, ranked.n), 0, 0)
+        anchors = Runs(_anchors(objective.pairs, ranked.n), 0, 0)
         return _unmoved(ranked, own, anchors, scratch)
 
 
@@ -97,7 +106,8 @@ class ListedAnchors:
             order[i] = i
         m = list_anchors(objective.pairs, ranked, values, state, scratch.pairs, order)
         for i in range(m):
-            docs.first[order[i]], docs.end[order[i]] = partners(objective.pairs, i, n)
+            first, end = partners(objective.pairs, i, n)
+            docs.first[order[i]], docs.end[order[i]] = first, (end if end < n else n)
         lead = _turns_of_listed(docs.turn, order, m, n)
         return _unmoved(ranked, own, Listed(m, 0, 0, lead, order), scratch)
 
@@ -129,7 +139,7 @@ class ClassesApart:
         order = scratch.arranging.order
         for i in range(ranked.slot.size):
             order[i] = i
-        m = count_anchors(objective.pairs, ranked.n)
+        m = _anchors(objective.pairs, ranked.n)
         return _classes_apart(objective, ranked, own, m, scratch)
 
 

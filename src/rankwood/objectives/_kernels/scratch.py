@@ -23,6 +23,8 @@ ListScratch = namedtuple("ListScratch", "label score own totals")
 # Compiled loops check at run time whether arrays overlap, and round differently if they might. Columns lie so many
 # numbers apart that no check fails: the bits of a query must not depend on the longest list of its batch.
 _APART = 256
+_LINE = 64  # bytes of a cache line
+_PAGE = 4096  # bytes after which addresses fall into the same cache set
 
 
 class Memory:
@@ -44,9 +46,15 @@ class Memory:
         self.n_labels = n_labels
 
     def columns(self, names: tuple[str, ...], dtype: Any = None) -> dict[str, np.ndarray]:
-        """Return columns by name."""
-        block: np.ndarray = np.empty((len(names), self.size + _APART), dtype or self.real)
-        return {name: block[i, : self.size] for i, name in enumerate(names)}
+        """Return columns by name; each begins at a cache line, so that vectors don't cross lines."""
+        kind = np.dtype(dtype or self.real)
+        line = _LINE // kind.itemsize
+        stride = -(-(self.size + _APART) // line) * line
+        if stride * kind.itemsize % _PAGE < _LINE:  # columns would compete for the same cache sets
+            stride += line
+        block: np.ndarray = np.empty(len(names) * stride + line, kind)
+        start = -block.ctypes.data % _LINE // kind.itemsize
+        return {name: block[start + i * stride :][: self.size] for i, name in enumerate(names)}
 
     def record(self, cls: Any, dtype: Any = None) -> Any:
         """Return a record of this class whose fields are all columns."""

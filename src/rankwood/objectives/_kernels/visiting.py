@@ -86,13 +86,14 @@ def _visit_block(objective, anchors, places, docs, block, sums):
 
     The bounds are unsigned: a signed index might be negative, and every access would test for it.
     """
-    p0 = p1 = p2 = p3 = c0 = c1 = c2 = c3 = total = as_type_of(anchors[0].score, 0.0)
+    a0, a1, a2, a3 = anchors
+    p0 = p1 = p2 = p3 = c0 = c1 = c2 = c3 = total = as_type_of(a0.score, 0.0)
     for j in range(block.start, block.end):
         b = document(docs, j)
-        push0, size0, hessian0 = gradient_of(objective, 0, anchors[0], b)
-        push1, size1, hessian1 = gradient_of(objective, 1, anchors[1], b)
-        push2, size2, hessian2 = gradient_of(objective, 2, anchors[2], b)
-        push3, size3, hessian3 = gradient_of(objective, 3, anchors[3], b)
+        push0, size0, hessian0 = gradient_of(objective, 0, a0, b)
+        push1, size1, hessian1 = gradient_of(objective, 1, a1, b)
+        push2, size2, hessian2 = gradient_of(objective, 2, a2, b)
+        push3, size3, hessian3 = gradient_of(objective, 3, a3, b)
         p0, p1, p2, p3 = p0 + push0, p1 + push1, p2 + push2, p3 + push3
         c0, c1, c2, c3 = c0 + hessian0, c1 + hessian1, c2 + hessian2, c3 + hessian3
         total += (size0 + size1) + (size2 + size3)

@@ -214,4 +214,6 @@ def reads(part: Any) -> int:
     """Return how much of the ranking a part reads: 0, k for "which are the first k", or ALL."""
     if hasattr(part, "ranks"):
         return part.ranks()
-    return reads(part.base) if hasattr(part, "base") else ALL
+    # A part around another reads what that reads, unless it weighs pairs itself: it may look at ranks.
+    own = {"weight", "weight_above", "partners"} & set(vars(type(part)))
+    return reads(part.base) if hasattr(part, "base") and not own else ALL

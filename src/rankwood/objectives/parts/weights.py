@@ -127,6 +127,11 @@ class Sum:
         return first + self.mu * second
 
 
+def _reads_base(self: Any) -> int:
+    """Return how much of the ranking the weight inside reads."""
+    return reads(self.base)
+
+
 @part
 class Scaled:
     """A weight times a constant.
@@ -140,7 +145,8 @@ class Scaled:
     """
 
     base: Weight = Uniform()
-    factor: Positive = 1.0
+    factor: NonNegative = 1.0
+    ranks = _reads_base
 
     def weight(self, a, b):
         return self.factor * weight(self.base, a, b)
@@ -169,6 +175,7 @@ class ByDistance:
 
     base: Weight = Swap()
     c: Positive = 0.01
+    ranks = _reads_base
 
     def prepare(self, ranked, values, room):
         low = high = ranked.score[0]
@@ -212,6 +219,6 @@ def fused(weight: Any) -> Any:
             and first.metric == second.metric
         ):
             return SwapAndNDCGLoss2(first.metric, second.delta, weight.mu)
-    if hasattr(weight, "base"):
+    if isinstance(weight, (Scaled, ByDistance)):
         return replace(weight, base=fused(weight.base))
     return weight
