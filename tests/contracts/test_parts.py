@@ -309,7 +309,7 @@ def test_a_verb_without_a_default_and_can():
 
 def typed_in(source, **scope):
     """Parts of a program that is no file."""
-    scope = {"__name__": "elsewhere", **scope}
+    scope = {"__name__": "__main__", **scope}
     exec("from rankwood.extend import *\nfrom typing import *\n" + source, scope)
     return scope
 
