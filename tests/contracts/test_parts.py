@@ -11,7 +11,7 @@ import rankwood as rw
 from rankwood import testing
 from rankwood._core.compile import jit
 from rankwood._core.parts import PARTS, lower, named_record
-from rankwood._core.records import Unmoved, lend, reorder
+from rankwood._core.records import Table, Unmoved, lend, reorder
 from rankwood._core.verbs import VERBS
 from rankwood.extend import Can, OneOf, as_type_of, document, documents, part, verb
 from rankwood.metrics.additive import Gains
@@ -175,14 +175,14 @@ def move(record, order, spare):
 
 def make_record():
     table = np.arange(6.0).reshape(2, 3)
-    return (np.arange(5.0), 2.5, Gains(np.arange(5.0) * 10, table))
+    return (np.arange(5.0), 2.5, Gains(np.arange(5.0) * 10, Table(table)))
 
 
 def test_records():
     record = make_record()
     for found in (document(record, 3), third_document(record)):
         assert found[:2] == (3.0, 2.5) and found[2].gain == 30
-        assert found[2].discount.tolist() == record[2].discount.tolist()
+        assert found[2].discount.values.tolist() == record[2].discount.values.tolist()
     inside = documents(record, 1, 3)
     assert inside[0].tolist() == [1.0, 2.0] and inside[2].gain.tolist() == [10, 20]
     out = np.empty(3)
@@ -196,7 +196,7 @@ def test_reordering_moves_columns_and_nothing_else(run):
     record = (*make_record(), Unmoved(np.arange(5.0)), np.arange(5))
     run(record, np.array([4, 0, 1, 2, 3]), np.empty(5))
     assert record[0].tolist() == [4, 0, 1, 2, 3] and record[2].gain.tolist() == [40, 0, 10, 20, 30]
-    assert record[2].discount.tolist() == make_record()[2].discount.tolist()
+    assert record[2].discount.values.tolist() == make_record()[2].discount.values.tolist()
     assert record[3].column.tolist() == record[4].tolist() == [0, 1, 2, 3, 4]
 
 

@@ -1,4 +1,4 @@
-"""Records in kernels: named tuples, nested or not, of columns (1-D arrays over documents), tables and constants.
+"""Records in kernels: named tuples, nested or not, of columns (arrays over documents), tables and constants.
 
 Numba increments an array's reference count atomically whenever the array is taken out of a record or passed to a
 function. Threads would contend for the counts of shared arrays, so kernels *lend* their arguments: the same arrays
@@ -17,6 +17,8 @@ from rankwood._core.compile import UNCOUNTED, uncounted
 
 #: A column that `reorder` leaves alone: it is filled after documents have moved.
 Unmoved = namedtuple("Unmoved", "column")
+#: An array that is not over documents: it is the same for all of them.
+Table = namedtuple("Table", "values")
 
 
 def instruction(fn: Any, typer: Callable[..., Any], build: Callable[..., Any]) -> None:
@@ -80,17 +82,21 @@ def lend(record: Any) -> Any:
 
 def _each(record: Any, leaf: Callable[[Any], Any]) -> Any:
     """Apply `leaf` to every column of a record."""
-    if isinstance(record, tuple):
+    if isinstance(record, tuple) and not isinstance(record, Table):
         items = [_each(x, leaf) for x in record]
         return type(record)(*items) if hasattr(record, "_fields") else tuple(items)
-    return leaf(record) if isinstance(record, np.ndarray) and record.ndim == 1 else record
+    return leaf(record) if isinstance(record, np.ndarray) else record
+
+
+def _is_table(kind: Any) -> bool:
+    return getattr(kind, "instance_class", None) is Table
 
 
 def _mapped(kind: Any, leaf: Callable[[Any], Any]) -> Any:
     """Return the type of a record whose arrays are replaced by what `leaf` makes of their types."""
     if isinstance(kind, types.Array):
         return leaf(kind)
-    if not isinstance(kind, types.BaseTuple):  # type: ignore[attr-defined]
+    if _is_table(kind) or not isinstance(kind, types.BaseTuple):  # type: ignore[attr-defined]
         return kind
     items = [_mapped(x, leaf) for x in kind]
     if isinstance(kind, types.BaseNamedTuple):  # type: ignore[attr-defined]
@@ -101,8 +107,15 @@ def _mapped(kind: Any, leaf: Callable[[Any], Any]) -> Any:
 
 
 def _rebuilt(target: Any, kind: Any, result: Any, value: Any, leaf: Callable[..., Any]) -> Any:
-    """Write the record whose arrays are replaced by what `leaf` writes; `target` is Numba's context and builder."""
+    """Write the record whose columns are replaced by what `leaf` writes; `target` is Numba's context and builder.
+
+    Tables lose their owner.
+    """
     context, builder = target
+    if _is_table(kind):
+        array = builder.extract_value(value, 0)
+        bare = _without_owner(context, builder, kind[0], array)._getvalue()
+        return context.make_tuple(builder, kind, [bare])
     if isinstance(kind, types.Array):
         return leaf(kind, value)
     if not isinstance(kind, types.BaseTuple):  # type: ignore[attr-defined]
@@ -123,13 +136,11 @@ def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
 
 def _document_type(record: Any, i: Any) -> Any:
-    return _mapped(record, lambda array: array.dtype if array.ndim == 1 else array)
+    return _mapped(record, lambda column: column.dtype)
 
 
 def _document(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     def leaf(kind: Any, value: Any) -> Any:
-        if kind.ndim > 1:
-            return _without_owner(context, builder, kind, value)._getvalue()
         array = context.make_array(kind)(context, builder, value)
         return context.unpack_value(builder, kind.dtype, builder.gep(array.data, [args[1]]))
 
@@ -147,10 +158,9 @@ def _documents(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
     def leaf(kind: Any, value: Any) -> Any:
         array = _without_owner(context, builder, kind, value)
-        if kind.ndim == 1:
-            array.data = builder.gep(array.data, [start])
-            array.nitems = size
-            array.shape = cgutils.pack_array(builder, [size])
+        array.data = builder.gep(array.data, [start])
+        array.nitems = size
+        array.shape = cgutils.pack_array(builder, [size])
         return array._getvalue()
 
     return _rebuilt((context, builder), signature.args[0], signature.return_type, args[0], leaf)
@@ -171,10 +181,8 @@ instruction(lend, lambda record: record, _lend)
 def reorder(record: Any, order: np.ndarray, spare: np.ndarray) -> int:
     """Move document `order[i]` of every column of a record to place i, in place; `spare` is as long as a column."""
     if isinstance(record, np.ndarray):
-        return (
-            _permute(record, order, spare) if record.ndim == 1 and record.dtype.kind == "f" else 0
-        )
-    if isinstance(record, tuple) and not isinstance(record, Unmoved):
+        return _permute(record, order, spare) if record.dtype.kind == "f" else 0
+    if isinstance(record, tuple) and not isinstance(record, (Unmoved, Table)):
         for item in record:
             reorder(item, order, spare)
     return 0
@@ -195,10 +203,10 @@ def _reorder(record: Any, order: Any, spare: Any) -> Any:
 
     def columns(kind: Any, path: str) -> list[str]:
         if isinstance(kind, types.Array):
-            return [path] if kind.ndim == 1 and isinstance(kind.dtype, types.Float) else []
+            return [path] if isinstance(kind.dtype, types.Float) else []
         if not isinstance(kind, types.BaseTuple):  # type: ignore[attr-defined]
             return []
-        if getattr(kind, "instance_class", None) is Unmoved:
+        if getattr(kind, "instance_class", None) in (Unmoved, Table):
             return []
         return [c for i, item in enumerate(kind) for c in columns(item, f"{path}[{i}]")]
 

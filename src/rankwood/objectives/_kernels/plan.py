@@ -8,6 +8,7 @@ import numpy as np
 from rankwood._core import checks, threads
 from rankwood._core.compile import callable_kernel, jit
 from rankwood._core.parts import all_parts, check_labels, lower, named_record, parts_inside
+from rankwood._core.records import Table
 from rankwood.data.groups import Groups
 from rankwood.data.unlisted import UnlistedLabels
 from rankwood.metrics.ranked import discounts
@@ -65,14 +66,14 @@ class _Values(NamedTuple):
     def of(self, part: Any) -> Any:
         """Return a part's own column, or a record of the columns of the parts inside it, by field.
 
-        What the method `tables` of a part makes of the discounts joins the record: tables of two dimensions, the same
-        for every query.
+        What the method `tables` of a part makes of the discounts joins the record, the same for every query.
         """
         if label_values.verb.able(part):
             return self._column(part, self.every if _has_own_ideal(part) else self.listed)
         inside = {name: self.of(x) for name, x in parts_inside(part).items()}
         tables = part.tables(self.discount) if hasattr(part, "tables") else {}
-        return named_record({**inside, **{n: t.astype(self.real) for n, t in tables.items()}})
+        made = {name: Table(table.astype(self.real)) for name, table in tables.items()}
+        return named_record({**inside, **made})
 
     def _column(self, part: Any, labels: _Labels) -> np.ndarray:
         """Return the `label_values` of one part."""

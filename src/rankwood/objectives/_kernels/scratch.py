@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from rankwood._core.parts import named_record, parts_inside
-from rankwood._core.records import Unmoved
+from rankwood._core.records import Table, Unmoved
 from rankwood._core.sorting import make_sort_scratch
 from rankwood.objectives._kernels.records import VECTOR_WIDTH
 
@@ -86,7 +86,7 @@ class Memory:
             **self.columns(names),
             **self.columns(getattr(part, "index_columns", ()), np.int64),
             **{name: Unmoved(column) for name, column in self.columns(looked_up).items()},
-            **{name: np.empty((self.n_labels, self.size), self.real) for name in tables},
+            **{name: Table(np.empty((self.n_labels, self.size), self.real)) for name in tables},
         }
         if getattr(part, "sorts", False):
             made["sorting"] = make_sort_scratch(self.size)

@@ -134,7 +134,7 @@ class CatBoostERR:
         for kind in range(kinds):
             reached, found = one, zero
             for i in range(n):
-                room.reached[kind, i], room.found[kind, i] = reached, found
+                room.reached.values[kind, i], room.found.values[kind, i] = reached, found
                 if room.kind[i] != kind:
                     found += reached * room.stop[i] * room.inverse[i]
                     reached *= 1 - room.stop[i]
@@ -148,10 +148,10 @@ class CatBoostERR:
         kind = np.int64(one.kind if a_is_above else two.kind)
         up, low = np.int64(min(a.rank, b.rank)), np.int64(max(a.rank, b.rank))
         head = one.reach if a_is_above else two.reach
-        start = one.reached[kind, up]
+        start = one.reached.values[kind, up]
         if start == 0 or head == 0:
             return as_type_of(one.stop, 0.0)
-        between = (one.found[kind, low] - one.found[kind, up]) / start
-        rest = one.reached[kind, low] / start
+        between = (one.found.values[kind, low] - one.found.values[kind, up]) / start
+        rest = one.reached.values[kind, low] / start
         inside = max(one.inverse, two.inverse) - between - rest * min(one.inverse, two.inverse)
         return head * abs(one.stop - two.stop) * abs(inside)

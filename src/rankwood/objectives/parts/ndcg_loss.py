@@ -61,7 +61,7 @@ StepFromAnchor = namedtuple("StepFromAnchor", "metric step")
 def _step_table(discount: np.ndarray, delta: str, mu: float) -> dict[str, np.ndarray]:
     """Return the falls of the discount by the difference of ranks, 0 in the middle, times mu."""
     steps = -mu * np.diff(discount[int(delta == "shifted") :])
-    return {"steps": np.concatenate([[0.0], steps[::-1], [0.0], steps])[None]}
+    return {"steps": np.concatenate([[0.0], steps[::-1], [0.0], steps])}
 
 
 @part
@@ -94,7 +94,8 @@ class NDCGLoss2:
         return StepsFromAnchors(own, room.step0, room.step1, room.step2, room.step3, values.steps)
 
     def look_up(self, own, anchors, block):
-        table, middle = own.table, own.table.shape[1] // 2
+        table = own.table.values
+        middle = table.size // 2
         start0 = np.uint64(middle - np.int64(anchors[0].rank))
         start1 = np.uint64(middle - np.int64(anchors[1].rank))
         start2 = np.uint64(middle - np.int64(anchors[2].rank))
@@ -102,12 +103,12 @@ class NDCGLoss2:
         for j in range(block.start, block.end):
             rank = np.uint64(rank_at(block.ranks, j))
             own.step0.column[j], own.step1.column[j] = (
-                table[0, start0 + rank],
-                table[0, start1 + rank],
+                table[start0 + rank],
+                table[start1 + rank],
             )
             own.step2.column[j], own.step3.column[j] = (
-                table[0, start2 + rank],
-                table[0, start3 + rank],
+                table[start2 + rank],
+                table[start3 + rank],
             )
         return 0
 
