@@ -23,7 +23,7 @@ from rankwood.objectives.gradients import gradients
 
 if TYPE_CHECKING:
     from rankwood.data.demo import load_demo
-    from rankwood.diagnostics import diagnose
+    from rankwood.diagnostics import Diagnosis, diagnose
     from rankwood.report.compare import compare
     from rankwood.report.comparison import Comparison
     from rankwood.training.ranker import Ranker
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 # These take a while to import (scikit-learn, SciPy), and most of the package does without them.
 _LATER = {
     "Comparison": "rankwood.report",
+    "Diagnosis": "rankwood.diagnostics",
     "Ranker": "rankwood.training.ranker",
     "TwoStage": "rankwood.training.two_stage",
     "compare": "rankwood.report",
@@ -47,6 +48,7 @@ _MODULES = (
 
 __all__ = [
     "Comparison",
+    "Diagnosis",
     "Evaluation",
     "InputError",
     "Qrels",

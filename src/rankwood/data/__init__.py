@@ -1,1 +1,11 @@
 """Data: RankingData, LETOR files, generated sets."""
+
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    if name == "load_demo":  # its module is a program too, so it must not be imported here
+        from rankwood.data.demo import load_demo
+
+        return load_demo
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
