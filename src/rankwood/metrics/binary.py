@@ -261,7 +261,7 @@ class RR:
         return 0.0
 
     def swap_delta(self, a, b):
-        change = max(a.own.other, b.own.other) - a.own.value
+        change = max(a.own.other, b.own.other) - b.own.value
         return change if a.own.gain != b.own.gain else as_type_of(change, 0.0)
 
     def insertion_record(self, ranked, values, room):

@@ -192,11 +192,11 @@ class ByDistance:
 
     def weight(self, a, b):
         w = weight(self.base, beside(a, a.own.base), beside(b, b.own.base))
-        return w / (a.own.c + abs(a.score - b.score))
+        return w / (b.own.c + abs(a.score - b.score))
 
     def weight_above(self, a, b):
         w = weight_above(self.base, beside(a, a.own.base), beside(b, b.own.base))
-        return w / (a.own.c + abs(a.score - b.score))
+        return w / (b.own.c + abs(a.score - b.score))
 
 
 def together(one: int, two: int) -> int:
