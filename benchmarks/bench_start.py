@@ -1,9 +1,10 @@
-"""First calls in fresh processes: import, the first gradients with an empty cache, and with a full one."""
+"""First calls in fresh processes: import, the first gradients with an empty cache and with a full one, the demo."""
 
 import os
 import subprocess
 import sys
 import tempfile
+import time
 from typing import Any
 
 CODE = """
@@ -26,8 +27,18 @@ def measure(cache: str) -> tuple[float, float]:
     return imported, first
 
 
+def demo(cache: str) -> float:
+    """Return the seconds of `rankwood demo`."""
+    start = time.perf_counter()
+    env = {**os.environ, "NUMBA_CACHE_DIR": cache}
+    subprocess.run(
+        [sys.executable, "-m", "rankwood", "demo"], env=env, capture_output=True, check=True
+    )
+    return time.perf_counter() - start
+
+
 def run(repeats: int = 6) -> list[dict[str, Any]]:
-    cold, warm, imports = [], [], []
+    cold, warm, imports, demos = [], [], [], []
     for _ in range(repeats):
         with tempfile.TemporaryDirectory() as cache:
             cold.append(measure(cache)[1])
@@ -35,8 +46,11 @@ def run(repeats: int = 6) -> list[dict[str, Any]]:
                 imported, first = measure(cache)
                 imports.append(imported)
                 warm.append(first)
+        with tempfile.TemporaryDirectory() as cache:
+            demos.append(demo(cache))
     found = {
-        "first gradients, empty cache": (cold, 6.0),
+        "first gradients, empty cache": (cold, 4.5),
+        "rankwood demo, empty cache": (demos, 8.0),
         "first gradients, later process": (warm, 0.5),
         "import rankwood": (imports, 1.0),
     }
