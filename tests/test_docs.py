@@ -221,8 +221,8 @@ def test_no_page_has_a_former_name():
 
 
 def test_the_pictures_can_be_drawn_again():
-    pytest.importorskip("PIL")
-    pytest.importorskip("matplotlib")
+    pytest.importorskip("PIL", reason="the pictures need Pillow")
+    pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
     names = runpy.run_path(str(ROOT / "docs" / "make_pictures.py"))["NAMES"]
     for objective in names:
         assert (ROOT / "docs" / "pictures" / f"{objective}.png").is_file(), objective

@@ -293,7 +293,10 @@ def test_random_files_read_like_the_naive_reader(file, monkeypatch, seed):
     assert (list(got.comments) if got.comments else [""] * len(qid)) == comments
 
 
-@pytest.mark.skipif(not REAL.exists(), reason="the folder of real data sets is not there")
+@pytest.mark.skipif(
+    not REAL.exists(),
+    reason="needs real data sets beside the checkout; they are not part of the repository",
+)
 @pytest.mark.parametrize("name", ["mq2008/S1.txt", "mslr-sample/all.txt.gz"])
 def test_real_files_read_like_scikit_learn(name, file):
     from sklearn.datasets import load_svmlight_file
@@ -556,7 +559,7 @@ def test_available_memory_is_what_machine_and_group_leave(tmp_path, monkeypatch)
 
 
 def test_a_limit_of_the_process_counts(monkeypatch):
-    resource = pytest.importorskip("resource")
+    resource = pytest.importorskip("resource", reason="this system has no limits of processes")
     monkeypatch.setattr(memory, "_free", lambda: 5e11)
     monkeypatch.setattr(memory, "_group", lambda: float("inf"))
     limits = {"of process": 10**12}

@@ -68,7 +68,7 @@ def test_values_are_those_of_trec_eval(rng):
 
 @pytest.mark.skipif(
     not MQ2008.exists(),
-    reason="needs the MQ2008 data set beside the checkout, which users have not",
+    reason="needs the MQ2008 data set beside the checkout; it is not part of the repository",
 )
 def test_values_are_those_of_trec_eval_on_mq2008(tmp_path, rng):
     data = rw.load_letor(MQ2008)
