@@ -1,4 +1,5 @@
-"""Imports go one way: _core <- data <- metrics <- objectives <- engines <- training <- report <- cli."""
+"""Imports go one way: _core <- data <- metrics <- objectives <- engines <- training <- report, datasets
+<- tuning <- reproduce <- cli."""
 
 import ast
 import subprocess
@@ -18,7 +19,9 @@ LAYERS = [
     ["diagnostics", "diagnosis", "_position_weights"],
     ["engines"],
     ["training", "ranker", "twostage"],
-    ["report"],
+    ["report", "datasets"],
+    ["tuning", "spaces"],
+    ["reproduce"],
     ["cli", "__main__"],
 ]
 
