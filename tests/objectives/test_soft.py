@@ -17,6 +17,7 @@ import naive_yeti
 import rankwood as rw
 from objectives.oracle import ORACLE, given_rankings, interpreted, one_query
 from rankwood._core.compile import jit
+from rankwood._core.numeric import log1p
 from rankwood._core.rng import gumbel, mix, round_state
 from rankwood.data.groups import group_rows
 from rankwood.extend import part
@@ -95,6 +96,19 @@ def test_both_ends_of_the_distribution(word, real):
     tolerance = 1e-12 if real is np.float64 else 2e-6
     for found in (gumbel(real(1), state, 0), compiled_gumbel(real(1), state, 0)):
         assert found == pytest.approx(expected, rel=tolerance, abs=tolerance)
+
+
+@jit
+def compiled_log1p(column, out):
+    for i in range(column.size):
+        out[i] = log1p(column[i])
+
+
+def test_log1p_of_single_precision():
+    x = np.geomspace(1e-11, 1e10, 50_001).astype(np.float32)
+    out = np.empty_like(x)
+    compiled_log1p(x, out)
+    np.testing.assert_allclose(out, np.log1p(x.astype(np.float64)), rtol=4e-7)
 
 
 # Weights are means over these rankings.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rankwood._core.compile import uncounted
-from rankwood._core.numeric import as_type_of, log
+from rankwood._core.numeric import as_type_of, log, log1p
 
 _MASK = 0xFFFFFFFF
 _SPLIT_FIRST, _SPLIT_SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -157,7 +157,7 @@ def gumbel(real, state, i):
     True
     """
     # -ln(-ln(1 - u)): the odds keep the digits of a small u, where documents move far up; 1 - u would be 1 in float32.
-    return -log(np.log1p(odds(real, state, i)))
+    return -log(log1p(odds(real, state, i)))
 
 
 @uncounted
