@@ -24,7 +24,7 @@ from rankwood._core.named import Parameter, choice
 from rankwood._core.numeric import as_type_of, exp, log
 from rankwood._core.parts import ALL, Can, Fraction, NonNegative, OneOf, Positive, part
 from rankwood._core.records import document, documents
-from rankwood._core.rng import mix, normal, odds, shuffle, uniform
+from rankwood._core.rng import gumbel, mix, normal, odds, shuffle, uniform
 from rankwood._core.sorting import shell_sort, sort_down
 from rankwood._core.verbs import verb
 from rankwood.metrics.insertions import Insertions
@@ -108,6 +108,7 @@ __all__ = [
     "exp",
     "factors",
     "gain",
+    "gumbel",
     "inner",
     "insertion_record",
     "jit",

@@ -3,11 +3,15 @@
 import os
 import signal
 import threading
+from functools import partial
 
 import catboost as cb
 import numpy as np
 import pytest
 
+import naive
+import naive_plackett_luce
+import naive_yeti
 import rankwood as rw
 from conftest import random_lists
 from objectives.oracle import interpreted
@@ -137,6 +141,39 @@ def test_stochastic_rank_has_the_same_mean(rng, text):
     assert (np.abs(theirs.mean(axis=0) - ours.mean(axis=0)) < 4 * error + 1e-9).all()
 
 
+def test_the_noise_that_catboost_calls_gumbel_is_logistic(rng):
+    y, scores, runs = [2.0, 0.0, 1.0], [-1.5, 1.5, 0.0], 12
+    loss = native(to_objective("yetirank(permutations=2000)"))
+    assert loss.options["noise"] == "Gumbel"
+    found = []
+    for seed in range(runs):
+        seeded = loss._replace(params={"random_seed": seed})
+        X = np.arange(3.0)[:, None]
+        leaf, values = one_tree(seeded, X, np.array(y), np.array([3]), scores)
+        found.append(values - values.mean())
+    assert np.unique(leaf).size == 3
+    mean, error = np.mean(found, axis=0), np.std(found, axis=0) / np.sqrt(runs - 1)
+    drawn = scores + rng.logistic(size=(10**5, 3))
+    orders, counts = np.unique(np.argsort(-drawn, axis=1), axis=0, return_counts=True)
+    laws = {
+        "logistic": zip(orders.tolist(), counts / len(drawn), strict=True),
+        "gumbel": naive_plackett_luce.rankings(naive_plackett_luce.weights_of(scores)),
+    }
+    pairs = partial(naive_yeti.classic, y)
+    off = {
+        name: np.abs(mean - newton_steps(naive_plackett_luce.mean_pairs(pairs, law), scores))
+        for name, law in laws.items()
+    }
+    assert np.all(off["logistic"] < 4 * error) and np.any(off["gumbel"] > 10 * error)
+
+
+def newton_steps(pairs, scores):
+    """Values of leaves with one document each, around their mean."""
+    grad, hess = map(np.array, naive.logistic_gradients(pairs, scores))
+    steps = -grad / hess
+    return steps - steps.mean()
+
+
 @pytest.mark.parametrize(
     ("text", "loss"),
     [
@@ -166,6 +203,8 @@ def test_what_a_loss_is_called(text, loss):
         "lambdarank-ndcg@10(discount='truncated')",
         "lambdarank-ndcg@10(hessian=2.0)",
         "lambdarank-ndcg@10(noise='logistic')",
+        "lambdarank-ndcg@10(noise='gumbel')",
+        "yetiloss-p@5(noise='gumbel')",
         "ranknet",
         "ranknet(norm=False, sigma=2.0)",
         "yetirank@5",
@@ -198,6 +237,7 @@ def test_everything_else_fails_before_training(data, text):
     ("objective", "params", "message"),
     [
         ("stochasticrank-err", {}, "its own StochasticRank is biased for ERR"),
+        ("yetirank(noise='gumbel')", {}, "the noise that it calls Gumbel is logistic, which"),
         ("stochasticrank-ndcg(noise_scale=0.5)", {}, "is biased unless noise_scale is 1"),
         ("lambdarank-ndcg@10", {"reg_lambda": 1.0}, "LambdaMart subtracts reg_lambda"),
         (

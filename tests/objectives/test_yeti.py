@@ -15,35 +15,20 @@ import naive_metrics
 import naive_objectives
 import naive_yeti
 import rankwood as rw
-from objectives.oracle import ORACLE, interpreted, one_query
+from naive_plackett_luce import scores_of
+from objectives.oracle import ORACLE, given_rankings, interpreted, one_query
 from rankwood import InputError
 from rankwood._core.rng import mix, round_state
 from rankwood.data.groups import group_rows
-from rankwood.extend import part
 from rankwood.metrics import NDCG
 from rankwood.objectives import Binary, Graded, Lambda, NDCGLoss2, Neighbours, NoNoise, Swap
 from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.inspection import HalfSquared
 from rankwood.objectives.parts.catboost_weights import YetiAP, YetiRR
-from rankwood.objectives.parts.noise import GaussianNoise, LogisticNoise
+from rankwood.objectives.parts.noise import GaussianNoise, GumbelNoise, LogisticNoise
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden.json").read_text())
 YETI = GOLDEN["yeti"]
-RANKINGS: list = []  # what `Given` ranks by, one list of documents a draw
-
-
-@part
-class Given:
-    """Noise that makes the rankings of the test, whatever the scores."""
-
-    def perturb(self, score, draw, state, out):
-        for place, document in enumerate(RANKINGS[draw]):
-            out[document] = -place
-
-
-def given_rankings(objective, rankings):
-    RANKINGS[:] = rankings
-    return replace(objective, noise=Given(), draws=len(rankings))
 
 
 def parsed(key):
@@ -121,14 +106,6 @@ def test_mean_over_rankings_equals_the_oracle(text, query, k, h, random):
     np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-11)
 
 
-def scores_of(ranking):
-    """Scores that rank documents so."""
-    scores = [0.0] * len(ranking)
-    for place, document in enumerate(ranking):
-        scores[document] = -float(place)
-    return scores
-
-
 @pytest.mark.parametrize("text", ORACLE)
 @settings(max_examples=5)
 @given(one_query(12), st.sampled_from([1, 2, 3]), st.booleans(), st.randoms())
@@ -161,7 +138,12 @@ def test_mean_weights_equal_quadrature(noise):
 
 
 @pytest.mark.parametrize(
-    ("noise", "law"), [(LogisticNoise(2.0), "logistic"), (GaussianNoise(2.0), "norm")]
+    ("noise", "law"),
+    [
+        (LogisticNoise(2.0), "logistic"),
+        (GaussianNoise(2.0), "norm"),
+        (GumbelNoise(2.0), "gumbel_r"),
+    ],
 )
 def test_noise_has_its_law(noise, law):
     out = np.empty(4000)
@@ -248,7 +230,7 @@ def test_visits_neighbours_only():
     [
         ("yetirank(noise_scale=0)", "noise_scale must be positive, got 0"),
         ("lambdagap-x+@3(noise=logistic, noise_scale=-1)", "noise_scale must be positive"),
-        ("yetirank(noise=gumbel)", "noise must be one of"),
+        ("yetirank(noise=gumbl)", "noise must be one of .*'gumbel'"),
         ("yetirank(permutations=0)", "permutations must be at least 1"),
         ("yetirank(neighbours=0)", "neighbours must be at least 1"),
         ("yetirank(neighbours=some)", "neighbours must be a number or 'all'"),

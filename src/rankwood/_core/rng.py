@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rankwood._core.compile import uncounted
-from rankwood._core.numeric import as_type_of, log
+from rankwood._core.numeric import as_type_of, log, log1p
 
 _MASK = 0xFFFFFFFF
 _SPLIT_FIRST, _SPLIT_SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -140,6 +140,24 @@ def normal(real, state, i):
     """
     far = np.sqrt(as_type_of(real, -2.0) * log(uniform(real, state, 2 * i)))
     return far * np.cos(as_type_of(real, _TURN) * uniform(real, state, 2 * i + 1))
+
+
+@uncounted
+def gumbel(real, state, i):
+    """Return the i-th number of the standard Gumbel distribution, from -3.2 to 22.9.
+
+    Parameters
+    ----------
+    real, state, i
+        As in `uniform`.
+
+    Examples
+    --------
+    >>> bool(-4 < gumbel(1.0, 5, 0) < 23)
+    True
+    """
+    # -ln(-ln(1 - u)): the odds keep the digits of a small u, where documents move far up; 1 - u would be 1 in float32.
+    return -log(log1p(odds(real, state, i)))
 
 
 @uncounted

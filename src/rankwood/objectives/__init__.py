@@ -21,7 +21,7 @@ from rankwood.objectives.parts.labels import Binary, Graded
 from rankwood.objectives.parts.losses import Logistic
 from rankwood.objectives.parts.missed import TopMissed
 from rankwood.objectives.parts.ndcg_loss import NDCGLoss1, NDCGLoss2
-from rankwood.objectives.parts.noise import GaussianNoise, LogisticNoise, NoNoise
+from rankwood.objectives.parts.noise import GaussianNoise, GumbelNoise, LogisticNoise, NoNoise
 from rankwood.objectives.parts.pairs import (
     AcrossCutoff,
     AcrossOrApart,
@@ -61,6 +61,7 @@ __all__ = [
     "CatBoostRR",
     "GaussianNoise",
     "Graded",
+    "GumbelNoise",
     "LabelGap",
     "Lambda",
     "ListNet",

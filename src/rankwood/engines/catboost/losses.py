@@ -5,6 +5,7 @@ to it. Every row of this table was checked by the leaves of one tree; tests/engi
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from rankwood.objectives.parts.catboost_weights import (
 )
 from rankwood.objectives.parts.labels import Binary
 from rankwood.objectives.parts.losses import Logistic
-from rankwood.objectives.parts.noise import GaussianNoise, LogisticNoise, NoNoise
+from rankwood.objectives.parts.noise import GaussianNoise, GumbelNoise, LogisticNoise, NoNoise
 from rankwood.objectives.parts.pairs import All, Neighbours, RanksApart, Top
 from rankwood.objectives.parts.scales import Log2Sum, NoScale
 from rankwood.objectives.parts.weights import ByDistance, Scaled, Swap, Uniform
@@ -70,11 +71,17 @@ def native(objective: Any) -> Native:
     elif isinstance(objective, Lambda) and _is_plain(objective.loss):
         found = _pair_logit(objective) or _lambda_mart(objective) or _yeti(objective)
     if not found:
-        raise _refused(
-            objective,
-            f"it takes no per-query gradients, and this is not one of its own losses ({', '.join(LOSSES)})",
-        )
+        raise _refused(objective, _why_not(objective))
     return found
+
+
+def _why_not(objective: Any) -> str:
+    """Return why CatBoost can't train an objective that equals none of its losses."""
+    if isinstance(objective, Lambda) and isinstance(objective.noise, GumbelNoise):
+        logistic = replace(objective, noise=LogisticNoise())
+        if _is_plain(objective.loss) and _yeti(logistic):
+            return "the noise that it calls Gumbel is logistic, which noise='logistic' asks for"
+    return f"it takes no per-query gradients, and this is not one of its own losses ({', '.join(LOSSES)})"
 
 
 def _is_plain(loss: Any) -> bool:

@@ -7,10 +7,15 @@ from typing import Any
 from rankwood._core import checks
 from rankwood._core.named import Parameter, choice
 from rankwood.metrics import registry as metrics
-from rankwood.objectives.parts.noise import GaussianNoise, LogisticNoise, NoNoise
+from rankwood.objectives.parts.noise import GaussianNoise, GumbelNoise, LogisticNoise, NoNoise
 from rankwood.objectives.stochastic import ESTIMATORS
 
-NOISES: Mapping[str, Any] = {"logistic": LogisticNoise, "gaussian": GaussianNoise, "none": NoNoise}
+NOISES: Mapping[str, Any] = {
+    "logistic": LogisticNoise,
+    "gaussian": GaussianNoise,
+    "gumbel": GumbelNoise,
+    "none": NoNoise,
+}
 
 
 def at_least_1(value: Any, name: str) -> int:
@@ -100,13 +105,19 @@ DECAY = Parameter("decay", 0.85, checks.fraction, "ratio of the discounts of con
 NEIGHBOURS = Parameter(
     "neighbours", 1, neighbours, 'largest distance of the ranks of a pair, or "all"'
 )
-NOISE = Parameter("noise", "none", noise, '"logistic" or "gaussian": rank by noisy scores')
+NOISE = Parameter(
+    "noise",
+    "none",
+    noise,
+    '"logistic", "gaussian" or "gumbel": rank by noisy scores, with "gumbel" by the Plackett-Luce model',
+)
 LOGISTIC_NOISE = replace(NOISE, default="logistic")
 NOISE_SCALE = Parameter(
     "noise_scale",
     1.0,
     checks.positive,
-    'factor on the noise; the standard deviation of "gaussian", that of "logistic" is 1.81 times as large',
+    'factor on the noise; the standard deviation of "gaussian", that of "logistic" is 1.81 times as large, '
+    'that of "gumbel" 1.28 times',
 )
 PERMUTATIONS = Parameter("permutations", 10, at_least_1, "noisy rankings to draw")
 HESSIAN = Parameter(

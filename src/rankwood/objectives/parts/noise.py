@@ -2,7 +2,7 @@
 
 from rankwood._core.numeric import log
 from rankwood._core.parts import Positive, part
-from rankwood._core.rng import normal, odds
+from rankwood._core.rng import gumbel, normal, odds
 
 
 @part
@@ -46,3 +46,23 @@ class GaussianNoise:
     def perturb(self, score, draw, state, out):
         for i in range(score.size):
             out[i] = score[i] + self.scale * normal(self.scale, state, i)
+
+
+@part
+class GumbelNoise:
+    r"""Gumbel noise :math:`\epsilon = -c \ln(-\ln u)`: rankings of the Plackett-Luce model [wang2018].
+
+    The first document is i with probability :math:`e^{s_i / c} / \sum_j e^{s_j / c}`, the second is drawn likewise from
+    the rest, and so on. The mean of weights over such rankings is LambdaLoss's soft assignment.
+
+    Parameters
+    ----------
+    scale : float
+        Factor c.
+    """
+
+    scale: Positive = 1.0
+
+    def perturb(self, score, draw, state, out):
+        for i in range(score.size):
+            out[i] = score[i] + self.scale * gumbel(self.scale, state, i)
