@@ -1,5 +1,6 @@
 """Files of LETOR text, with query ids or with LightGBM's files of query sizes, read with the same features."""
 
+import gzip
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -7,9 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwood._core.checks import InputError
-from rankwood.data.file_errors import READ_ERRORS, unreadable
+from rankwood.data.file_errors import GZIP, READ_ERRORS, unreadable
 from rankwood.data.letor import load_letor
 from rankwood.data.ranking_data import RankingData
+
+_SAMPLE = 1 << 17  # bytes from the start of a file that show how it was written
 
 
 class Reading(NamedTuple):
@@ -94,3 +97,33 @@ def _widened(data: RankingData, width: int, absent: float) -> RankingData:
         return data
     columns = np.full((len(data), lacking), absent, data.X.dtype)
     return RankingData(np.hstack([data.X, columns]), data.y, qid=data.qid, comments=data.comments)
+
+
+def writes_zeros_and_gaps(path: Path, n_features: int) -> bool:
+    """Return whether the first lines of a file write zeros but leave out other features."""
+    zeros = gaps = False
+    for line in _first_lines(path):
+        values = [
+            word.rpartition(":")[2] for word in line.split("#")[0].split() if word[0].isdigit()
+        ]
+        values = values[1:]  # without the label
+        gaps |= len(values) < n_features
+        zeros |= any(_is_zero(value) for value in values)
+    return zeros and gaps
+
+
+def _first_lines(path: Path) -> list[str]:
+    """Return some whole lines from the start of a file."""
+    with open(path, "rb") as file:
+        packed = file.peek(2)[:2] == GZIP
+        source = gzip.GzipFile(fileobj=file) if packed else file
+        lines = source.read(_SAMPLE).decode("utf-8", "replace").splitlines()
+    return lines[:-1]
+
+
+def _is_zero(text: str) -> bool:
+    """Return whether a number is 0; words that are none don't matter here."""
+    try:
+        return float(text) == 0
+    except ValueError:
+        return False

@@ -137,10 +137,15 @@ def _dealt(data: RankingData, path: Path) -> list[RankingData]:
 def _split(fold: FoldFiles, parts: dict[Path, RankingData], share: float, seed: int) -> Split:
     """Return the data of a fold; validation data are split off the training data if there are none."""
     train, valid, test = ([parts[path] for path in paths] for paths in fold[1:])
-    joined = train[0] if len(train) == 1 else RankingData.concat(train)
+    whole = joined(train)
     if not valid:
-        joined, *valid = joined.split(share, seed)
-    return Split(fold.name, joined, valid[0], test[0])
+        whole, *valid = whole.split(share, seed)
+    return Split(fold.name, whole, valid[0], test[0])
+
+
+def joined(parts: list[RankingData]) -> RankingData:
+    """Return several parts as one; one part is returned as it is."""
+    return parts[0] if len(parts) == 1 else RankingData.concat(parts)
 
 
 def _limited(split: Split, queries: int | None, seed: int) -> Split:
