@@ -97,6 +97,7 @@ def _add_convert(own: _args.Commands) -> None:
     _args.add_file(parser, "target", text)
     parser.add_argument("--to", choices=FORMATS, help="format, if the ending doesn't tell")
     parser.add_argument("--force", action="store_true", help="replace a file that exists")
+    parser.add_argument("--sparse", action="store_true", help="leave zeros out of text")
     _add_absent(parser)
     _args.add_threads(parser)
 
@@ -251,6 +252,7 @@ def run_convert(args: argparse.Namespace) -> dict[str, Any]:
             args.target,
             to=args.to,
             force=args.force,
+            sparse=args.sparse,
             absent=float(args.absent or 0),
             n_jobs=args.threads,
         )

@@ -2,6 +2,7 @@
 
 import os
 import re
+import zipfile
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -22,6 +23,7 @@ from rankwood.datasets.files import Reading, read_files, sizes_file
 FORMATS = ("letor", "lightgbm", "csv", "parquet", "npz")
 _ENDINGS = {".csv": "csv", ".csv.gz": "csv", ".parquet": "parquet", ".npz": "npz"}
 _QID = re.compile(rb"(?m)^(\S+) qid:\S+")
+Writer = Callable[[RankingData, Path, bool], None]
 _LABEL, _QUERY, _COMMENT = "label", "qid", "comment"
 
 
@@ -55,6 +57,7 @@ def convert(
     *,
     to: str | None = None,
     force: bool = False,
+    sparse: bool = False,
     absent: float = 0.0,
     n_jobs: int | None = None,
 ) -> Conversion:
@@ -74,6 +77,8 @@ def convert(
         The format, if the ending doesn't tell.
     force : bool
         Replace files that exist; without it, they are an error.
+    sparse : bool
+        Leave zeros out of LETOR and LightGBM text.
     absent : 0 or NaN
         The value of a feature that a line of LETOR text leaves out.
     n_jobs : int, optional
@@ -105,7 +110,7 @@ def convert(
     _check_targets(old, files, force)
     data = _read(old, Reading(absent=absent, n_jobs=n_jobs))
     try:
-        _WRITERS[kind](data, new)
+        _WRITERS[kind](data, new, sparse)
     except OSError as error:
         raise unwritable(str(new), error) from error
     return Conversion(data, tuple(map(str, files)), tuple(_lost(data, kind)))
@@ -149,13 +154,15 @@ def _read_arrays(path: Path) -> RankingData:
     try:
         with np.load(path, allow_pickle=False) as found:
             arrays = {name: found[name] for name in found.files}
-        blob, offsets = arrays.get("blob"), arrays.get("offsets")
-        comments = None if blob is None else Comments(blob, np.asarray(offsets))
-        return RankingData(arrays["X"], arrays["y"], qid=arrays["qid"], comments=comments)
-    except KeyError as error:
-        raise InputError(f"{path} lacks the array {error}, expected X, y and qid.") from None
-    except (OSError, EOFError) as error:
-        raise InputError(f"{path} can't be read as a .npz file ({error}).") from None
+    except (OSError, EOFError, ValueError, AttributeError, TypeError, zipfile.BadZipFile):
+        raise InputError(f"{path} can't be read, expected a .npz file of NumPy arrays.") from None
+    lacking = [name for name in ("X", "y", "qid") if name not in arrays]
+    if lacking:
+        raise InputError(f"{path} lacks the array {lacking[0]!r}, expected X, y and qid.")
+    comments = None
+    if "blob" in arrays and "offsets" in arrays:
+        comments = Comments(arrays["blob"], arrays["offsets"])
+    return RankingData(arrays["X"], arrays["y"], qid=arrays["qid"], comments=comments)
 
 
 def _pandas(kind: str) -> Any:
@@ -190,22 +197,22 @@ def _read_table(path: Path, kind: str) -> RankingData:
     return RankingData(frame, _LABEL, qid=_QUERY, comments=comments)
 
 
-def _write_letor(data: RankingData, target: Path) -> None:
-    save_letor(data, target)
+def _write_letor(data: RankingData, target: Path, sparse: bool) -> None:
+    save_letor(data, target, sparse=sparse)
 
 
-def _write_lightgbm(data: RankingData, target: Path) -> None:
+def _write_lightgbm(data: RankingData, target: Path, sparse: bool) -> None:
     """Write lines without query ids, queries one after the other, and the file of their sizes."""
     rows = data.groups.rows
     plain = RankingData(dense(data.X)[rows], data.y[rows], qid=data.qid[rows])
     with replacing(target) as file:
-        for chunk in chunks(plain, False):
+        for chunk in chunks(plain, sparse):
             file.write(_QID.sub(rb"\1", bytes(chunk)))
     with replacing(target.with_name(target.name + ".query")) as file:
         np.savetxt(file, data.groups.sizes, fmt="%d")
 
 
-def _write_arrays(data: RankingData, target: Path) -> None:
+def _write_arrays(data: RankingData, target: Path, sparse: bool) -> None:
     arrays = {"X": dense(data.X), "y": data.y, "qid": data.qid}
     if data.comments is not None:
         arrays |= {"blob": data.comments.blob, "offsets": data.comments.offsets}
@@ -213,10 +220,10 @@ def _write_arrays(data: RankingData, target: Path) -> None:
         np.savez(file, allow_pickle=False, **arrays)
 
 
-def _table_writer(kind: str) -> Callable[[RankingData, Path], None]:
+def _table_writer(kind: str) -> Writer:
     """Return the function that writes a table."""
 
-    def write(data: RankingData, target: Path) -> None:
+    def write(data: RankingData, target: Path, sparse: bool) -> None:
         pandas = _pandas(kind)
         names = data.feature_names or [f"f{i + 1}" for i in range(data.n_features)]
         frame = pandas.DataFrame(dense(data.X), columns=names)
@@ -238,7 +245,7 @@ def _write_frame(frame: Any, file: BinaryIO, kind: str, packed: bool) -> None:
         frame.to_csv(file, index=False, compression=how)
 
 
-_WRITERS: dict[str, Callable[[RankingData, Path], None]] = {
+_WRITERS: dict[str, Writer] = {
     "letor": _write_letor,
     "lightgbm": _write_lightgbm,
     "csv": _table_writer("csv"),

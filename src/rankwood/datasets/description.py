@@ -40,7 +40,7 @@ class Description:
     Attributes
     ----------
     title : str
-        The folder or file, or what else was described.
+        The name of the folder or file, or what else was described.
     parts : tuple of PartFacts
         Counts of each part: queries, documents, labels, lengths of lists.
     features : FeatureFacts
@@ -182,7 +182,7 @@ def describe(
         parts = {part: joined([read[path] for path in paths]) for part, paths in files.items()}
         first = next(iter(read))
         gaps = not math.isnan(absent) and writes_zeros_and_gaps(first, read[first].n_features)
-        return describe_parts(str(data), parts, gaps, n_jobs)
+        return describe_parts(Path(data).resolve().name, parts, gaps, n_jobs)
     return describe_parts("data", _parts(data), False, n_jobs)
 
 

@@ -10,7 +10,7 @@ from rankwood.datasets.facts import dense
 from rankwood.metrics.evaluate import Evaluator, named_metrics
 
 _MOST_QUERIES = 1000  # a feature that gives labels away does so in any thousand queries
-_EXPONENTIAL = 10  # the largest label up to which gains are 2^label - 1
+_EXPONENTIAL = 10  # the largest integer label up to which gains are 2^label - 1
 
 
 class SingleFeatures(NamedTuple):
@@ -74,7 +74,8 @@ class Overlap(NamedTuple):
 
 def single_features(data: RankingData, n_jobs: int | None = None) -> SingleFeatures:
     """Rank by each feature alone, in both directions, and by the order of the rows."""
-    name = "ndcg@10" if data.y.max() <= _EXPONENTIAL else "ndcg@10(gain='linear')"
+    exponential = data.y.max() <= _EXPONENTIAL and bool((data.y == np.floor(data.y)).all())
+    name = "ndcg@10" if exponential else "ndcg@10(gain='linear')"
     starts, label = data.groups.ptr[:-1], data.y[data.groups.rows]
     varied = np.flatnonzero(np.maximum.reduceat(label, starts) > np.minimum.reduceat(label, starts))
     none = np.full(data.n_features, np.nan)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _STYLE = """
 .page div > svg { max-width: 100%; height: auto; margin: 0; }
+.page h1 { overflow-wrap: anywhere; }
 .page ul { max-width: 60em; padding-left: 1.2em; }
 """
 _TOP = 10  # features in the table of those that rank best alone
@@ -188,7 +189,9 @@ def _draw_labels(ax: "Axes", found: "Description") -> None:
 def _draw_counts(ax: "Axes", found: "Description", field: str, text: str) -> None:
     """Draw the distribution of a count of each query over queries, one line per part."""
     top = max(int(getattr(part, field).max()) for part in found.parts)
-    step = max(-(-(top + 1) // 40), 1)
+    fewest = min(part.queries for part in found.parts)
+    bars = min(max(int(1.5 * fewest**0.5), 8), 40)  # fewer queries make a rougher picture
+    step = max(-(-(top + 1) // bars), 1)
     edges = (np.arange(0, top + step + 1, step) - 0.5).tolist()
     for part, colour in zip(found.parts, cycle(_drawing.COLOURS), strict=False):
         values = getattr(part, field)
