@@ -10,7 +10,7 @@ from rankwood.datasets.facts import FeatureFacts, PartFacts
 from rankwood.datasets.leaks import Overlap, SingleFeatures
 
 if TYPE_CHECKING:
-    from rankwood.datasets.description import Facts
+    from rankwood.datasets.description import Description
 
 LEAK = 0.9  # how far from random to perfect a single feature may rank before we call it a leak
 _HINT = 0.15  # how far the order of the rows may
@@ -51,18 +51,18 @@ _SHARES = (
 )
 
 
-def advice(facts: "Facts") -> list[str]:
+def sentences(found: "Description") -> list[str]:
     """Return sentences on what to mind, the most serious first."""
-    sentences = [
-        *_single_features(facts.single, facts.features),
-        *_row_order(facts.single),
-        *(sentence for pair in facts.overlaps for sentence in _overlap(pair)),
-        *_absent(facts.gaps),
-        *_parts(facts.parts),
-        *_labels(facts.parts),
-        *_features(facts.features),
+    said = [
+        *_single_features(found.single, found.features),
+        *_row_order(found.single),
+        *(sentence for pair in found.overlaps for sentence in _overlap(pair)),
+        *_absent(found.gaps),
+        *_parts(found.parts),
+        *_labels(found.parts),
+        *_features(found.features),
     ]
-    return sentences or ["Nothing here calls for care."]
+    return said or ["Nothing here calls for care."]
 
 
 def _single_features(single: SingleFeatures, features: FeatureFacts) -> Iterator[str]:

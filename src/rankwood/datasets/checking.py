@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwood.data.ranking_data import RankingData
+from rankwood.datasets.facts import count_values
 from rankwood.datasets.published import DataSet, find
 from rankwood.datasets.splits import Split, load_splits
 from rankwood.report import render
@@ -96,10 +97,7 @@ def check(
         A name of `catalogue()`.
     folder : str or path
         The folder, as for `load_splits`; of several folds, the first is checked.
-    cache : bool
-        Write a binary copy of each file beside it, and read that next time.
-    n_jobs : int, optional
-        Number of threads; by default every core.
+    cache, n_jobs : as in `load_splits`
 
     Returns
     -------
@@ -132,7 +130,8 @@ def _rows(known: DataSet, split: Split) -> list[Counted]:
 def _features(known: DataSet, parts: list[RankingData]) -> Counted:
     """Compare the number of features: all columns, or those that occur."""
     width = parts[0].n_features
-    used = np.logical_or.reduce([(np.nan_to_num(part.X) != 0).any(axis=0) for part in parts])
+    unused = sum(np.add(*count_values(part.X)) for part in parts) == sum(map(len, parts))
+    used = ~unused
     found = {width, int(used.sum())}
     published = " or ".join(map(str, known.feature_counts))
     text = f"{width}, {used.sum()} of them not always 0"

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from rankwood._core.checks import InputError
 from rankwood.data.ranking_data import RankingData
-from rankwood.datasets import advice, overview, published
+from rankwood.datasets import overview, published
+from rankwood.datasets.advice import sentences
 from rankwood.datasets.facts import FeatureFacts, PartFacts, dense, feature_facts, part_facts
 from rankwood.datasets.files import Reading, read_files, writes_zeros_and_gaps
 from rankwood.datasets.hashing import row_hashes
@@ -21,16 +22,6 @@ from rankwood.report import html, render
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-class Facts(NamedTuple):
-    """All that was counted; see the attributes of `Description`."""
-
-    parts: tuple[PartFacts, ...]
-    features: FeatureFacts
-    single: SingleFeatures
-    overlaps: tuple[Overlap, ...]
-    gaps: bool
 
 
 @dataclass(frozen=True)
@@ -51,8 +42,6 @@ class Description:
         Queries and documents that two parts share.
     gaps : bool
         Whether files leave out features but write zeros.
-    advice : tuple of str
-        Sentences on what to mind, the most serious first.
     """
 
     title: str
@@ -61,7 +50,11 @@ class Description:
     single: SingleFeatures
     overlaps: tuple[Overlap, ...]
     gaps: bool
-    advice: tuple[str, ...]
+
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """Sentences on what to mind, the most serious first."""
+        return tuple(sentences(self))
 
     def __str__(self) -> str:
         tables = overview.tables(self)
@@ -154,10 +147,7 @@ def describe(
         The name of the data set in `catalogue()`, as in `load_splits`.
     absent : 0 or NaN, optional
         The value of a feature that a line of a file leaves out, as in `load_splits`.
-    cache : bool
-        Write a binary copy of each file beside it, and read that next time.
-    n_jobs : int, optional
-        Number of threads; by default every core.
+    cache, n_jobs : as in `load_splits`
 
     Returns
     -------
@@ -219,11 +209,11 @@ def describe_parts(
         )
     hashes = {name: row_hashes(dense(part.X)) for name, part in parts.items()}
     known = [seen(name, part, hashes[name]) for name, part in parts.items()]
-    facts = Facts(
+    return Description(
+        title,
         tuple(part_facts(name, part, hashes[name]) for name, part in parts.items()),
         feature_facts(list(parts.values())),
         single_features(next(iter(parts.values())), n_jobs),
         tuple(overlap(one, other) for one, other in combinations(known, 2)),
         gaps,
     )
-    return Description(title, *facts, tuple(advice.advice(facts)))

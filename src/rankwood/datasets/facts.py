@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from rankwood.data.ranking_data import RankingData
-from rankwood.datasets.hashing import column_hashes
+from rankwood.datasets.hashing import column_hashes, row_blocks
 
 MANY_LABELS = 20  # distinct labels that a table still shows one by one
 
@@ -114,6 +114,15 @@ def dense(X: Any) -> np.ndarray:
     return np.asarray(X.toarray() if sparse.issparse(X) else X)
 
 
+def count_values(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many values of each column are missing, and how many are 0."""
+    missing, zero = np.zeros((2, X.shape[1]), np.int64)
+    for rows in row_blocks(X):
+        missing += np.isnan(X[rows]).sum(axis=0)
+        zero += (X[rows] == 0).sum(axis=0)
+    return missing, zero
+
+
 def part_facts(name: str, data: RankingData, hashes: np.ndarray) -> PartFacts:
     """Return the counts of one part; `hashes` has the hash of each of its rows."""
     groups = data.groups
@@ -155,8 +164,7 @@ def feature_facts(parts: list[RankingData]) -> FeatureFacts:
     rows = sum(len(X) for X in matrices)
     low = np.fmin.reduce([np.fmin.reduce(X, axis=0) for X in matrices])
     high = np.fmax.reduce([np.fmax.reduce(X, axis=0) for X in matrices])
-    missing = sum((np.isnan(X).sum(axis=0) for X in matrices), np.zeros(len(names)))
-    zero = sum(((X == 0).sum(axis=0) for X in matrices), np.zeros(len(names)))
+    missing, zero = np.sum([count_values(X) for X in matrices], axis=0)
     absent = missing == rows
     constant = (low == high) & (missing == 0)
     per_query = np.logical_and.reduce(
@@ -182,12 +190,11 @@ def _same_in_queries(X: np.ndarray, data: RankingData) -> np.ndarray:
     inside = np.ones(rows.size - 1, bool)
     inside[groups.ptr[1:-1] - 1] = False
     same = np.ones(X.shape[1], bool)
-    step = 1 << 15
-    for start in range(0, rows.size - 1, step):
+    for some in row_blocks(X[:-1]):
         if not same.any():
             break
-        block = X[rows[start : start + step + 1]]
-        pairs = inside[start : start + step]
+        block = X[rows[some.start : some.stop + 1]]
+        pairs = inside[some]
         equal = (block[1:] == block[:-1]) | (np.isnan(block[1:]) & np.isnan(block[:-1]))
         same &= equal[pairs].all(axis=0)
     return same

@@ -1,4 +1,4 @@
-"""Hashes of rows and columns, by which equal ones are found in a matrix of any size."""
+"""Hashes of rows and columns, by which equal ones are found in a matrix of any size, block by block."""
 
 from collections.abc import Iterator
 
@@ -9,6 +9,12 @@ from rankwood._core.rng import generator
 _BLOCK = 1 << 22  # values at a time: whole matrices of 64-bit words would take too much room
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(32)
+
+
+def row_blocks(X: np.ndarray) -> Iterator[slice]:
+    """Return blocks of rows: masks of a whole matrix would take too much room."""
+    step = max(_BLOCK // max(X.shape[1], 1), 1)
+    return (slice(start, start + step) for start in range(0, X.shape[0], step))
 
 
 def row_hashes(X: np.ndarray) -> np.ndarray:
@@ -33,10 +39,8 @@ def column_hashes(X: np.ndarray) -> np.ndarray:
 
 def _blocks(X: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
     """Go through blocks of rows, each with a scrambled word for every value."""
-    step = max(_BLOCK // max(X.shape[1], 1), 1)
     kind = np.uint32 if X.dtype == np.float32 else np.uint64
-    for start in range(0, X.shape[0], step):
-        rows = slice(start, start + step)
+    for rows in row_blocks(X):
         block = X[rows] + X.dtype.type(0)  # a copy, in which -0 is 0
         block[np.isnan(block)] = np.nan  # all NaN have the same bits
         words = block.view(kind).astype(np.uint64)

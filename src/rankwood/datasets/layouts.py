@@ -81,12 +81,17 @@ def _chosen(path: Path, found: list[Layout], wanted: DataSet | None) -> Layout:
 def _of_folder(folder: Path, wanted: DataSet | None) -> Layout | None:
     """Return the layout of the files directly in a folder, or in its folds; None if there is none."""
     children = sorted(folder.iterdir(), reverse=True)  # reversed, so that plain files win over .gz
-    files = {child.name.lower(): child for child in children if child.is_file()}
+    files = _files(children)
     folds = _folds(children, wanted) or _sections(files) or _sets(folder, files, wanted)
     if folds:
         return Layout(folder, tuple(folds))
     whole = [path for name, path in files.items() if _WHOLE.fullmatch(name)]
     return Layout(folder, whole=whole[-1]) if whole else None
+
+
+def _files(children: list[Path]) -> dict[str, Path]:
+    """Return the files among the children of a folder by their names in small letters."""
+    return {child.name.lower(): child for child in children if child.is_file()}
 
 
 def _folds(children: list[Path], wanted: DataSet | None) -> list[FoldFiles]:
@@ -98,7 +103,7 @@ def _folds(children: list[Path], wanted: DataSet | None) -> list[FoldFiles]:
     }
     made = []
     for number, folder in sorted(folders.items()):
-        files = {child.name.lower(): child for child in sorted(folder.iterdir(), reverse=True)}
+        files = _files(sorted(folder.iterdir(), reverse=True))
         sets = _sets(folder, files, wanted)
         if not sets:
             raise InputError(

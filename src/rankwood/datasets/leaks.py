@@ -7,6 +7,7 @@ import numpy as np
 from rankwood._core.rng import generator
 from rankwood.data.ranking_data import RankingData
 from rankwood.datasets.facts import dense
+from rankwood.datasets.hashing import row_blocks
 from rankwood.metrics.evaluate import Evaluator, named_metrics
 
 _MOST_QUERIES = 1000  # a feature that gives labels away does so in any thousand queries
@@ -130,9 +131,8 @@ def seen(name: str, data: RankingData, hashes: np.ndarray) -> Seen:
     groups = data.groups
     X = dense(data.X)
     some = np.zeros(len(data), bool)
-    for start in range(0, len(data), 1 << 16):  # in blocks, for the masks' sake
-        block = X[start : start + (1 << 16)]
-        some[start : start + (1 << 16)] = ((block != 0) & ~np.isnan(block)).any(axis=1)
+    for rows in row_blocks(X):
+        some[rows] = ((X[rows] != 0) & ~np.isnan(X[rows])).any(axis=1)
     lists = np.add.reduceat(hashes[groups.rows], groups.ptr[:-1])
     several = groups.sizes > 1  # one document alone is counted as a document
     doc_ids = None if data.comments is None else [text for text in data.comments.doc_ids if text]

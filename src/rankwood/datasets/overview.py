@@ -3,7 +3,7 @@
 import io
 from html import escape
 from itertools import cycle
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -208,16 +208,9 @@ def _draw_single(ax: "Axes", found: "Description") -> None:
     ax.plot(np.arange(1, values.size + 1), values, color=_drawing.COLOURS[0], linewidth=1.6)
     ax.axhline(found.single.random, color="#888888", linewidth=0.8, linestyle=":")
     if found.single.queries:
-        ax.annotate(
-            "random order",
-            (1.0, found.single.random),
-            xycoords=("axes fraction", "data"),
-            xytext=(-2, 3),
-            textcoords="offset points",
-            ha="right",
-            color="#666666",
-            fontsize=8,
-        )
+        where = ax.get_yaxis_transform()  # the width of the plot is 1
+        look: dict[str, Any] = {"ha": "right", "va": "bottom", "color": "#666666", "fontsize": 8}
+        ax.text(1.0, found.single.random, "random order", transform=where, **look)
     ax.set_ylim(0, 1)
     ax.set_xlabel("features, the best one first")
     ax.set_ylabel(f"{found.single.metric} of one alone")
