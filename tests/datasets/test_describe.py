@@ -136,6 +136,10 @@ def test_what_parts_share():
     pair = both.overlaps[0]
     assert (pair.ids, pair.lists, pair.documents) == (0, 2, len(copied))
     assert said(both, "Leak: 2 queries of test have the very documents")
+    X = np.array(test.X)
+    X[0] = train.X[0]
+    one = describe({"train": train, "test": rw.RankingData(X, test.y, qid=test.qid)})
+    assert said(one, "1 document of test has exactly the features")
     numbered = describe({"train": train, "test": renumbered(ranking(1), 0)})
     assert numbered.overlaps[0].ids == len(set(train.groups.ids.tolist()) & set(range(40))) > 0
     assert said(numbered, "if each file is numbered on its own")

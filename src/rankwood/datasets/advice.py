@@ -17,6 +17,7 @@ _HINT = 0.15  # how far the order of the rows may
 _FEW_QUERIES = 100
 _MANY_EMPTY = 0.05
 _RARE = 0.02
+_COPIES = 0.001  # the share of equal documents in two parts that chance may bring
 _LIGHTGBM_LABELS = 31  # LightGBM's gains end at label 30
 _NAMED = 8  # features that a sentence names
 # A count, what it is a share of, the share that is worth a sentence, and the sentence.
@@ -53,10 +54,15 @@ _SHARES = (
 
 def sentences(found: "Description") -> list[str]:
     """Return sentences on what to mind, the most serious first."""
+    documents = {part.name: part.documents for part in found.parts}
     said = [
         *_single_features(found.single, found.features),
         *_row_order(found.single),
-        *(sentence for pair in found.overlaps for sentence in _overlap(pair)),
+        *(
+            sentence
+            for pair in found.overlaps
+            for sentence in _overlap(pair, documents[pair.second])
+        ),
         *_absent(found.gaps),
         *_parts(found.parts),
         *_labels(found.parts),
@@ -94,7 +100,7 @@ def _row_order(single: SingleFeatures) -> Iterator[str]:
         )
 
 
-def _overlap(pair: Overlap) -> Iterator[str]:
+def _overlap(pair: Overlap, documents: int) -> Iterator[str]:
     first, second = pair.first, pair.second
     if pair.lists:
         yield (
@@ -107,7 +113,7 @@ def _overlap(pair: Overlap) -> Iterator[str]:
             "the same queries, remove them from one of the parts; if each file is numbered on its own, no harm "
             "is done."
         )
-    if pair.documents and not pair.lists:
+    if pair.documents > _COPIES * documents and not pair.lists:
         yield (
             f"{plural(pair.documents, 'document')} of {second} {_have(pair.documents)} exactly the features of a "
             f"document of {first}: if these are copies, results on {second} look better than they are."
