@@ -42,7 +42,7 @@ _LATER = {
 
 #: Sub-packages and modules that are reachable as attributes, loaded when they are first used.
 _MODULES = (
-    *("data", "diagnostics", "engines", "extend", "metrics", "objectives", "parts"),
+    *("data", "datasets", "diagnostics", "engines", "extend", "metrics", "objectives", "parts"),
     *("report", "stats", "testing", "training"),
 )
 

@@ -13,13 +13,14 @@ from typing import NoReturn
 
 import rankwood
 from rankwood._core.checks import InputError, nearest
-from rankwood.cli import _args, _show, compare, demo, evaluate, listing, predict, train
+from rankwood.cli import _args, _show, compare, data, demo, evaluate, listing, predict, train
 
 _COMMANDS = {
     "train": train.add,
     "predict": predict.add,
     "evaluate": evaluate.add,
     "compare": compare.add,
+    "data": data.add,
     "demo": demo.add,
     "objectives": listing.add_objectives,
     "metrics": listing.add_metrics,
@@ -77,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (InputError, OSError, MemoryError, KeyboardInterrupt) as error:
         print(f"rankwood: error: {_sentence(error)}", file=sys.stderr)
         return 1
-    return 0
+    return getattr(args, "exit_code", 0)
 
 
 def _build() -> tuple[_Parser, dict[str, argparse.ArgumentParser]]:
@@ -102,7 +103,7 @@ def _parse(argv: list[str]) -> argparse.Namespace:
         parser.error(f"unknown command {first!r}{nearest(first, commands)}")
     args, unknown = parser.parse_known_args(argv)
     if unknown:
-        command = commands.get(first, parser)
+        command = getattr(args, "parser", commands.get(first, parser))
         word = unknown[0].split("=")[0]
         if not word.startswith("-"):
             command.error(f"unexpected argument {word!r}")

@@ -34,7 +34,7 @@ def command(
         formatter_class=Formatter,
         allow_abbrev=False,
     )
-    parser.set_defaults(run=run, show=show)
+    parser.set_defaults(run=run, show=show, parser=parser)
     parser.add_argument("--json", action="store_true", help="write one JSON object instead of text")
     return parser
 

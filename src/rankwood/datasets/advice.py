@@ -1,0 +1,205 @@
+"""Advice on a data set, in sentences, from what was counted in it."""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwood._core.text import plural
+from rankwood.datasets.facts import FeatureFacts, PartFacts
+from rankwood.datasets.leaks import Overlap, SingleFeatures
+
+if TYPE_CHECKING:
+    from rankwood.datasets.description import Description
+
+LEAK = 0.9  # how far from random to perfect a single feature may rank before we call it a leak
+_HINT = 0.15  # how far the order of the rows may
+_FEW_QUERIES = 100
+_MANY_EMPTY = 0.05
+_RARE = 0.02
+_COPIES = 0.001  # the share of equal documents in two parts that chance may bring
+_LIGHTGBM_LABELS = 31  # LightGBM's gains end at label 30
+_NAMED = 8  # features that a sentence names
+# A count, what it is a share of, the share that is worth a sentence, and the sentence.
+_SHARES = (
+    (
+        "empty",
+        "queries",
+        _MANY_EMPTY,
+        "Queries without a relevant document ({}) teach no order, and metrics count them as 0 unless empty='skip' "
+        "or empty=1 is given.",
+    ),
+    (
+        "uniform",
+        "queries",
+        _MANY_EMPTY,
+        "Queries whose documents all have the same label above 0 ({}) teach no order, and every model is perfect "
+        "on them.",
+    ),
+    (
+        "single",
+        "queries",
+        _MANY_EMPTY,
+        "Queries with one document only ({}) teach no order, and every model is perfect on them or none is.",
+    ),
+    (
+        "contradictory",
+        "documents",
+        _RARE,
+        "Some documents ({}) have the features of another document of their query, but another label: no model "
+        "can tell these apart.",
+    ),
+)
+
+
+def sentences(found: "Description") -> list[str]:
+    """Return sentences on what to mind, the most serious first."""
+    documents = {part.name: part.documents for part in found.parts}
+    said = [
+        *_single_features(found.single, found.features),
+        *_row_order(found.single),
+        *(
+            sentence
+            for pair in found.overlaps
+            for sentence in _overlap(pair, documents[pair.second])
+        ),
+        *_absent(found.gaps),
+        *_parts(found.parts),
+        *_labels(found.parts),
+        *_features(found.features),
+    ]
+    return said or ["Nothing here calls for care."]
+
+
+def _single_features(single: SingleFeatures, features: FeatureFacts) -> Iterator[str]:
+    if not single.queries:
+        yield "No query has documents with different labels, so there is no order to learn."
+        return
+    for j in np.flatnonzero(single.above_random(single.best) >= LEAK):
+        direction = "small values first" if single.downward[j] else "large values first"
+        yield (
+            f"Leak: feature {features.names[j]} alone ranks nearly perfectly ({single.metric} "
+            f"{single.best[j]:.4f}, {direction}, against {single.random:.4f} at random): make sure that it is "
+            "known before the labels are, else leave it out."
+        )
+
+
+def _row_order(single: SingleFeatures) -> Iterator[str]:
+    share = single.above_random(single.rows)
+    direction = ", read from the end," if single.rows_reversed else ""
+    value = f"({single.metric} {single.rows:.4f}, {single.random:.4f} at random)"
+    if share >= LEAK:
+        yield (
+            f"Leak: rows of a query{direction} are sorted by label {value}: shuffle them, or count ties as the "
+            "worst case, else a constant score looks like a good model."
+        )
+    elif share >= _HINT:
+        yield (
+            f"The order of the rows{direction} tells something about labels {value}: count ties as the worst "
+            "case, which is the default, and don't let a model see row numbers."
+        )
+
+
+def _overlap(pair: Overlap, documents: int) -> Iterator[str]:
+    first, second = pair.first, pair.second
+    if pair.lists:
+        yield (
+            f"Leak: {plural(pair.lists, 'query')} of {second} {_have(pair.lists)} the very documents of a query "
+            f"of {first}: remove them from one of the parts."
+        )
+    if pair.ids > pair.lists:
+        yield (
+            f"{plural(pair.ids, 'query id')} of {second} {_occur(pair.ids)} in {first}, too: if they stand for "
+            "the same queries, remove them from one of the parts; if each file is numbered on its own, no harm "
+            "is done."
+        )
+    if pair.documents > _COPIES * documents and not pair.lists:
+        yield (
+            f"{plural(pair.documents, 'document')} of {second} {_have(pair.documents)} exactly the features of a "
+            f"document of {first}: if these are copies, results on {second} look better than they are."
+        )
+
+
+def _absent(gaps: bool) -> Iterator[str]:
+    if gaps:
+        yield (
+            "Lines write zeros but leave out other features, so what is left out may be missing rather than 0: "
+            "if so, read the files with absent=nan (--absent nan)."
+        )
+
+
+def _parts(parts: tuple[PartFacts, ...]) -> Iterator[str]:
+    few = [f"{p.name} ({p.queries})" for p in parts if p.queries < _FEW_QUERIES]
+    if few:
+        yield (
+            f"There are only a few queries in {_and(few)}: differences of models need a test of significance, and "
+            "folds give more queries to test on."
+        )
+    for field, of, limit, what in _SHARES:
+        shares = {part.name: getattr(part, field) / getattr(part, of) for part in parts}
+        named = [f"{share:.1%} of {name}" for name, share in shares.items() if share > limit]
+        if named:
+            yield what.format(_and(named))
+    scattered = [part.name for part in parts if part.scattered]
+    if scattered:
+        yield (
+            f"Documents of some queries of {_and(scattered)} stand apart in the file: Rankwood minds no such "
+            "thing, other programs need them together."
+        )
+
+
+def _and(words: list[str]) -> str:
+    """Return words as they are listed in a sentence."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _labels(parts: Iterable[PartFacts]) -> Iterator[str]:
+    labels = {label for part in parts for label in part.labels}
+    if any(label != int(label) for label in labels):
+        yield "Labels are not integers: metrics and objectives take them, LightGBM's own objectives don't."
+    elif max(labels) >= _LIGHTGBM_LABELS:
+        yield (
+            f"Labels go up to {max(labels):g}: gains of 2^label - 1 would let the largest alone decide, so take "
+            "a linear gain or fewer grades."
+        )
+
+
+def _features(features: FeatureFacts) -> Iterator[str]:
+    for mask, what in (
+        (features.absent, "missing in every document"),
+        (features.constant, "the same in every document"),
+    ):
+        if mask.any():
+            one = mask.sum() == 1
+            verb, pronoun = ("is", "it") if one else ("are", "they")
+            yield f"{_named(mask, features)} {verb} {what}: {pronoun} can be left out."
+    twins = features.duplicate_of >= 0
+    if twins.any():
+        j = int(np.flatnonzero(twins)[0])
+        first = features.names[features.duplicate_of[j]]
+        repeat = "repeats an earlier one" if twins.sum() == 1 else "repeat earlier ones"
+        yield f"{_named(twins, features)} {repeat} (feature {features.names[j]} is feature {first})."
+    if features.per_query.any():
+        verb = "has" if features.per_query.sum() == 1 else "have"
+        yield (
+            f"{_named(features.per_query, features)} {verb} one value in each query: of use only together with "
+            "other features."
+        )
+
+
+def _named(mask: np.ndarray, features: FeatureFacts) -> str:
+    """Return some features as the subject of a sentence."""
+    names = [features.names[j] for j in np.flatnonzero(mask)]
+    if len(names) == 1:
+        return f"Feature {names[0]}"
+    if len(names) <= _NAMED:
+        return f"Features {_and(names)}"
+    return f"{len(names)} features ({', '.join(names[:_NAMED])}, ...)"
+
+
+def _have(count: int) -> str:
+    return "has" if count == 1 else "have"
+
+
+def _occur(count: int) -> str:
+    return "occurs" if count == 1 else "occur"

@@ -1,0 +1,254 @@
+"""Ranking data from one kind of file to another: LETOR text, tables, LightGBM's files, NumPy's."""
+
+import os
+import re
+import zipfile
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from rankwood._core.atomic import replacing
+from rankwood._core.checks import InputError, nearest, one_of
+from rankwood.data.comments import Comments
+from rankwood.data.file_errors import unwritable
+from rankwood.data.letor import save_letor
+from rankwood.data.letor.write import chunks
+from rankwood.data.ranking_data import RankingData
+from rankwood.datasets.facts import dense
+from rankwood.datasets.files import Reading, read_files, sizes_file
+
+FORMATS = ("letor", "lightgbm", "csv", "parquet", "npz")
+_ENDINGS = {".csv": "csv", ".csv.gz": "csv", ".parquet": "parquet", ".npz": "npz"}
+_QID = re.compile(rb"(?m)^(\S+) qid:\S+")
+Writer = Callable[[RankingData, Path, bool], None]
+_LABEL, _QUERY, _COMMENT = "label", "qid", "comment"
+
+
+class Conversion(NamedTuple):
+    """What `convert` wrote.
+
+    Attributes
+    ----------
+    data : RankingData
+        The documents.
+    files : tuple of str
+        The files that were written.
+    lost : tuple of str
+        What the new files can't hold, a sentence each.
+    """
+
+    data: RankingData
+    files: tuple[str, ...]
+    lost: tuple[str, ...]
+
+
+def format_of(path: str | os.PathLike[str]) -> str:
+    """Return the kind of a file by its name: ``"letor"`` unless its ending says otherwise."""
+    name = os.fspath(path).lower()
+    return next((kind for ending, kind in _ENDINGS.items() if name.endswith(ending)), "letor")
+
+
+def convert(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    to: str | None = None,
+    force: bool = False,
+    sparse: bool = False,
+    absent: float = 0.0,
+    n_jobs: int | None = None,
+) -> Conversion:
+    """Write ranking data in another format.
+
+    Tables (CSV, Parquet) have the columns `label`, `qid` and, where there are any, `comment`; every other column is a
+    feature. LightGBM's format is lines without query ids, and a file of query sizes beside them, `<target>.query`.
+    A `.npz` file has the arrays X, y and qid.
+
+    Parameters
+    ----------
+    source : str or path
+        LETOR text, plain or gzip; CSV or Parquet; lines with a file of query sizes beside them; or `.npz`.
+    target : str or path
+        The file to write; its ending decides the format: `.csv`, `.csv.gz`, `.parquet`, `.npz`, else LETOR text.
+    to : {"letor", "lightgbm", "csv", "parquet", "npz"}, optional
+        The format, if the ending doesn't tell.
+    force : bool
+        Replace files that exist; without it, they are an error.
+    sparse : bool
+        Leave zeros out of LETOR and LightGBM text.
+    absent : 0 or NaN
+        The value of a feature that a line of LETOR text leaves out.
+    n_jobs : int, optional
+        Number of threads; by default every core.
+
+    Returns
+    -------
+    Conversion
+
+    Raises
+    ------
+    InputError
+        If a file exists already, or a package for tables is not installed.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import rankwood as rw
+    >>> from rankwood.datasets import convert
+    >>> folder = tempfile.mkdtemp()
+    >>> rw.save_letor(rw.load_demo("test"), os.path.join(folder, "test.txt"))
+    >>> made = convert(os.path.join(folder, "test.txt"), os.path.join(folder, "test.npz"))
+    >>> [os.path.basename(name) for name in made.files]
+    ['test.npz']
+    """
+    kind = format_of(target) if to is None else one_of(to, FORMATS, "to")
+    old, new = Path(source), Path(target)
+    files = [new, new.with_name(new.name + ".query")] if kind == "lightgbm" else [new]
+    _check_targets(old, files, force)
+    data = _read(old, Reading(absent=absent, n_jobs=n_jobs))
+    try:
+        _WRITERS[kind](data, new, sparse)
+    except OSError as error:
+        raise unwritable(str(new), error) from error
+    return Conversion(data, tuple(map(str, files)), tuple(_lost(data, kind)))
+
+
+def _check_targets(source: Path, files: list[Path], force: bool) -> None:
+    """Raise if a file would replace the source, or another one without `force`."""
+    for path in files:
+        if path.exists() and source.exists() and path.samefile(source):
+            raise InputError(f"{path} is the file to read, expected another name to write to.")
+        if path.exists() and not force:
+            raise InputError(
+                f"{path} exists already: give another name, or force=True (--force) to replace it."
+            )
+
+
+def _lost(data: RankingData, kind: str) -> list[str]:
+    lost = []
+    if data.comments is not None and kind == "lightgbm":
+        lost.append("LightGBM's files hold no comments; those of the source were left out.")
+    if kind == "lightgbm":
+        lost.append(
+            "LightGBM's files hold no query ids, only sizes; queries are numbered by their order."
+        )
+    if data.feature_names is not None and kind in ("letor", "lightgbm", "npz"):
+        lost.append("Names of features were left out; features are numbered in their order.")
+    return lost
+
+
+def _read(path: Path, how: Reading) -> RankingData:
+    if not path.is_file():
+        raise InputError(f"{path} doesn't exist, expected a file of ranking data.")
+    kind = format_of(path)
+    if kind == "letor" or sizes_file(path) is not None:
+        return read_files([path], how)[path]
+    return _read_arrays(path) if kind == "npz" else _read_table(path, kind)
+
+
+def _read_arrays(path: Path) -> RankingData:
+    """Read X, y and qid of a NumPy file, such as the binary copies beside LETOR files."""
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            arrays = {name: found[name] for name in found.files}
+    except (OSError, EOFError, ValueError, AttributeError, TypeError, zipfile.BadZipFile):
+        raise InputError(f"{path} can't be read, expected a .npz file of NumPy arrays.") from None
+    lacking = [name for name in ("X", "y", "qid") if name not in arrays]
+    if lacking:
+        raise InputError(f"{path} lacks the array {lacking[0]!r}, expected X, y and qid.")
+    comments = None
+    if "blob" in arrays and "offsets" in arrays:
+        comments = Comments(arrays["blob"], arrays["offsets"])
+    return RankingData(arrays["X"], arrays["y"], qid=arrays["qid"], comments=comments)
+
+
+def _pandas(kind: str) -> Any:
+    """Return pandas, or raise if it or what it needs is not installed."""
+    try:
+        import pandas
+
+        if kind == "parquet":
+            import_module("pyarrow")
+    except ImportError as error:
+        raise InputError(
+            f"files of the format {kind} need the package {error.name}: pip install {error.name}."
+        ) from None
+    return pandas
+
+
+def _read_table(path: Path, kind: str) -> RankingData:
+    pandas = _pandas(kind)
+    try:
+        frame = pandas.read_csv(path) if kind == "csv" else pandas.read_parquet(path)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{path} can't be read as {kind} ({' '.join(str(error).split())})."
+        ) from None
+    for name in (_LABEL, _QUERY):
+        if name not in frame.columns:
+            near = nearest(name, map(str, frame.columns)).rstrip(".?")
+            raise InputError(f"{path} lacks the column {name!r}{near}; rename the right one.")
+    comments = None
+    if _COMMENT in frame.columns:
+        comments = frame.pop(_COMMENT).fillna("").astype(str).tolist()
+    return RankingData(frame, _LABEL, qid=_QUERY, comments=comments)
+
+
+def _write_letor(data: RankingData, target: Path, sparse: bool) -> None:
+    save_letor(data, target, sparse=sparse)
+
+
+def _write_lightgbm(data: RankingData, target: Path, sparse: bool) -> None:
+    """Write lines without query ids, queries one after the other, and the file of their sizes."""
+    rows = data.groups.rows
+    plain = RankingData(dense(data.X)[rows], data.y[rows], qid=data.qid[rows])
+    with replacing(target) as file:
+        for chunk in chunks(plain, sparse):
+            file.write(_QID.sub(rb"\1", bytes(chunk)))
+    with replacing(target.with_name(target.name + ".query")) as file:
+        np.savetxt(file, data.groups.sizes, fmt="%d")
+
+
+def _write_arrays(data: RankingData, target: Path, sparse: bool) -> None:
+    arrays = {"X": dense(data.X), "y": data.y, "qid": data.qid}
+    if data.comments is not None:
+        arrays |= {"blob": data.comments.blob, "offsets": data.comments.offsets}
+    with replacing(target) as file:
+        np.savez(file, allow_pickle=False, **arrays)
+
+
+def _table_writer(kind: str) -> Writer:
+    """Return the function that writes a table."""
+
+    def write(data: RankingData, target: Path, sparse: bool) -> None:
+        pandas = _pandas(kind)
+        names = data.feature_names or [f"f{i + 1}" for i in range(data.n_features)]
+        frame = pandas.DataFrame(dense(data.X), columns=names)
+        frame.insert(0, _LABEL, data.y)
+        frame.insert(1, _QUERY, data.qid)
+        if data.comments is not None:
+            frame[_COMMENT] = list(data.comments)
+        with replacing(target) as file:
+            _write_frame(frame, file, kind, target.name.lower().endswith(".gz"))
+
+    return write
+
+
+def _write_frame(frame: Any, file: BinaryIO, kind: str, packed: bool) -> None:
+    if kind == "parquet":
+        frame.to_parquet(file, index=False)
+    else:  # without a time, the same data give the same bytes
+        how = {"method": "gzip", "mtime": 0} if packed else None
+        frame.to_csv(file, index=False, compression=how)
+
+
+_WRITERS: dict[str, Writer] = {
+    "letor": _write_letor,
+    "lightgbm": _write_lightgbm,
+    "csv": _table_writer("csv"),
+    "parquet": _table_writer("parquet"),
+    "npz": _write_arrays,
+}

@@ -1,0 +1,219 @@
+"""What a person wants to know of a data set that she has not seen before."""
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankwood._core.checks import InputError
+from rankwood.data.ranking_data import RankingData
+from rankwood.datasets import overview, published
+from rankwood.datasets.advice import sentences
+from rankwood.datasets.facts import FeatureFacts, PartFacts, dense, feature_facts, part_facts
+from rankwood.datasets.files import Reading, read_files, writes_zeros_and_gaps
+from rankwood.datasets.hashing import row_hashes
+from rankwood.datasets.layouts import find_layout
+from rankwood.datasets.leaks import Overlap, SingleFeatures, overlap, seen, single_features
+from rankwood.datasets.splits import Split, joined
+from rankwood.report import html, render
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Description:
+    """A description of a data set; it prints itself as tables with advice.
+
+    Attributes
+    ----------
+    title : str
+        The name of the folder or file, or what else was described.
+    parts : tuple of PartFacts
+        Counts of each part: queries, documents, labels, lengths of lists.
+    features : FeatureFacts
+        What is known of each feature.
+    single : SingleFeatures
+        How well each feature alone, and the order of the rows, rank the first part.
+    overlaps : tuple of Overlap
+        Queries and documents that two parts share.
+    gaps : bool
+        Whether files leave out features but write zeros.
+    """
+
+    title: str
+    parts: tuple[PartFacts, ...]
+    features: FeatureFacts
+    single: SingleFeatures
+    overlaps: tuple[Overlap, ...]
+    gaps: bool
+
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """Sentences on what to mind, the most serious first."""
+        return tuple(sentences(self))
+
+    def __str__(self) -> str:
+        tables = overview.tables(self)
+        text = "\n\n".join(f"{table.title}\n{render.plain([table])}" for table in tables)
+        return text + "\n\nAdvice\n" + "\n".join(f"- {sentence}" for sentence in self.advice)
+
+    def __repr__(self) -> str:
+        names = ", ".join(part.name for part in self.parts)
+        return f"Description({self.title!r}: {names}; {len(self.advice)} sentences of advice)"
+
+    def to_markdown(self) -> str:
+        """Return the description as GitHub Markdown.
+
+        Returns
+        -------
+        str
+        """
+        lines = [f"# {self.title}", "", render.markdown(overview.tables(self)), "**Advice**", ""]
+        return "\n".join([*lines, *(f"- {sentence}" for sentence in self.advice)]) + "\n"
+
+    def to_html(self) -> str:
+        """Return the description as one page with pictures, without external files.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        InputError
+            If matplotlib is not installed.
+        """
+        return overview.page(self)
+
+    def _repr_html_(self) -> str:
+        """Return the tables to show in a notebook."""
+        return html.fragment([*overview.tables(self), overview.advice_table(self)])
+
+    def plot(self) -> "Figure":
+        """Draw labels, lengths of lists, relevant documents and single features.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Four plots.
+
+        Raises
+        ------
+        InputError
+            If matplotlib is not installed.
+        """
+        return overview.draw(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers as plain values, as ``rankwood data describe --json`` writes them.
+
+        Returns
+        -------
+        dict
+        """
+        single = self.single._asdict()
+        single |= {key: single[key].tolist() for key in ("best", "downward")}
+        return {
+            "title": self.title,
+            "parts": [part.to_dict() for part in self.parts],
+            "features": self.features.to_dict(),
+            "single_features": single,
+            "overlaps": [pair._asdict() for pair in self.overlaps],
+            "gaps": self.gaps,
+            "advice": list(self.advice),
+        }
+
+
+def describe(
+    data: Any,
+    name: str | None = None,
+    *,
+    absent: float | None = None,
+    cache: bool = False,
+    n_jobs: int | None = None,
+) -> Description:
+    """Describe a data set: sizes, labels, lists, features, signs of leaks, and advice.
+
+    Parameters
+    ----------
+    data : RankingData, Split, dict, str or path
+        Data in memory, a dictionary of parts, or a folder in a layout that `load_splits` knows (its first fold), or
+        a LETOR file.
+    name : str, optional
+        The name of the data set in `catalogue()`, as in `load_splits`.
+    absent : 0 or NaN, optional
+        The value of a feature that a line of a file leaves out, as in `load_splits`.
+    cache, n_jobs : as in `load_splits`
+
+    Returns
+    -------
+    Description
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.datasets import describe
+    >>> found = describe({"train": rw.load_demo("train"), "test": rw.load_demo("test")})
+    >>> [part.queries for part in found.parts]
+    [120, 40]
+    """
+    if isinstance(data, (str, os.PathLike)):
+        known = None if name is None else published.find(name)
+        if absent is None:
+            absent = 0.0 if known is None else known.absent
+        layout = find_layout(Path(data), known)
+        files = {"all": (layout.whole,)} if layout.whole else _files(layout.folds[0])
+        how = Reading(absent=absent, cache=cache, n_jobs=n_jobs)
+        read = read_files((path for paths in files.values() for path in paths), how)
+        parts = {part: joined([read[path] for path in paths]) for part, paths in files.items()}
+        first = next(iter(read))
+        gaps = not math.isnan(absent) and writes_zeros_and_gaps(first, read[first].n_features)
+        return describe_parts(Path(data).resolve().name, parts, gaps, n_jobs)
+    return describe_parts("data", _parts(data), False, n_jobs)
+
+
+def _files(fold: Any) -> dict[str, tuple[Path, ...]]:
+    files = {"train": fold.train, "valid": fold.valid, "test": fold.test}
+    return {part: paths for part, paths in files.items() if paths}
+
+
+def _parts(data: Any) -> dict[str, RankingData]:
+    """Return data in memory as parts by name."""
+    if isinstance(data, RankingData):
+        return {"all": data}
+    if isinstance(data, Split):
+        return {"train": data.train, "valid": data.valid, "test": data.test}
+    if (
+        isinstance(data, Mapping)
+        and data
+        and all(isinstance(x, RankingData) for x in data.values())
+    ):
+        return {str(name): part for name, part in data.items()}
+    raise InputError(
+        f"data must be a RankingData, a Split, a dictionary of RankingData or a path, got {type(data).__name__}."
+    )
+
+
+def describe_parts(
+    title: str, parts: dict[str, RankingData], gaps: bool, n_jobs: int | None
+) -> Description:
+    """Describe parts of a data set, the first of which is training data."""
+    widths = {part.n_features for part in parts.values()}
+    if len(widths) > 1:
+        raise InputError(
+            f"parts have {' and '.join(map(str, sorted(widths)))} features, expected the same number in all."
+        )
+    hashes = {name: row_hashes(dense(part.X)) for name, part in parts.items()}
+    known = [seen(name, part, hashes[name]) for name, part in parts.items()]
+    return Description(
+        title,
+        tuple(part_facts(name, part, hashes[name]) for name, part in parts.items()),
+        feature_facts(list(parts.values())),
+        single_features(next(iter(parts.values())), n_jobs),
+        tuple(overlap(one, other) for one, other in combinations(known, 2)),
+        gaps,
+    )

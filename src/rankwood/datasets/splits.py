@@ -1,0 +1,162 @@
+"""Data sets as they are distributed, as training, validation and test data."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from rankwood._core.checks import InputError, at_least
+from rankwood._core.rng import generator
+from rankwood.data.ranking_data import RankingData
+from rankwood.datasets import published
+from rankwood.datasets.files import Reading, read_files
+from rankwood.datasets.layouts import SECTIONS, FoldFiles, find_layout, rotated
+
+VALID_SHARE = 0.2  # of the training queries, where there are no validation data
+
+
+class Split(NamedTuple):
+    """One way to train, validate and test: a fold, or a data set that comes in three files.
+
+    Attributes
+    ----------
+    name : str
+        The name of the fold, such as ``"Fold1"``, or of the files.
+    train, valid, test : RankingData
+        Different queries with the same features.
+    """
+
+    name: str
+    train: RankingData
+    valid: RankingData
+    test: RankingData
+
+
+def load_splits(
+    folder: str | os.PathLike[str],
+    name: str | None = None,
+    *,
+    queries: int | None = None,
+    folds: Sequence[int] | None = None,
+    absent: float | None = None,
+    seed: int = 0,
+    cache: bool = False,
+    n_jobs: int | None = None,
+) -> list[Split]:
+    """Read a folder of ranking data in the layout in which it is distributed.
+
+    These layouts are known, with files plain or compressed with gzip, in the folder or up to two levels below:
+    Fold1 to Fold5 with train, vali and test files (MSLR, LETOR); S1 to S5, of which fold i trains on three,
+    validates on the next and tests on the last (LETOR); train, vali and test files, whose names may share a
+    prefix (Istella, Yahoo); the same without validation data, which are then split off by query (Istella's full
+    set); lines without query ids and LightGBM's files of query sizes; and one file, `all.txt` or a name given
+    as `folder`, whose queries are dealt out to five folds in turn.
+
+    Parameters
+    ----------
+    folder : str or path
+        The folder, or one file.
+    name : str, optional
+        The data set's name in `catalogue()`: it decides which of several sets in a folder is meant, and how an
+        absent feature is read. Files of another set may be given under a name.
+    queries : int, optional
+        Keep at most so many queries of each part, chosen at random; a smaller number gives a subset.
+    folds : sequence of int, optional
+        Numbers of the folds to read, from 1; all by default. Each takes memory of its own.
+    absent : 0 or NaN, optional
+        The value of a feature that a line leaves out; by default that of the catalogue, and 0 for other data.
+    seed : int
+        Decides which queries are kept, and which are split off as validation data.
+    cache : bool
+        Write a binary copy of each file beside it, and read that next time.
+    n_jobs : int, optional
+        Number of threads; by default every core.
+
+    Returns
+    -------
+    list of Split
+        One for each fold. All parts have the same features; 1.797e308, which Istella writes, is missing (NaN).
+
+    Raises
+    ------
+    InputError
+        If the folder holds no data in a known layout, or several data sets.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import rankwood as rw
+    >>> from rankwood.datasets import load_splits
+    >>> folder = tempfile.mkdtemp()
+    >>> for part in ("train", "valid", "test"):
+    ...     rw.save_letor(rw.load_demo(part), os.path.join(folder, f"{part}.txt"))
+    >>> [split] = load_splits(folder)
+    >>> split.test.groups.ids.size
+    40
+    """
+    known = None if name is None else published.find(name)
+    if absent is None:
+        absent = 0.0 if known is None else known.absent
+    if queries is not None:
+        at_least(queries, 1, "queries")
+    layout = find_layout(Path(folder), known)
+    how = Reading(absent=absent, cache=cache, n_jobs=n_jobs)
+    share = VALID_SHARE if known is None else known.valid_share
+    if layout.whole is not None:
+        data = read_files([layout.whole], how)[layout.whole]
+        stand_ins = [Path(str(i)) for i in range(SECTIONS)]
+        parts = dict(zip(stand_ins, _dealt(data, layout.whole), strict=True))
+        files = _numbered(rotated(stand_ins), folds)
+    else:
+        files = _numbered(layout.folds, folds)
+        parts = read_files((path for fold in files for path in sum(fold[1:], ())), how)
+    return [_limited(_split(fold, parts, share, seed), queries, seed) for fold in files]
+
+
+def _numbered(folds: Sequence[FoldFiles], numbers: Sequence[int] | None) -> list[FoldFiles]:
+    """Return the folds of these numbers, from 1."""
+    if numbers is None:
+        return list(folds)
+    wrong = [n for n in numbers if at_least(n, 1, "a number of folds") > len(folds)]
+    if wrong:
+        raise InputError(f"there is no fold {wrong[0]}: the folder has {len(folds)}.")
+    return [folds[n - 1] for n in numbers]
+
+
+def _dealt(data: RankingData, path: Path) -> list[RankingData]:
+    """Return five parts: the first query, the sixth and so on, the second, the seventh, ..."""
+    n_queries = data.groups.ids.size
+    if n_queries < SECTIONS:
+        raise InputError(f"{path} has {n_queries} queries, but five folds need five at least.")
+    turn = np.arange(n_queries) % SECTIONS
+    return [data.select(turn == i) for i in range(SECTIONS)]
+
+
+def _split(fold: FoldFiles, parts: dict[Path, RankingData], share: float, seed: int) -> Split:
+    """Return the data of a fold; validation data are split off the training data if there are none."""
+    train, valid, test = ([parts[path] for path in paths] for paths in fold[1:])
+    whole = joined(train)
+    if not valid:
+        whole, *valid = whole.split(share, seed)
+    return Split(fold.name, whole, valid[0], test[0])
+
+
+def joined(parts: list[RankingData]) -> RankingData:
+    """Return several parts as one; one part is returned as it is."""
+    return parts[0] if len(parts) == 1 else RankingData.concat(parts)
+
+
+def _limited(split: Split, queries: int | None, seed: int) -> Split:
+    """Return a split with at most so many queries in each part."""
+    if queries is None:
+        return split
+    return Split(split.name, *(_some(part, queries, seed) for part in split[1:]))
+
+
+def _some(data: RankingData, queries: int, seed: int) -> RankingData:
+    n_queries = data.groups.ids.size
+    if n_queries <= queries:
+        return data
+    return data.select(generator(seed).permutation(n_queries)[:queries])
