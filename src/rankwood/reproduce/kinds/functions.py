@@ -109,7 +109,7 @@ def draw(functions: Functions, xlabel: str = "", ylabel: str = "") -> "Figure":
     with _drawing.style():
         figure, (ax,) = _drawing.new_figure(1, 1, 5.4, 3.6)
         lines = cycle(["-", "--", "-.", ":"])
-        look = zip(cycle(_drawing._COLOURS), lines, strict=False)
+        look = zip(cycle(_drawing.COLOURS), lines, strict=False)
         for curve, (colour, line) in zip(functions.curves, look, strict=False):
             ax.plot(functions.x, curve.y, line, color=colour, linewidth=1.8, label=curve.name)
         ax.set_xlim(functions.x[0], functions.x[-1])
