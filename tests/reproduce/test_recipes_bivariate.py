@@ -1,0 +1,147 @@
+"""The recipe of the bivariate paper: its printed numbers agree with each other and with what the paper says."""
+
+import pytest
+
+import rankwood as rw
+from printed import assert_trainable, best, one_of_each_protocol, printed, ranker, recipe
+
+CONTENT = recipe("bivariate")
+ITEMS = CONTENT["items"]
+ROLES = ["mslr10k", "mslr30k", "yahoo1"]
+NETWORKS = ["DNN", "GSF(2)", "GSF(20)", "attn-DIN", "SetRank"]
+
+
+def ndcg5(item, role):
+    """Return the printed values of NDCG@5 by name of the row."""
+    column = ITEMS[item]["columns"].index("ndcg@5")
+    return {name: value for (_, name), value in printed(ITEMS[item], role, column).items()}
+
+
+def percent(value, base):
+    """Return by how many percent a value is above another."""
+    return 100 * (value / base - 1)
+
+
+def test_every_table_and_figure_is_there():
+    assert list(ITEMS) == [*(f"table{i}" for i in range(1, 9)), "figure1"]
+    rows = [len(ITEMS[f"table{i}"]["rows"]) for i in range(1, 9)]
+    assert rows == [3, 4, 5, 4, 7, 5, 2, 4]
+    for name in ("table2", "table3", "table4", "table5"):
+        for row in ITEMS[name]["rows"]:
+            assert all(len(values) == 5 for values in row["printed"].values())
+
+
+def test_rows_can_be_trained():
+    assert_trainable(CONTENT)
+
+
+def test_networks_are_named_and_wait():
+    waiting = {
+        name: [row["name"] for row in item.get("rows", ()) if row.get("pending")]
+        for name, item in ITEMS.items()
+    }
+    assert waiting["table3"] == waiting["table6"] == NETWORKS
+    assert waiting["table4"] == ["GSF(2) without", "GSF(2) with"]
+    assert waiting["table5"] == NETWORKS
+    assert waiting["table7"] == ["attn-DIN", "SetRank"]
+    assert not waiting["table2"] and not waiting["table8"]
+
+
+def test_bi_lambdamart_is_best_by_as_much_as_stated():
+    # Smallest and largest improvement of NDCG@5 over each row, in percent, as stated.
+    stated = {"1 - λMART": (3.2, 12.2), "2 - λMART": (0.5, 1.2), "2 - λMART*": (0.7, 1.1)}
+    for name, (low, high) in stated.items():
+        gains = [
+            percent(ndcg5("table2", role)["2 - Bi-λMART"], ndcg5("table2", role)[name])
+            for role in ROLES
+        ]
+        assert (min(gains), max(gains)) == pytest.approx((low, high), abs=0.06)
+    for role in ROLES:
+        for column in range(5):
+            assert best(ITEMS["table2"], role, column) == ["2 - Bi-λMART"]
+
+
+def test_differences_of_features_help_by_as_much_as_stated():
+    values = ndcg5("table4", "mslr30k")
+    assert percent(values["GSF(2) with"], values["GSF(2) without"]) == pytest.approx(0.29, abs=6e-3)
+    gain = percent(values["Bi-λMART with"], values["Bi-λMART without"])
+    assert gain == pytest.approx(0.67, abs=6e-3)
+
+
+def test_rows_of_table_4_are_those_of_tables_2_and_3():
+    columns = range(5)
+    table2, table3, table4 = (
+        [printed(ITEMS[f"table{i}"], "mslr30k", c) for c in columns] for i in (2, 3, 4)
+    )
+    for two, three, four in zip(table2, table3, table4, strict=True):
+        assert four["", "Bi-λMART with"] == two["", "2 - Bi-λMART"]
+        assert four["", "GSF(2) without"] == three["", "GSF(2)"]
+        assert four["", "GSF(2) with"] == three["", "GSF(20)"]  # probably a slip of the paper
+
+
+def test_softmax_differs_by_as_much_as_stated():
+    softmax, lambdas = ndcg5("table5", "mslr30k"), ndcg5("table2", "mslr30k")
+    networks = ndcg5("table3", "mslr30k")
+    pairs = softmax["Bi-GBT_softmax"]
+    assert percent(pairs, softmax["GBT_softmax"]) == pytest.approx(1.3, abs=0.06)
+    assert percent(pairs, softmax["SetRank"]) == pytest.approx(6.0, abs=0.06)
+    assert percent(softmax["GBT_softmax"], lambdas["2 - λMART"]) == pytest.approx(-0.27, abs=6e-3)
+    assert max(percent(softmax[n], networks[n]) for n in NETWORKS) == pytest.approx(1.27, abs=0.02)
+    assert pairs > lambdas["2 - Bi-λMART"]
+
+
+def test_statistics_of_the_stages_follow_from_each_other():
+    for row in ITEMS["table1"]["rows"]:
+        for role in ROLES:
+            named = dict(zip(ITEMS["table1"]["columns"], row["printed"][role], strict=True))
+            assert named["listwise_features"] == 5 * (named["features"] + 1)
+            assert named["pair_features"] == 11 * (named["features"] + 1)
+            assert named["top_documents"] <= 20 * named["queries"]
+            assert named["top_pairs"] <= 19 * named["top_documents"]
+            assert named["top_pairs"] % 2 == 0
+
+
+def test_models_have_the_parameters_of_table_8():
+    names = ITEMS["table8"]["columns"]
+    first = CONTENT["protocols"]["first"]["params"]
+    for shown, row in zip(ITEMS["table8"]["rows"], ITEMS["table2"]["rows"], strict=True):
+        assert shown["name"] == row["name"]
+        for role in ROLES:
+            params = row.get("role_params", first)
+            assert [params[role][name] for name in names] == shown["printed"][role]
+
+
+def test_two_stages_train_with_one_row_of_each_protocol():
+    train, valid = rw.make_ranking(12), rw.make_ranking(12, seed=1)
+    protocols = CONTENT["protocols"]
+    small = {"min_child_samples": 5, "num_leaves": 4, "eval_metric": "ndcg@5"}
+    rows = one_of_each_protocol(CONTENT)
+    assert set(rows) == {"second", "pairs"}
+    for row in rows.values():
+        settings = dict(protocols[row.protocol]["two_stage"])
+        start = protocols[settings.pop("first")]
+        first = rw.Ranker(
+            start["objective"], start["engine"], n_estimators=2, n_jobs=1, verbose=False,
+            **{**start["params"]["*"], **small},
+        )  # fmt: skip
+        settings |= {"top": 5, "folds": 2}
+        model = rw.TwoStage(first, ranker(row, **small), verbose=False, **settings)
+        model.fit(train, valid=valid)
+        assert len(model.evaluate(CONTENT["paper"]["metrics"], valid).per_query) == 12
+
+
+def test_the_scheme_is_that_of_the_formulas():
+    arrows = [(arrow["from"], arrow["to"]) for arrow in ITEMS["figure1"]["arrows"]]
+    into = {
+        box["id"]: {a for a, b in arrows if b == box["id"]} for box in ITEMS["figure1"]["boxes"]
+    }
+    pairs = [f"{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3) if i != j]
+    for i, j in pairs:
+        assert into[f"x{i}{j}"] == {f"X{i}", f"X{j}"}  # features of a pair
+        assert into[f"s{i}{j}"] == {f"x{i}{j}"}
+        assert into[f"t{i}{j}"] == {f"s{i}{j}", f"s{j}{i}"}  # equation 4
+    for i in "123":
+        assert into[f"s{i}"] == {f"t{pair}" for pair in pairs if pair[0] == i}  # equation 5
+    assert into["loss"] == {"s1", "s2", "s3"}
+    frames = [box for box in ITEMS["figure1"]["boxes"] if box["shape"] == "frame"]
+    assert len(frames) == 3
