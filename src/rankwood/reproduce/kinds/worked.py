@@ -6,7 +6,7 @@ from typing import Any
 
 from rankwood.report.table import Cell, Table
 from rankwood.reproduce.content import Content, Drawing
-from rankwood.reproduce.kinds._examples import Example, Worked, read_examples, work_out
+from rankwood.reproduce.kinds._examples import Worked, read_examples, work_out
 from rankwood.reproduce.recipe import Item
 
 KEYS: frozenset[str] = frozenset({"examples"})
@@ -74,13 +74,14 @@ def _terms(one: Worked, row: int, digits: int) -> str:
 def _said(one: Worked) -> list[str]:
     """Say in words what an example shows, and whether the paper says the same."""
     example = one.example
+    start = f"Example {example.name!r}, with {example.objective}:"
     made = []
     if example.incoherent is not None:
-        said = _incoherent_sentence(one)
-        made.append(_compared(f"{example.name}: {said}", one.incoherent_names, example.incoherent))
+        said = f"{start} {_incoherent_sentence(one)}"
+        made.append(_compared(said, one.incoherent_names, example.incoherent))
     if example.full:
         names = [example.documents[row] for row in sorted(one.full)]
-        said = f"{example.name}: {_listed(names)} meet every document of another label."
+        said = f"{start} {_listed(names)} meet every document of another label."
         allowed = [sorted(choice) for choice in example.full]
         expected = sorted(names) if sorted(names) in allowed else allowed[0]
         made.append(_compared(said, sorted(names), expected))
@@ -113,6 +114,3 @@ def _records(one: Worked) -> list[list[Any]]:
         ]
         for rank, row in enumerate(one.ranking)
     ]
-
-
-__all__ = ["KEYS", "Example", "Worked", "check", "show"]
