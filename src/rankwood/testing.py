@@ -30,7 +30,7 @@ from rankwood.objectives._kernels.verbs import (
 )
 from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.lifted import is_objective
-from rankwood.objectives.oracle import oracle_gradients, pair_of_documents
+from rankwood.objectives.oracle import oracle_gradients, oracle_pairs, pair_of_documents
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.parts.labels import Binary
 from rankwood.objectives.parts.noise import NoNoise
@@ -38,7 +38,7 @@ from rankwood.objectives.parts.pairs import Top
 from rankwood.objectives.parts.weights import Swap, Uniform
 from rankwood.objectives.units import unit_of
 
-__all__ = ["check_part", "interpreted", "oracle_gradients"]
+__all__ = ["check_part", "interpreted", "oracle_gradients", "oracle_pairs"]
 
 
 def check_part(part: Any, *, compiled: bool = True, seed: int = 0) -> None:

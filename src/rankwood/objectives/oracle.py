@@ -3,7 +3,7 @@
 The oracle calls the verbs of the parts in Python, and none of the kernel's steps.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,43 @@ from rankwood.objectives._kernels.verbs import (
 from rankwood.objectives.units import read_labels
 
 
+class OraclePair(NamedTuple):
+    """Two rows of a query, how far their pair pushes the first one up and the other one down, and its Hessian."""
+
+    row: int
+    other: int
+    push: float
+    hessian: float
+
+
+def oracle_pairs(
+    objective: Any, y: Any, scores: Any, *, seed: int = 0, round: int = 0, query: int = 0
+) -> list[OraclePair]:
+    """Return what each pair of one query adds to the gradients, by plain loops.
+
+    Parameters
+    ----------
+    objective, y, scores, seed, round, query
+        As in `oracle_gradients`.
+
+    Returns
+    -------
+    list of OraclePair
+        The pairs that the objective visits; the push is 0 for pairs of equal labels and of no weight.
+
+    Examples
+    --------
+    >>> from rankwood.objectives import Lambda, Uniform
+    >>> from rankwood.testing import oracle_pairs
+    >>> oracle_pairs(Lambda(weight=Uniform()), [0, 1], [0.0, 0.0])
+    [OraclePair(row=0, other=1, push=-0.5, hessian=0.25)]
+    """
+    pairs, factor = _unscaled_pairs(objective, y, scores, seed, round, query)
+    return [
+        OraclePair(one.row, one.other, factor * one.push, factor * one.hessian) for one in pairs
+    ]
+
+
 def oracle_gradients(
     objective: Any, y: Any, scores: Any, *, seed: int = 0, round: int = 0, query: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -63,6 +100,20 @@ def oracle_gradients(
     >>> oracle_gradients(Lambda(weight=Uniform()), [1, 0], [0.0, 0.0])[0].tolist()
     [-0.5, 0.5]
     """
+    pairs, factor = _unscaled_pairs(objective, y, scores, seed, round, query)
+    grad, hess = np.zeros(len(scores)), np.zeros(len(scores))
+    for one in pairs:
+        grad[one.row] -= one.push
+        grad[one.other] += one.push
+        hess[one.row] += one.hessian
+        hess[one.other] += one.hessian
+    return factor * grad, factor * hess
+
+
+def _unscaled_pairs(
+    objective: Any, y: Any, scores: Any, seed: int, round: int, query: int
+) -> tuple[list[OraclePair], float]:
+    """Return the pairs of one query, and the factor on all of them."""
     scores = checks.vector(scores, "scores")
     y = read_labels(objective, checks.labels(y, scores.size))
     groups = group_rows(scores.size)
@@ -72,15 +123,11 @@ def oracle_gradients(
     score = scores[slot] - (scores.min() + scores.max()) / 2
     ranked = Ranked(y.size, y[slot], score, slot, discounts(y.size + 16))
     state = mix(round_state(seed, round), query)
-    grad, hess, total = np.zeros(y.size), np.zeros(y.size), 0.0
+    pairs, total = [], 0.0
     for i, j, push, size, hessian in _pairs(objective, ranked, plan.values, state):
-        grad[slot[i]] -= push
-        grad[slot[j]] += push
-        hess[slot[i]] += hessian
-        hess[slot[j]] += hessian
+        pairs.append(OraclePair(int(slot[i]), int(slot[j]), float(push), float(hessian)))
         total += 2.0 * size
-    factor = scale(lower(objective.scale), total)
-    return factor * grad, factor * hess
+    return pairs, float(scale(lower(objective.scale), total))
 
 
 def _pairs(objective: Any, ranked: Ranked, values: Any, state: int) -> Any:
