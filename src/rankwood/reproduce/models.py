@@ -1,6 +1,7 @@
 """Computing a cell: training a model, and measuring it."""
 
 import importlib.metadata
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import perf_counter
@@ -18,6 +19,7 @@ from rankwood.training.monitoring import records_of
 from rankwood.training.ranker import Ranker
 
 _BOUNDS = {"perfect": perfect, "random": random}
+_PARTS = ("train", "valid", "test")
 
 
 def compute(
@@ -32,6 +34,14 @@ def compute(
 
     `storage` is a file name for the trials of a tuner, so that a killed tuning goes on.
     """
+    if spec["model"] == "statistics":
+        return {"parts": {part: _counted(getattr(split, part)) for part in _PARTS}, "has": []}
+    if "timing" in spec:
+        return {
+            "timing": _timed(spec, split, n_jobs),
+            "has": [],
+            "versions": versions(spec["engine"]),
+        }
     rules = {**spec["conventions"], "n_jobs": n_jobs}
     if spec["model"] in _BOUNDS:
         found = _BOUNDS[spec["model"]](spec["metrics"], split.test, **rules)
@@ -152,18 +162,18 @@ def _tuned(
     from rankwood import spaces, tune  # type: ignore[attr-defined, unused-ignore]
 
     tuner = dict(spec["tuner"])
-    space = spaces.named(tuner.pop("space"), **tuner.pop("space_args", {}))
+    cutoff = re.search(r"@(\d+)", str(tuner.get("metric", "")))
+    space = spaces.named(
+        tuner.pop("space"),
+        objective=spec["objective"],
+        engine=spec["engine"],
+        k=int(cutoff[1]) if cutoff else None,
+    )
     storage.parent.mkdir(parents=True, exist_ok=True)
+    rules = {name: spec["conventions"].get(name) for name in ("convention", "ties", "empty")}
+    settings = {"tuner": tuner.pop("name"), "seed": spec["seed"], "storage": storage}
     tuning = tune(
-        ranker,
-        split.train,
-        split.valid,
-        space=space,
-        tuner=tuner.pop("name"),
-        seed=spec["seed"],
-        storage=str(storage),
-        verbose=False,
-        **tuner,
+        ranker, split.train, split.valid, space=space, verbose=False, **settings, **rules, **tuner
     )
     return tuning.best, dict(tuning.best_params)
 
@@ -195,6 +205,32 @@ def _with_first_stage(spec: Mapping[str, Any], split: Any, n_jobs: int | None) -
 
 #: The last model of two stages in this process: rows of an item share their first stage, which takes the longest.
 _LAST: dict[str, Any] = {}
+
+
+def _counted(data: Any) -> dict[str, Any]:
+    """Return what statistics of data are made of: how many lists have which length, documents which label."""
+    lengths = np.unique(data.groups.sizes, return_counts=True)
+    labels = np.unique(data.y, return_counts=True)
+    return {
+        "features": data.n_features,
+        "lengths": np.transpose(lengths).tolist(),
+        "labels": np.transpose(labels).tolist(),
+    }
+
+
+def _timed(spec: Mapping[str, Any], split: Any, n_jobs: int | None) -> dict[str, float]:
+    """Return the seconds of a training run: of all rounds, until the best one, of a call and of a tree."""
+    ranker = make_ranker(spec, frozenset({"record:seconds"}), n_jobs)
+    ranker.fit(split.train, valid=split.valid)
+    steps = {name: np.array(curve) for name, curve in ranker.record_.items()}
+    rounds = np.sum(list(steps.values()), axis=0)
+    calls = steps["seconds_gradients"]
+    return {
+        "training": float(np.sum(rounds)),
+        "until_best": float(np.sum(rounds[: ranker.best_iteration_])),
+        "objective_call": float(np.mean(calls)),
+        "tree": float(np.mean(calls + steps["seconds_trees"])),
+    }
 
 
 def versions(engine: str) -> dict[str, str]:

@@ -117,6 +117,11 @@ def lead(work: Work) -> list[str]:
                 f"{role}: this is another data set, {source.name} ({folds}), so its numbers can't be compared with "
                 "those of the paper; differences are left out."
             )
+    if _has_other_parameters(work):
+        said.append(
+            "Some parameters are those that the recipe keeps for other data, because what the paper chose for its own "
+            "fits no small data set."
+        )
     missing = [role for role in work.item.roles if role not in work.sources]
     if missing:
         said.append(f"Left out because no data was given: {', '.join(missing)}.")
@@ -127,6 +132,13 @@ def lead(work: Work) -> list[str]:
     if pending:
         said.append(f"Rows that can't be run yet: {', '.join(pending)}.")
     return said
+
+
+def _has_other_parameters(work: Work) -> bool:
+    """Tell whether parameters for other data are in use."""
+    other = any(not work.sources[role].published for role in work.roles)
+    names = {row.protocol or work.item.protocol for row in work.rows} - {None}
+    return other and any("other" in work.recipe.protocols[str(name)].params for name in names)
 
 
 def notes(work: Work, found: Found) -> list[str]:

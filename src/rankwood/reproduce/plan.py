@@ -63,6 +63,11 @@ class Work:
         """The roles that have data, in the order of the item."""
         return [role for role in self.item.roles if role in self.sources]
 
+    def baseline(self, row: Row, setting: Mapping[str, Any]) -> Row | None:
+        """Return the row that a row is compared with: of the same group if that has one of the baseline's name."""
+        named = [r for r in self.rows if r.name == self.item.baseline and exists(r, setting)]
+        return next(iter([r for r in named if r.group == row.group] or named), None)
+
     def protocol(self, row: Row) -> Protocol:
         """Return the protocol of a row."""
         name = row.protocol or self.item.protocol
@@ -164,7 +169,11 @@ def row_spec(work: Work, row: Row, role: str, setting: Mapping[str, Any]) -> dic
     }
     spec["engine"] = row.engine or protocol.engine
     spec["stop"] = row.stop or protocol.stop
-    spec["params"] |= {**row.params, **row.role_params.get(role, {})}
+    spec["params"] |= {
+        **row.params,
+        **row.role_params.get(role, {}),
+        **_of_other(work, protocol, role),
+    }
     filled: dict[str, Any] = fill(spec, {**setting, **row.let})
     return {**filled, **common}
 
@@ -176,12 +185,22 @@ def _training(work: Work, protocol: Protocol, role: str) -> dict[str, Any]:
         rounds = min(rounds, work.options.trees)
     return {
         "engine": protocol.engine,
-        "params": {**protocol.params.get("*", {}), **protocol.params.get(role, {})},
+        "params": {
+            **protocol.params.get("*", {}),
+            **protocol.params.get(role, {}),
+            **_of_other(work, protocol, role),
+        },
         "rounds": rounds,
         "patience": protocol.patience,
         "stop": protocol.stop,
         "shuffle": protocol.shuffle,
     }
+
+
+def _of_other(work: Work, protocol: Protocol, role: str) -> Mapping[str, Any]:
+    """Return the parameters for data that isn't that of a role."""
+    source = work.sources.get(role)
+    return {} if source is None or source.published else protocol.params.get("other", {})
 
 
 def _two_stage(work: Work, row: Row, protocol: Protocol, role: str) -> dict[str, Any] | None:

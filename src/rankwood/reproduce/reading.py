@@ -21,7 +21,7 @@ from rankwood.reproduce.recipe import (
 
 _FOLDER = Path(__file__).parent / "recipes"
 _SPLITS = ("test", "valid", "train", "gap")
-_MODELS = ("trees", "perfect", "random", "first-stage")
+_MODELS = ("trees", "perfect", "random", "two-stage", "first-stage")
 #: Kinds whose `columns` are metrics on parts of the data; those of others are names of something else.
 _METRIC_KINDS = ("metrics", "bars")
 

@@ -75,7 +75,8 @@ class Protocol:
     tuner, two_stage : mapping or None
         Settings of `rankwood.tune`, and of `rankwood.TwoStage`.
     params : mapping
-        Parameters by role; those of ``"*"`` are of every role.
+        Parameters by role; those of ``"*"`` are of every role, and those of ``"other"`` take the place of all others
+        if the data isn't that of the role: what a paper chose for large data may fit no small one.
     shuffle : bool
         Whether the documents of a query are shuffled before the first round.
     objective : str or None
@@ -117,7 +118,8 @@ class Row:
     name, group : str
         The name, and a heading over several rows.
     model : str
-        "trees", "perfect", "random", or "first-stage" for that stage of two alone; others with `pending` only.
+        "trees", "two-stage", "first-stage" for that stage of two alone, "perfect" or "random"; others with `pending`
+        only. What is trained in two stages is decided by the protocol.
     objective, role_objective : str, mapping
         The objective, and other ones by role.
     engine, protocol, stop, two_stage
@@ -165,7 +167,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Item:
-    """A table or a figure; `extra` has the keys of its kind."""
+    """A table or a figure; `columns` are `Column`s of metrics, or names; `extra` has the keys of its kind."""
 
     name: str
     kind: str
@@ -173,7 +175,7 @@ class Item:
     roles: Sequence[str] = ()
     protocol: str | None = None
     over: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    columns: Sequence[Column] = ()
+    columns: Sequence[Any] = ()
     baseline: str | None = None
     digits: int = 4
     scale: float = 1.0

@@ -51,7 +51,7 @@ def items() -> list[ItemInfo]:
             item.kind,
             item.title,
             tuple(item.roles),
-            needs_data(item),
+            needs_data(load_recipe(name), item),
             tuple(row.name for row in item.rows if row.pending),
         )
         for name in recipe_names()
@@ -59,9 +59,12 @@ def items() -> list[ItemInfo]:
     ]
 
 
-def needs_data(item: Item) -> bool:
-    """Tell whether an item needs data."""
-    return hasattr(kinds.find(item.kind), "plan") and bool(item.roles)
+def needs_data(recipe: Recipe, item: Item) -> bool:
+    """Tell whether an item needs data: its kind may know, else it does if there is anything to train."""
+    kind = kinds.find(item.kind)
+    if hasattr(kind, "needs_data"):
+        return bool(kind.needs_data(recipe, item))
+    return hasattr(kind, "plan")
 
 
 def run(
@@ -166,7 +169,8 @@ def make_works(
     for recipe, item in chosen:
         folds = recipe.protocols[item.protocol].folds if item.protocol else 1
         own = {}
-        for role in item.roles if needs_data(item) else ():
+        needed = needs_data(recipe, item)
+        for role in item.roles if needed else ():
             if role in data:
                 key = (role, folds)
                 if key not in sources:
@@ -174,21 +178,23 @@ def make_works(
                         role, data[role], options.queries, options.folds, folds
                     )
                 own[role] = sources[key]
-        if own or not needs_data(item):
+        if own or not needed:
             works.append(Work(recipe, item, options, own))
     return works
 
 
 def _check_roles(chosen: Sequence[tuple[Recipe, Item]], data: Mapping[str, Any]) -> None:
     """Raise if a folder is of a role that no item has, or if no item can be run."""
-    roles = list(dict.fromkeys(r for _, item in chosen for r in item.roles if needs_data(item)))
+    roles = list(
+        dict.fromkeys(r for recipe, item in chosen for r in item.roles if needs_data(recipe, item))
+    )
     for role in data:
         if role not in roles:
             if not roles:
                 raise checks.InputError(f"the role {role!r} is of no use: the items need no data.")
             near = checks.nearest(role, roles)
             raise checks.InputError(f"no item that was chosen has a role {role!r}{near}")
-    if not data and all(needs_data(item) for _, item in chosen):
+    if not data and all(needs_data(recipe, item) for recipe, item in chosen):
         names = ", ".join(f"{recipe.paper.name}/{item.name}" for recipe, item in chosen[:3])
         one = roles[0]
         raise checks.InputError(

@@ -20,13 +20,16 @@ def run_cells(
     Every cell is kept as soon as it is done. The numbers are the same for any number of processes.
     """
     todo = unfinished(requests, store)
+    timed = [request for request in todo if "timing" in request.cell.spec]
+    others = [request for request in todo if "timing" not in request.cell.spec]
     kept = "finished cells stay, and the same command goes on from there"
     try:
         with bar(len(todo), "Cells", verbose) as advance:
-            if jobs == 1 or len(todo) < 2:
-                _one_by_one(todo, store, advance)
+            if jobs == 1 or len(others) < 2:
+                _one_by_one(others, store, advance)
             else:
-                _side_by_side(todo, store, jobs, advance)
+                _side_by_side(others, store, jobs, advance)
+            _one_by_one(timed, store, advance)  # nothing else may run while time is taken
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"interrupted; {kept}.") from None
     except OSError as error:

@@ -122,15 +122,12 @@ def _marked(work: Work, found: Found, role: str, grid: list[list[Value]]) -> lis
 def _baseline(work: Work, value: Value, column: list[Value]) -> Value | None:
     """Return the number that a number is tested against: that of the baseline, of the same group if it has one."""
     others = [other for other in column if other.trained]
-    group = [other for other in others if other.row.group == value.row.group]
     if work.item.baseline == BEST:
+        group = [other for other in others if other.row.group == value.row.group]
         sign = better(value.column.of(value.row).metric)
         return max(group, key=lambda other: sign * other.ours, default=None)
-    for known in (group, others):
-        found = [other for other in known if other.row.name == work.item.baseline]
-        if found:
-            return found[0]
-    return None
+    base = work.baseline(value.row, value.column.setting)
+    return next((other for other in others if other.row is base), None)
 
 
 def _differences(found: Found, role: str, value: Value, other: Value) -> np.ndarray | None:
