@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
-from rankwood.report import html, render
+from rankwood.report import render
 from rankwood.reproduce.content import Content
 from rankwood.reproduce.found import Found
 from rankwood.reproduce.plan import Work
@@ -56,18 +55,10 @@ class Page:
         return "\n".join(parts)
 
     def to_html(self) -> str:
-        """Return the page as HTML; pictures are SVG files beside it."""
-        parts = [f"<h1>{escape(self.title)}</h1>"]
-        parts += [f"<p>{escape(text)}</p>" for text in (*self.lead, *self.content.paragraphs)]
-        for picture in self.pictures:
-            source, caption = escape(f"{picture.stem}.svg"), escape(picture.caption or self.title)
-            parts.append(f'<img src="{source}" alt="{caption}" style="max-width: 100%">')
-        parts.append(html.fragment(self.content.tables))
-        if self.notes:
-            parts.append("<h2>Notes</h2>\n<ul>")
-            parts += [f"<li>{escape(note)}</li>" for note in self.notes]
-            parts.append("</ul>")
-        return render_page(self.title, "\n".join(parts) + "\n")
+        """Return the page as HTML with its pictures inside."""
+        from rankwood.reproduce.html_page import html_page
+
+        return html_page(self)
 
     def to_latex(self) -> str:
         """Return the tables for LaTeX, which need booktabs, and the notes as comments."""
@@ -77,16 +68,6 @@ class Page:
     def to_csv(self) -> str:
         """Return all numbers with all digits."""
         return render.csv_text(self.content.headings, self.content.records)
-
-
-def render_page(title: str, body: str) -> str:
-    """Return a complete page around a body."""
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n</head>\n"
-        f'<body class="rankwood page">\n{body}</body>\n</html>\n'
-    )
 
 
 def _md(text: str) -> str:
@@ -123,10 +104,10 @@ def lead(work: Work) -> list[str]:
             "fits no small data set."
         )
     missing = [role for role in work.item.roles if role not in work.sources]
-    if missing:
+    if work.roles and missing:
         said.append(f"Left out because no data was given: {', '.join(missing)}.")
     smaller = work.options.said()
-    if smaller:
+    if work.roles and smaller:
         said.append(f"This run was made smaller than the paper's: {', '.join(smaller)}.")
     pending = [row.name for row in work.rows if row.pending]
     if pending:

@@ -14,7 +14,7 @@ from rankwood.reproduce.pages import make_page
 from rankwood.reproduce.plan import Request, Work
 from rankwood.reproduce.reading import load_recipe, recipe_names
 from rankwood.reproduce.recipe import Item, Recipe
-from rankwood.reproduce.result import Result, write_page
+from rankwood.reproduce.result import Result, check_installed, write_page
 from rankwood.reproduce.running import run_cells, unfinished
 from rankwood.reproduce.sources import Source, open_source
 
@@ -116,6 +116,8 @@ def run(
     options = _options(limits)
     chosen = find_items([item] if isinstance(item, str) else list(item))
     folder = Path(out).expanduser()
+    check_installed()
+    _check_out(folder)
     works = make_works(chosen, data or {}, options)
     store = Store(folder / "cells")
     plans = [_plan(work) for work in works]
@@ -127,6 +129,12 @@ def run(
     ]
     alone = isinstance(item, str) and not item.endswith("/all")
     return results[0] if alone else results
+
+
+def _check_out(folder: Path) -> None:
+    """Raise if results can't be written."""
+    if folder.exists() and not folder.is_dir():
+        raise checks.InputError(f"{folder} is a file: give a folder for the results.")
 
 
 def _options(limits: Mapping[str, Any]) -> Options:

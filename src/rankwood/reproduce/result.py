@@ -47,7 +47,7 @@ class Result:
         Returns
         -------
         str
-            A complete page; its pictures are SVG files in the folder of the results.
+            A complete page with its pictures inside.
         """
         return self.page.to_html()
 
@@ -73,6 +73,17 @@ class Result:
 
     def __repr__(self) -> str:
         return f"Result({self.name}: {self.cells} cells, {self.computed} of them computed now)"
+
+
+def check_installed() -> None:
+    """Raise if what draws pages isn't installed: better now than after hours of training."""
+    with _drawing.style():
+        pass
+    try:
+        from rankwood.report.page import theme  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        return
+    theme.environment()
 
 
 def write_page(name: str, page: Page, folder: Path) -> list[Path]:

@@ -1,11 +1,11 @@
 """Running the cells that are not finished yet, in one process or several."""
 
 import errno
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rankwood._core import checks
-from rankwood._core.progress import bar
+from rankwood._core.progress import Advance, bar
 from rankwood.reproduce.cells import Store
 from rankwood.reproduce.models import compute
 from rankwood.reproduce.plan import Request
@@ -56,16 +56,15 @@ def unfinished(requests: Iterable[Request], store: Store) -> list[Request]:
     return sorted(todo, key=lambda request: (request.data.folder, request.data.fold))
 
 
-def _one_by_one(todo: Sequence[Request], store: Store, advance: Callable[[str], None]) -> None:
+def _one_by_one(todo: Sequence[Request], store: Store, advance: Advance) -> None:
     for request in todo:
+        advance(request.about, 0)
         run_cell(request, store.folder, None)
         advance(request.about)
 
 
-def _side_by_side(
-    todo: Sequence[Request], store: Store, jobs: int, advance: Callable[[str], None]
-) -> None:
-    """Run cells in several processes, a thread each."""
+def _side_by_side(todo: Sequence[Request], store: Store, jobs: int, advance: Advance) -> None:
+    """Run cells in several processes, a thread each; the note is about the cell that was finished last."""
     from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
     task = delayed(run_cell)

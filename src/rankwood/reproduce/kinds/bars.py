@@ -33,6 +33,7 @@ def show(work: Work, found: Found) -> Content:
         heights.append(values)
         titles.append(panel_title(work, role, {}))
     groups = [c.title for c in table_columns(work)]
-    y = f"difference to {relative}" if relative else work.item.title
+    unit = ", percent" if work.item.scale == 100 else ""
+    y = (f"difference to {relative}" if relative else "mean over queries") + unit
     figure = figures.bars_figure(titles, [label(row) for row in rows], groups, heights, y)
     return replace(metrics.show(work, found), drawings=[Drawing("", figure, work.item.title)])
