@@ -25,7 +25,8 @@ class Options:
     trials : int or None
         Trials of a tuner.
     rows : str or None
-        A pattern such as ``"LambdaGap*"``: only rows with such names, and the baseline.
+        A pattern such as ``"LambdaGap*"``: only rows with such names, and those that they are compared with. Items
+        without such rows are left out.
     """
 
     trees: int | None = None
@@ -45,12 +46,15 @@ class Options:
         """Return the rows of an item that are wanted."""
         if self.rows is None:
             return list(item.rows)
-        pattern = self.rows.lower()
-        return [
-            row
-            for row in item.rows
-            if row.name == item.baseline or fnmatchcase(row.name.lower(), pattern)
-        ]
+        needed = {item.baseline, item.extra.get("relative")}
+        return [row for row in item.rows if row.name in needed or self._fits(row)]
+
+    def leaves_out(self, item: Item) -> bool:
+        """Tell whether an item has rows, and none of them is wanted."""
+        return bool(item.rows) and not any(self._fits(row) for row in item.rows)
+
+    def _fits(self, row: Row) -> bool:
+        return self.rows is None or fnmatchcase(row.name.lower(), self.rows.lower())
 
     def said(self) -> list[str]:
         """Return what is smaller than in the paper, as phrases."""

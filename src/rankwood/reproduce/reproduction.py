@@ -172,6 +172,9 @@ def make_works(
 ) -> list[Work]:
     """Return items with their data, which is read once; items whose roles have no data are left out."""
     _check_roles(chosen, data)
+    chosen = [(recipe, item) for recipe, item in chosen if not options.leaves_out(item)]
+    if not chosen:
+        raise checks.InputError(f"no row of the chosen items has a name like {options.rows!r}.")
     sources: dict[tuple[str, int], Source] = {}
     works = []
     for recipe, item in chosen:

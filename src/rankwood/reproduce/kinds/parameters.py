@@ -54,13 +54,18 @@ def _same(other: Item, row: Row) -> Row | None:
     return next(iter(grouped or named), None)
 
 
+def _complete(other: Item, setting: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values of names with the first one of each name that the other item has besides."""
+    return {**settings(other.over)[0], **setting}
+
+
 def plan(work: Work) -> list[Request]:
     """Return the tuned cells of the other item, if it is tuned."""
     if not needs_data(work.recipe, work.item):
         return []
     other = _of_other(work)
     found = [_same(other.item, row) for row in work.rows]
-    every = settings(work.item.over)
+    every = [_complete(other.item, setting) for setting in settings(work.item.over)]
     return [r for row in found if row is not None for r in requests(other, row, every)]
 
 
@@ -126,8 +131,9 @@ def _ours(work: Work, found: Found, row: Row, role: str, setting: Mapping[str, A
         return [text_of(fixed.get(name)) for name in names]
     other = _of_other(work)
     same = _same(other.item, row)
-    if same is None or not exists(same, setting):
+    if same is None or not exists(same, _complete(other.item, setting)):
         return [""] * len(names)
+    setting = _complete(other.item, setting)
     spec = row_spec(other, same, role, setting)
     if same.model == "first-stage":
         spec = spec["two_stage"]["first"]
