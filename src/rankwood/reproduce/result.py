@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rankwood._core.atomic import replacing
 from rankwood.report import _drawing
+from rankwood.report.page import theme
 from rankwood.reproduce.pages import Page
 
 
@@ -79,10 +80,6 @@ def check_installed() -> None:
     """Raise if what draws pages isn't installed: better now than after hours of training."""
     with _drawing.style():
         pass
-    try:
-        from rankwood.report.page import theme  # type: ignore[import-not-found, unused-ignore]
-    except ImportError:
-        return
     theme.environment()
 
 

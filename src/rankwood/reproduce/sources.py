@@ -10,7 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from rankwood._core import checks
-from rankwood.reproduce import _datasets
+from rankwood.datasets import catalogue, load_splits
+from rankwood.datasets.layouts import SECTIONS, find_layout
 
 _BLOCK = 1 << 16  # rows that are digested at a time
 _PARTS = ("train", "valid", "test")
@@ -61,7 +62,7 @@ def open_source(
         raise checks.InputError(
             f"the data of {role} can't be read: there is no folder {folder}; give one with LETOR files."
         )
-    total = _datasets.count_folds(path, role)
+    total = _count_folds(path, role)
     published = _is_published(role, read_split(DataRef(str(path), role, 0, None)))
     used = min(total, folds or (usual_folds if published else total))
     refs = [DataRef(str(path), role, i, queries) for i in range(used)]
@@ -72,7 +73,14 @@ def open_source(
 @lru_cache(maxsize=5)  # cells are sorted by fold, so few are needed at a time
 def read_split(ref: DataRef) -> Any:
     """Return the data of a fold, an object with `train`, `valid` and `test`."""
-    return _datasets.load_fold(Path(ref.folder), ref.role, ref.fold, ref.queries)
+    name = ref.role if ref.role in catalogue() else None
+    return load_splits(ref.folder, name, queries=ref.queries, folds=[ref.fold + 1])[0]
+
+
+def _count_folds(folder: Path, role: str) -> int:
+    """Return how many folds a folder has, by the names of its files."""
+    layout = find_layout(folder, catalogue().get(role))
+    return SECTIONS if layout.whole is not None else len(layout.folds)
 
 
 def digest_of(split: Any) -> str:
@@ -94,7 +102,7 @@ def digest_of(split: Any) -> str:
 
 def _is_published(role: str, split: Any) -> bool:
     """Tell whether data has the numbers of features and of queries that are published for a role."""
-    known = _datasets.published(role)
+    known = catalogue().get(role)
     if known is None or split.train.n_features not in known.feature_counts:
         return False
     counts = [known.counts.get(part) for part in _PARTS]
