@@ -159,7 +159,8 @@ def _tuned(
     ranker: Ranker, spec: Mapping[str, Any], split: Any, storage: Path
 ) -> tuple[Ranker, dict[str, Any]]:
     """Return the best ranker that a tuner found, fitted, and its parameters."""
-    from rankwood import spaces, tune  # type: ignore[attr-defined, unused-ignore]
+    from rankwood import spaces
+    from rankwood.tuning.study import tune
 
     tuner = dict(spec["tuner"])
     cutoff = re.search(r"@(\d+)", str(tuner.get("metric", "")))

@@ -101,12 +101,15 @@ def digest_of(split: Any) -> str:
 
 
 def _is_published(role: str, split: Any) -> bool:
-    """Tell whether data has the numbers of features and of queries that are published for a role."""
+    """Tell whether data has the numbers of features, queries and documents that are published for a role."""
     known = catalogue().get(role)
     if known is None or split.train.n_features not in known.feature_counts:
         return False
-    counts = [known.counts.get(part) for part in _PARTS]
-    found = [getattr(split, part).groups.ids.size for part in _PARTS]
-    return any(count is not None and count.queries for count in counts) and all(
-        count is None or count.queries in (None, n) for count, n in zip(counts, found, strict=True)
-    )
+    found = {part: [getattr(split, part)] for part in _PARTS}
+    found["all"] = [getattr(split, part) for part in _PARTS]
+    for part, counts in known.counts.items():
+        queries = sum(data.groups.ids.size for data in found[part])
+        documents = sum(len(data) for data in found[part])
+        if counts.queries not in (None, queries) or counts.documents not in (None, documents):
+            return False
+    return True
