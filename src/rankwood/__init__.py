@@ -43,7 +43,7 @@ _LATER = {
 #: Sub-packages and modules that are reachable as attributes, loaded when they are first used.
 _MODULES = (
     *("data", "datasets", "diagnostics", "engines", "extend", "metrics", "objectives", "parts"),
-    *("report", "stats", "testing", "training"),
+    *("report", "reproduce", "stats", "testing", "training"),
 )
 
 __all__ = [

@@ -1,12 +1,20 @@
 """A progress bar on a terminal, nothing elsewhere."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
+
+
+class Advance(Protocol):
+    """What shows that a step is done, or with 0 steps what is being done now."""
+
+    def __call__(self, note: str, steps: int = 1) -> None:
+        """Show a note after so many steps more."""
 
 
 @contextmanager
-def bar(total: int, title: str, show: bool | None = None) -> Iterator[Callable[[str], None]]:
+def bar(total: int, title: str, show: bool | None = None) -> Iterator[Advance]:
     """Show progress through `total` steps: call the result with a note after each.
 
     `show` None means: if standard error is a terminal.
@@ -14,7 +22,7 @@ def bar(total: int, title: str, show: bool | None = None) -> Iterator[Callable[[
     if show is None:
         show = sys.stderr.isatty()
     if not show:
-        yield lambda note: None
+        yield lambda note, steps=1: None
         return
     from rich.console import Console
     from rich.progress import (
@@ -34,4 +42,4 @@ def bar(total: int, title: str, show: bool | None = None) -> Iterator[Callable[[
     )
     with Progress(*layout, console=Console(stderr=True)) as progress:
         task = progress.add_task(title, total=total, note="")
-        yield lambda note: progress.update(task, advance=1, note=note)
+        yield lambda note, steps=1: progress.update(task, advance=steps, note=note)

@@ -13,7 +13,18 @@ from typing import NoReturn
 
 import rankwood
 from rankwood._core.checks import InputError, nearest
-from rankwood.cli import _args, _show, compare, data, demo, evaluate, listing, predict, train
+from rankwood.cli import (
+    _args,
+    _show,
+    compare,
+    data,
+    demo,
+    evaluate,
+    listing,
+    predict,
+    reproduce,
+    train,
+)
 
 _COMMANDS = {
     "train": train.add,
@@ -21,6 +32,7 @@ _COMMANDS = {
     "evaluate": evaluate.add,
     "compare": compare.add,
     "data": data.add,
+    "reproduce": reproduce.add,
     "demo": demo.add,
     "objectives": listing.add_objectives,
     "metrics": listing.add_metrics,

@@ -25,6 +25,7 @@ _LATEX = {
     ">": r"\textgreater{}",
     "†": r"\dag{}",
     "↓": r"$\downarrow$",
+    "↑": r"$\uparrow$",
 }
 
 
@@ -33,13 +34,13 @@ def markdown(tables: Iterable[Table]) -> str:
     tables = list(tables)
     parts = []
     for table in tables:
-        lines = [f"**{_md(table.title)}**", ""] if len(tables) > 1 else []
-        lines.append(_piped(map(_md, table.headings)))
+        lines = [f"**{markdown_text(table.title)}**", ""] if len(tables) > 1 else []
+        lines.append(_piped(map(markdown_text, table.headings)))
         rules = ["---"] * table.text_columns + ["---:"] * table.numeric_columns
         lines.append("|" + "|".join(rules) + "|")
         lines += [_piped(map(_md_cell, row)) for row in table.rows]
         if table.notes:
-            lines += ["", " ".join(map(_md, table.notes))]
+            lines += ["", " ".join(map(markdown_text, table.notes))]
         parts.append("\n".join(lines) + "\n")
     return "\n".join(parts)
 
@@ -48,15 +49,16 @@ def _piped(cells: Iterable[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def _md(text: str) -> str:
+def markdown_text(text: str) -> str:
+    """Return text with the signs escaped that Markdown would read."""
     return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
 
 
 def _md_cell(cell: Cell) -> str:
-    text = f"**{_md(cell.text)}**" if cell.bold else _md(cell.text)
+    text = f"**{markdown_text(cell.text)}**" if cell.bold else markdown_text(cell.text)
     if cell.marks.isalpha():
         return f"{text} <sup>{cell.marks}</sup>"
-    return text + _md(cell.marks)
+    return text + markdown_text(cell.marks)
 
 
 def latex(tables: Iterable[Table]) -> str:

@@ -1,0 +1,98 @@
+"""Cells: training runs that stand for themselves, so that items share them; and the store that keeps them."""
+
+import base64
+import hashlib
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankwood._core.atomic import replacing
+
+#: The form of the store. Cells of another form are not found, so they are computed again.
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One training run: everything that its numbers depend on, as values that JSON can hold.
+
+    What is only recorded beside the training (curves, values on other parts of the data) is no part of it: it is
+    asked for apart from the cell, and a cell that lacks some of it is computed again with more.
+    """
+
+    spec: Mapping[str, Any]
+
+    @cached_property
+    def digest(self) -> str:
+        """The name of the cell: SHA-256 of its values."""
+        return hashlib.sha256(_canonical({"format": FORMAT, **self.spec}).encode()).hexdigest()
+
+
+def _canonical(value: Any) -> str:
+    """Return values as JSON, the same text for the same values."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+class Store:
+    """Finished cells in a folder, a file each.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder; it is made when the first cell is written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, digest: str) -> Path:
+        """Return the file of a cell."""
+        return self.folder / digest[:2] / f"{digest}.json"
+
+    def read(self, digest: str) -> dict[str, Any] | None:
+        """Return the result of a cell; None if there is none, or if its file is damaged."""
+        try:
+            content = json.loads(self.path(digest).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        if not isinstance(content, dict) or content.get("digest") != digest:
+            return None
+        result: dict[str, Any] = content["result"]
+        return result
+
+    def has(self, digest: str, wants: frozenset[str]) -> bool:
+        """Tell whether a cell is finished with all that is wanted of it."""
+        found = self.read(digest)
+        return found is not None and wants <= set(found["has"])
+
+    def write(self, cell: Cell, about: str, result: Mapping[str, Any]) -> None:
+        """Keep the result of a cell; a reader sees the whole file or none."""
+        path = self.path(cell.digest)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        content = {
+            "digest": cell.digest,
+            "about": about,
+            "cell": {"format": FORMAT, **cell.spec},
+            "result": result,
+        }
+        with replacing(path) as file:
+            file.write((json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
+
+
+def pack(values: np.ndarray) -> dict[str, Any]:
+    """Return an array as a short text with all bits."""
+    array = np.ascontiguousarray(values, dtype="<f8")
+    data = base64.b64encode(zlib.compress(array.tobytes(), 9)).decode()
+    return {"shape": list(array.shape), "float64": data}
+
+
+def unpack(packed: Mapping[str, Any]) -> np.ndarray:
+    """Return the array that `pack` wrote."""
+    data = zlib.decompress(base64.b64decode(packed["float64"]))
+    return np.frombuffer(data, dtype="<f8").reshape(packed["shape"])

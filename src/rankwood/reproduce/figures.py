@@ -1,0 +1,147 @@
+"""Figures of items: panels of lines, and grouped bars, in the style of all our pictures."""
+
+from collections.abc import Sequence
+from itertools import cycle
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rankwood.report import _drawing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_DASHES = ("-", "--", ":", "-.")
+_COLUMNS = 3  # panels in a row
+_POINTS = 6000  # of all lines of a figure together, so that an SVG file stays small
+
+
+class Line(NamedTuple):
+    """A line of a panel; an array `x` and its values, and whether the line is a level for comparison."""
+
+    name: str
+    x: np.ndarray
+    y: np.ndarray
+    level: bool = False
+
+
+class Panel(NamedTuple):
+    """Axes with a title and lines."""
+
+    title: str
+    lines: Sequence[Line]
+
+
+class Axis(NamedTuple):
+    """How both axes are labelled: texts, whether x is logarithmic, and names of x values that are no numbers."""
+
+    x: str
+    y: str
+    log: bool = False
+    ticks: Sequence[str] = ()
+    markers: bool = False
+
+
+def lines_figure(panels: Sequence[Panel], axis: Axis) -> "Figure":
+    """Draw panels of lines; a name has the same colour and dashes in all of them, and one legend is below."""
+    names = list(dict.fromkeys(line.name for panel in panels for line in panel.lines))
+    looks = dict(zip(names, _looks(len(names)), strict=True))
+    columns = min(len(panels), _COLUMNS)
+    rows = -(-len(panels) // columns)
+    with _drawing.style():
+        legend_height = 0.22 * -(-len(names) // 3)
+        figure, axes = _drawing.new_figure(columns, rows, 4.3, 3.2 + legend_height / rows)
+        for ax, panel in zip(axes, panels, strict=False):
+            _draw_panel(ax, panel, looks, axis)
+        for ax in axes[len(panels) :]:
+            ax.set_axis_off()
+        _legend(figure, axes[: len(panels)])
+    return figure
+
+
+def _looks(count: int) -> list[tuple[str, str]]:
+    """Return colours and dashes, all different as long as possible."""
+    colours = _drawing.COLOURS
+    dashes = [dash for dash in _DASHES for _ in colours]
+    return [
+        look
+        for look, _ in zip(
+            cycle(zip(colours * len(_DASHES), dashes, strict=True)), range(count), strict=False
+        )
+    ]
+
+
+def _draw_panel(ax: "Axes", panel: Panel, looks: dict[str, tuple[str, str]], axis: Axis) -> None:
+    for line in panel.lines:
+        colour, dash = looks[line.name]
+        style: dict[str, Any] = {"color": colour, "linestyle": dash, "linewidth": 1.3}
+        if line.level:
+            style["alpha"] = 0.7
+        elif axis.markers:
+            style |= {"marker": "o", "markersize": 3.5}
+        ax.plot(line.x, line.y, label=line.name, **style)
+    if axis.log:
+        ax.set_xscale("log")
+    if axis.ticks:
+        ax.set_xticks(range(len(axis.ticks)), list(axis.ticks))
+    ax.set_title(panel.title, loc="left")
+    ax.set_xlabel(axis.x)
+    ax.set_ylabel(axis.y)
+
+
+def _legend(figure: "Figure", axes: "Sequence[Axes]") -> None:
+    """Put one legend of all names below the panels, if there are several."""
+    handles: dict[str, Any] = {}
+    for ax in axes:
+        for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
+            handles.setdefault(str(name), handle)
+    if len(handles) > 1:
+        figure.legend(
+            list(handles.values()),
+            list(handles),
+            loc="outside lower center",
+            ncols=3,
+            frameon=False,
+            fontsize=8,
+        )
+
+
+def thinned(length: int, lines: int, first: int = 0) -> np.ndarray:
+    """Return which of many points to draw: evenly spread, the last one included."""
+    points = int(np.clip(_POINTS // max(lines, 1), 25, 250))
+    return np.unique(np.linspace(min(first, length - 1), length - 1, points).astype(np.int64))
+
+
+def bars_figure(
+    titles: Sequence[str],
+    names: Sequence[str],
+    groups: Sequence[str],
+    heights: Sequence[np.ndarray],
+    label: str,
+) -> "Figure":
+    """Draw a panel for each title: in each group a bar for each name, `heights[panel][name, group]`."""
+    columns = min(len(titles), _COLUMNS)
+    with _drawing.style():
+        figure, axes = _drawing.new_figure(columns, -(-len(titles) // columns), 4.6, 3.5)
+        for ax, title, values in zip(axes, titles, heights, strict=False):
+            width = 0.8 / max(len(names), 1)
+            for i, (name, (colour, _)) in enumerate(zip(names, _looks(len(names)), strict=True)):
+                place = np.arange(len(groups)) + (i - (len(names) - 1) / 2) * width
+                ax.bar(place, values[i], width * 0.92, color=colour, label=name)
+            ax.set_xticks(range(len(groups)), list(groups))
+            ax.set_title(title, loc="left")
+            ax.set_ylabel(label)
+            _cut(ax, values)
+        for ax in axes[len(titles) :]:
+            ax.set_axis_off()
+        _legend(figure, axes[: len(titles)])
+    return figure
+
+
+def _cut(ax: "Axes", values: np.ndarray) -> None:
+    """Begin the axis near the lowest bar if all bars are high, so that differences can be seen."""
+    known = values[np.isfinite(values)]
+    if known.size and known.min() > 0 and known.max() < 2 * known.min():
+        low, high = known.min(), known.max()
+        ax.set_ylim(low - 0.5 * (high - low or high), high + 0.1 * (high - low or high))

@@ -1,0 +1,141 @@
+"""Curves over rounds: a line for each row, a panel for each role and setting."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwood._core import checks
+from rankwood.report.table import Cell, Table
+from rankwood.reproduce import figures
+from rankwood.reproduce.content import Content, Drawing
+from rankwood.reproduce.found import Found
+from rankwood.reproduce.plan import Request, Work, place_of, requests
+from rankwood.reproduce.recipe import Item, Row
+from rankwood.reproduce.template import fill, settings
+from rankwood.reproduce.values import better
+from rankwood.training.monitoring import RECORDS
+
+KEYS: frozenset[str] = frozenset({"curve", "skip", "log"})
+_RECORD_OF = {curve: name for name, curves in RECORDS.items() for curve in curves}
+_LABELS = {
+    "effective_pairs": "share of effective pairs",
+    "incoherent": "share of queries with an incoherent pair",
+    "false_over_missed": "share of queries with a false document over a missed one",
+}
+_CSV = ("role", "data", "group", "row", "setting", "round", "value")
+
+
+def check(item: Item) -> None:
+    """Raise if there is no such curve."""
+    curves = ("valid", "train", *_RECORD_OF)
+    checks.one_of(item.extra.get("curve"), curves, f"item {item.name!r}: curve")
+
+
+def wants_of(curve: str) -> set[str]:
+    """Return what is to be recorded for a curve."""
+    if curve == "train":
+        return {"train_curve"}
+    return {f"record:{_RECORD_OF[curve]}"} if curve in _RECORD_OF else set()
+
+
+def plan(work: Work) -> list[Request]:
+    """Return the cells of all rows, with the curve."""
+    every, wants = settings(work.item.over), wants_of(work.item.extra["curve"])
+    return [request for row in work.rows for request in requests(work, row, every, wants)]
+
+
+class Curve(NamedTuple):
+    """A curve of a row: one value by round."""
+
+    row: Row
+    setting: Mapping[str, Any]
+    y: np.ndarray
+
+
+def show(work: Work, found: Found) -> Content:
+    """Return the figure, and a table of where each curve is best and where it ends."""
+    panels, tables, records = [], [], []
+    for role in work.roles:
+        for setting in settings(work.item.over):
+            curves = _curves(work, found, role, setting)
+            title = panel_title(work, role, setting)
+            panels.append(_panel(work, title, curves))
+            tables.append(_table(work, title, setting, curves))
+            records += _records(work, role, curves)
+    figure = figures.lines_figure(panels, _axis(work))
+    return Content((), tables, [Drawing("", figure, work.item.title)], _CSV, records)
+
+
+def panel_title(work: Work, role: str, setting: Mapping[str, Any]) -> str:
+    """Return the data of a panel, and the values of names if there are several."""
+    source = work.sources[role]
+    name = role if source.published else f"{source.name} as {role}"
+    said = [f"{key} = {value}" for key, value in setting.items()]
+    return ", ".join([name, *said])
+
+
+def _curves(work: Work, found: Found, role: str, setting: Mapping[str, Any]) -> list[Curve]:
+    made = []
+    for row in work.rows:
+        y = found.curve(place_of(role, row, setting), work.item.extra["curve"])
+        if y is not None and y.size:
+            made.append(Curve(row, setting, y * work.item.scale))
+    return made
+
+
+def _panel(work: Work, title: str, curves: list[Curve]) -> figures.Panel:
+    skip = int(work.item.extra.get("skip", 0))
+    lines = []
+    for curve in curves:
+        some = figures.thinned(curve.y.size, len(work.rows) * _panels(work), skip)
+        lines.append(figures.Line(label(curve.row), some + 1, curve.y[some]))
+    return figures.Panel(title, lines)
+
+
+def _panels(work: Work) -> int:
+    return len(work.roles) * len(settings(work.item.over))
+
+
+def label(row: Row) -> str:
+    """Return the name of a row in a legend."""
+    return f"{row.group}: {row.name}" if row.group and row.group not in row.name else row.name
+
+
+def _axis(work: Work) -> figures.Axis:
+    curve = work.item.extra["curve"]
+    y = _LABELS.get(curve)
+    if y is None:
+        stop = work.recipe.protocols[str(work.item.protocol)].stop
+        part = {"valid": "validation", "train": "training"}.get(curve, "")
+        y = f"{stop} of the {part} data".replace("@{k}", "@k")
+    return figures.Axis("round", y, log=work.item.extra.get("log") == "x")
+
+
+def _table(work: Work, title: str, setting: Mapping[str, Any], curves: list[Curve]) -> Table:
+    rows = []
+    for curve in curves:
+        best = int(np.argmax(_sign(work, curve.row, setting) * curve.y))
+        texts = [f"{curve.y[best]:.4g}", f"{best + 1}", f"{curve.y[-1]:.4g}", f"{curve.y.size}"]
+        rows.append([Cell(label(curve.row)), *map(Cell, texts)])
+    extreme = "best" if work.item.extra["curve"] in ("valid", "train") else "largest"
+    return Table(title, ["row", extreme, "at round", "last", "rounds"], rows, 4)
+
+
+def _sign(work: Work, row: Row, setting: Mapping[str, Any]) -> int:
+    """Return 1 if the curve is better the higher it is, or if it isn't a metric."""
+    protocol = work.protocol(row)
+    if work.item.extra["curve"] not in ("valid", "train") or protocol.stop is None:
+        return 1
+    return better(fill(row.stop or protocol.stop, {**setting, **row.let}))
+
+
+def _records(work: Work, role: str, curves: list[Curve]) -> list[list[Any]]:
+    """Return some points of each curve; cells have them all."""
+    made: list[list[Any]] = []
+    for curve in curves:
+        said = " ".join(f"{name}={value}" for name, value in curve.setting.items())
+        where = [role, work.sources[role].name, curve.row.group, curve.row.name, said]
+        for i in figures.thinned(curve.y.size, 1):
+            made.append([*where, int(i) + 1, float(curve.y[i])])
+    return made

@@ -1,0 +1,135 @@
+"""Tables of times: ratios to the baseline, measured in turns, so that a busy moment of the machine hits all rows."""
+
+from typing import Any
+
+import numpy as np
+
+from rankwood._core import checks
+from rankwood._core.text import plural
+from rankwood.report.table import Cell as TableCell
+from rankwood.report.table import Table
+from rankwood.reproduce.cells import Cell
+from rankwood.reproduce.content import Content
+from rankwood.reproduce.found import Found
+from rankwood.reproduce.plan import Place, Request, Work, exists, place_of, requests
+from rankwood.reproduce.recipe import Item, Row
+from rankwood.reproduce.template import settings
+
+KEYS: frozenset[str] = frozenset({"repeats"})
+#: What can be measured, and its name in a result.
+MEASURES = {
+    "training": "training",
+    "best": "until_best",
+    "objective call": "objective_call",
+    "tree": "tree",
+}
+_CSV = ("role", "data", "group", "row", "setting", "measure", "ratio", "milliseconds", "paper")
+_NOTE = (
+    "Every number of ours is the geometric mean of the ratios to the baseline in the same turn; rows take turns. "
+    "In brackets: milliseconds, which depend on the machine."
+)
+
+
+def check(item: Item) -> None:
+    """Raise if there is no baseline, or if a measure is unknown."""
+    if item.baseline is None:
+        raise checks.InputError(f"item {item.name!r}: times need a baseline.")
+    for name in item.columns:
+        checks.one_of(name, MEASURES, f"item {item.name!r}: a column")
+
+
+def plan(work: Work) -> list[Request]:
+    """Return a cell for each turn and row, of the first fold and seed."""
+    every = settings(work.item.over)
+    made = []
+    for turn in range(_turns(work)):
+        for row in work.rows:
+            for request in requests(work, row, every):
+                spec = request.cell.spec
+                first = request.data.fold == 0 and spec["seed"] == 0
+                if first and spec["model"] in ("trees", "two-stage"):
+                    timed = Cell({**spec, "timing": turn})
+                    about = f"time of {request.about}, turn {turn + 1}"
+                    made.append(request._replace(cell=timed, wants=frozenset(), about=about))
+    return made
+
+
+def _turns(work: Work) -> int:
+    turns = int(work.item.extra.get("repeats", 3))
+    return min(turns, work.options.seeds or turns)
+
+
+def show(work: Work, found: Found) -> Content:
+    """Return a table of ratios for each role."""
+    tables, records = [], []
+    for role in work.roles:
+        rows = []
+        for row in work.rows:
+            cells = [TableCell(f"{row.group}: {row.name}" if row.group else row.name)]
+            for position, (setting, column) in enumerate(_columns(work)):
+                ours, milliseconds = _measured(work, found, role, row, setting, column)
+                paper = _printed_ratio(work, role, row, setting, position)
+                cells += [TableCell(_cell_text(work, ours, milliseconds))]
+                cells += [TableCell(_text(paper * work.item.scale, work.item.digits))]
+                said = " ".join(f"{name}={value}" for name, value in setting.items())
+                where = [role, work.sources[role].name, row.group, row.name, said, column]
+                records.append([*where, ours, milliseconds, paper])
+            rows.append(cells)
+        tables.append(_table(work, role, rows))
+    said = f"Times of {plural(_turns(work), 'turn')}, all on one machine."
+    return Content([said], tables, headings=_CSV, records=records)
+
+
+def _columns(work: Work) -> list[tuple[dict[str, Any], str]]:
+    return [(s, str(column)) for s in settings(work.item.over) for column in work.item.columns]
+
+
+def _table(work: Work, role: str, rows: list[list[TableCell]]) -> Table:
+    headings = ["row"]
+    for setting, column in _columns(work):
+        said = ", ".join(f"{name} = {value}" for name, value in setting.items())
+        headings += [f"{column}, {said}" if said else column, "paper"]
+    source = work.sources[role]
+    title = role if source.published else f"{source.name} in the role of {role}"
+    return Table(title, headings, rows, len(headings) - 1, [_NOTE])
+
+
+def _seconds(found: Found, place: Place, measure: str) -> np.ndarray:
+    return np.array([r["timing"][MEASURES[measure]] for r in found.results(place)])
+
+
+def _measured(
+    work: Work, found: Found, role: str, row: Row, setting: dict[str, Any], measure: str
+) -> tuple[float, float]:
+    """Return the ratio to the baseline, and milliseconds, both as geometric means over turns."""
+    base = work.baseline(row, setting)
+    if base is None or not exists(row, setting):
+        return float("nan"), float("nan")
+    mine = _seconds(found, place_of(role, row, setting), measure)
+    theirs = _seconds(found, place_of(role, base, setting), measure)
+    if not mine.size or mine.size != theirs.size:
+        return float("nan"), float("nan")
+    tiny = 1e-9  # a clock may not see a short call
+    ratio = np.exp(np.mean(np.log((mine + tiny) / (theirs + tiny))))
+    return float(ratio), float(np.exp(np.mean(np.log(mine + tiny))) * 1000)
+
+
+def _printed_ratio(
+    work: Work, role: str, row: Row, setting: dict[str, Any], position: int
+) -> float:
+    """Return the paper's number as a ratio to its own baseline."""
+    base = work.baseline(row, setting)
+    printed, theirs = row.printed.get(role), None if base is None else base.printed.get(role)
+    if not printed or not theirs or not theirs[position]:
+        return float("nan")
+    return float(printed[position]) / float(theirs[position])
+
+
+def _cell_text(work: Work, ratio: float, milliseconds: float) -> str:
+    if np.isnan(ratio):
+        return "–"
+    return f"{_text(ratio * work.item.scale, work.item.digits)} ({milliseconds:.3g} ms)"
+
+
+def _text(value: float, digits: int) -> str:
+    return "–" if np.isnan(value) else f"{value:.{max(digits, 2)}f}"

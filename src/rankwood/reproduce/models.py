@@ -1,0 +1,245 @@
+"""Computing a cell: training a model, and measuring it."""
+
+import importlib.metadata
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from rankwood._version import __version__
+from rankwood.metrics.evaluate import evaluate
+from rankwood.objectives.families.registry import objective as to_objective
+from rankwood.report.reference_models import perfect, random
+from rankwood.reproduce.cells import pack
+from rankwood.training.monitoring import records_of
+from rankwood.training.ranker import Ranker
+
+_BOUNDS = {"perfect": perfect, "random": random}
+_PARTS = ("train", "valid", "test")
+
+
+def compute(
+    spec: Mapping[str, Any],
+    split: Any,
+    wants: frozenset[str],
+    *,
+    n_jobs: int | None,
+    storage: Path,
+) -> dict[str, Any]:
+    """Return the result of a cell, with all that is wanted beside it.
+
+    `storage` is a file name for the trials of a tuner, so that a killed tuning goes on.
+    """
+    if spec["model"] == "statistics":
+        return {"parts": {part: _counted(getattr(split, part)) for part in _PARTS}, "has": []}
+    if "timing" in spec:
+        return {
+            "timing": _timed(spec, split, n_jobs),
+            "has": [],
+            "versions": versions(spec["engine"]),
+        }
+    rules = {**spec["conventions"], "n_jobs": n_jobs}
+    if spec["model"] in _BOUNDS:
+        found = _BOUNDS[spec["model"]](spec["metrics"], split.test, **rules)
+        return {**_measured(found), "has": sorted(wants)}
+    if spec["model"] == "first-stage":
+        start = perf_counter()
+        stages = _with_first_stage(spec, split, n_jobs)
+        said: dict[str, Any] = {"seconds": {"total": perf_counter() - start}}
+        fitted = Fitted(stages.first_scores, said, spec["two_stage"]["first"]["engine"])
+    else:
+        fitted = fit(spec, split, wants, n_jobs=n_jobs, storage=storage)
+    found = evaluate(spec["metrics"], split.test, fitted.predict(split.test), **rules)
+    result = {**_measured(found), "has": sorted(wants), **fitted.said}
+    for part in ("train", "valid"):
+        if f"split:{part}" in wants:
+            data = getattr(split, part)
+            means = evaluate(spec["metrics"], data, fitted.predict(data), **rules).mean()
+            result["means"][part] = {name: _number(mean) for name, mean in means.items()}
+    return {**result, "versions": versions(fitted.engine)}
+
+
+def _measured(found: Any) -> dict[str, Any]:
+    """Return the values of each query, and their means."""
+    values = np.array([found.per_query[name] for name in found.metrics])
+    means = {name: _number(mean) for name, mean in found.mean().items()}
+    return {
+        "queries": int(values.shape[1]),
+        "metrics": list(found.metrics),
+        "values": pack(values),
+        "means": {"test": means},
+    }
+
+
+def _number(value: float) -> float | None:
+    """Return a number for JSON, which has none that isn't finite."""
+    return float(value) if np.isfinite(value) else None
+
+
+class Fitted(NamedTuple):
+    """The scores of a fitted model, what is kept of its training, and its engine."""
+
+    predict: Callable[[Any], np.ndarray]
+    said: dict[str, Any]
+    engine: str
+
+
+def fit(
+    spec: Mapping[str, Any],
+    split: Any,
+    wants: frozenset[str],
+    *,
+    n_jobs: int | None,
+    storage: Path,
+) -> Fitted:
+    """Train the model of a cell."""
+    ranker = make_ranker(spec, wants, n_jobs)
+    start = perf_counter()
+    chosen = None
+    if spec["tuner"] is not None:
+        ranker, chosen = _tuned(ranker, spec, split, storage)
+    if spec["two_stage"] is not None:
+        fitted = _two_stage(ranker, spec, split, n_jobs)
+        second, history = fitted.second_, fitted.history_["second"]
+    else:
+        if chosen is None:
+            ranker.fit(split.train, valid=split.valid)
+        fitted, second, history = ranker, ranker, ranker.history_
+    said = {
+        "seconds": {"total": perf_counter() - start, **second.seconds_},
+        "rounds": len(next(iter(history.values()), [])),
+        "best_round": second.best_iteration_,
+        "history": history,
+        "curves": dict(second.record_),
+    }
+    if chosen is not None:
+        said["chosen"] = chosen
+    if "train_curve" in wants:
+        said["train_history"] = _train_curve(second, split.train, said["rounds"])
+    return Fitted(fitted.predict, said, spec["engine"])
+
+
+def make_ranker(
+    spec: Mapping[str, Any], wants: frozenset[str] = frozenset(), n_jobs: int | None = None
+) -> Ranker:
+    """Return the ranker of a cell, not fitted."""
+    possible = records_of(to_objective(spec["objective"]))
+    record = [name for name in possible if f"record:{name}" in wants]
+    patience = None if spec["stop"] is None else spec["patience"] or spec["rounds"]
+    return Ranker(
+        spec["objective"],
+        spec["engine"],
+        n_estimators=spec["rounds"],
+        eval_metric=spec["stop"] or "ndcg@10",
+        early_stopping_rounds=patience,
+        shuffle=spec["shuffle"],
+        random_state=spec["seed"],
+        record=record or None,
+        n_jobs=n_jobs,
+        verbose=False,
+        **spec["params"],
+    )
+
+
+def _train_curve(ranker: Ranker, train: Any, rounds: int) -> dict[str, list[float]]:
+    """Return the metrics on the training data by round, of a second run with the same trees.
+
+    Training takes the validation data into account for early stopping only, so the trees are the same.
+    """
+    again = clone(ranker).set_params(early_stopping_rounds=None, n_estimators=rounds, record=None)
+    history: dict[str, list[float]] = again.fit(train, valid=train).history_
+    return history
+
+
+def _tuned(
+    ranker: Ranker, spec: Mapping[str, Any], split: Any, storage: Path
+) -> tuple[Ranker, dict[str, Any]]:
+    """Return the best ranker that a tuner found, fitted, and its parameters."""
+    from rankwood import spaces
+    from rankwood.tuning.study import tune
+
+    tuner = dict(spec["tuner"])
+    cutoff = re.search(r"@(\d+)", str(tuner.get("metric", "")))
+    space = spaces.named(
+        tuner.pop("space"),
+        objective=spec["objective"],
+        engine=spec["engine"],
+        k=int(cutoff[1]) if cutoff else None,
+    )
+    storage.parent.mkdir(parents=True, exist_ok=True)
+    rules = {name: spec["conventions"].get(name) for name in ("convention", "ties", "empty")}
+    settings = {"tuner": tuner.pop("name"), "seed": spec["seed"], "storage": storage}
+    tuning = tune(
+        ranker, split.train, split.valid, space=space, verbose=False, **settings, **rules, **tuner
+    )
+    return tuning.best, dict(tuning.best_params)
+
+
+def _two_stage(ranker: Ranker, spec: Mapping[str, Any], split: Any, n_jobs: int | None) -> Any:
+    """Return two fitted stages."""
+    model = _with_first_stage(spec, split, n_jobs)
+    settings = {name: value for name, value in spec["two_stage"].items() if name != "first"}
+    model.set_params(second=ranker, **settings)
+    return model.fit_second(split.train, valid=split.valid)
+
+
+def _with_first_stage(spec: Mapping[str, Any], split: Any, n_jobs: int | None) -> Any:
+    """Return two stages of which the first is fitted; it is taken from the cell before if that has the same."""
+    from rankwood.training.two_stage import TwoStage
+
+    settings = dict(spec["two_stage"])
+    first = {**settings.pop("first"), "seed": spec["seed"]}
+    key = repr([first, spec["data"], settings["folds"]])
+    if key not in _LAST:
+        ranker = make_ranker(first, n_jobs=n_jobs)
+        shortest = clone(ranker).set_params(n_estimators=1, record=None)  # a second stage in name
+        seed = {"random_state": spec["seed"], "verbose": False}
+        model = TwoStage(ranker, shortest, **settings, **seed).fit(split.train, valid=split.valid)
+        _LAST.clear()
+        _LAST[key] = model
+    return _LAST[key]
+
+
+#: The last model of two stages in this process: rows of an item share their first stage, which takes the longest.
+_LAST: dict[str, Any] = {}
+
+
+def _counted(data: Any) -> dict[str, Any]:
+    """Return what statistics of data are made of: how many lists have which length, documents which label."""
+    lengths = np.unique(data.groups.sizes, return_counts=True)
+    labels = np.unique(data.y, return_counts=True)
+    return {
+        "features": data.n_features,
+        "lengths": np.transpose(lengths).tolist(),
+        "labels": np.transpose(labels).tolist(),
+    }
+
+
+def _timed(spec: Mapping[str, Any], split: Any, n_jobs: int | None) -> dict[str, float]:
+    """Return the seconds of a training run: of all rounds, until the best one, of a call and of a tree."""
+    ranker = make_ranker(spec, frozenset({"record:seconds"}), n_jobs)
+    ranker.fit(split.train, valid=split.valid)
+    steps = {name: np.array(curve) for name, curve in ranker.record_.items()}
+    rounds = np.sum(list(steps.values()), axis=0)
+    calls = steps["seconds_gradients"]
+    return {
+        "training": float(np.sum(rounds)),
+        "until_best": float(np.sum(rounds[: ranker.best_iteration_])),
+        "objective_call": float(np.mean(calls)),
+        "tree": float(np.mean(calls + steps["seconds_trees"])),
+    }
+
+
+def versions(engine: str) -> dict[str, str]:
+    """Return the versions of the programs behind a model."""
+    found = {"rankwood": __version__}
+    for name in ["numpy", *([engine] if engine != "pairtree" else [])]:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            found[name] = "unknown"
+    return found

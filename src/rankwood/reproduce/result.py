@@ -1,0 +1,108 @@
+"""The result of a reproduction, and the files it is written to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rankwood._core.atomic import replacing
+from rankwood.report import _drawing
+from rankwood.report.page import theme
+from rankwood.reproduce.pages import Page
+
+
+@dataclass(frozen=True)
+class Result:
+    """A reproduced item.
+
+    Attributes
+    ----------
+    name : str
+        The item, such as ``"lambdagap/table4"``.
+    page : Page
+        The page before it is rendered.
+    computed, cells : int
+        How many cells were computed in this run, and how many the item has.
+    files : sequence of Path
+        The files that were written.
+    """
+
+    name: str
+    page: Page
+    computed: int
+    cells: int
+    files: Sequence[Path]
+
+    def to_markdown(self) -> str:
+        """Return the page as Markdown.
+
+        Returns
+        -------
+        str
+            The page; its pictures are SVG files in the folder of the results.
+        """
+        return self.page.to_markdown()
+
+    def to_html(self) -> str:
+        """Return the page as HTML.
+
+        Returns
+        -------
+        str
+            A complete page with its pictures inside.
+        """
+        return self.page.to_html()
+
+    def to_latex(self) -> str:
+        """Return the tables for LaTeX.
+
+        Returns
+        -------
+        str
+            Tables that need the package booktabs.
+        """
+        return self.page.to_latex()
+
+    def to_csv(self) -> str:
+        """Return all numbers with all digits.
+
+        Returns
+        -------
+        str
+            A line for each number, after a line of headings.
+        """
+        return self.page.to_csv()
+
+    def __repr__(self) -> str:
+        return f"Result({self.name}: {self.cells} cells, {self.computed} of them computed now)"
+
+
+def check_installed() -> None:
+    """Raise if what draws pages isn't installed: better now than after hours of training."""
+    with _drawing.style():
+        pass
+    theme.environment()
+
+
+def write_page(name: str, page: Page, folder: Path) -> list[Path]:
+    """Write a page in all formats, and its pictures as SVG and PNG; return the files."""
+    stem = name.replace("/", "-")
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = {
+        "md": page.to_markdown(),
+        "html": page.to_html(),
+        "tex": page.to_latex(),
+        "csv": page.to_csv(),
+    }
+    files = []
+    for ending, text in texts.items():
+        files.append(folder / f"{stem}.{ending}")
+        with replacing(files[-1]) as out:
+            out.write(text.encode())
+    for picture, drawing in zip(page.pictures, page.content.drawings, strict=True):
+        for ending in ("svg", "png"):
+            files.append(folder / f"{picture.stem}.{ending}")
+            with _drawing.style(), replacing(files[-1]) as out:
+                # Without a date, the same numbers give the same bytes.
+                metadata = {"Date": None} if ending == "svg" else {"Software": None}
+                drawing.figure.savefig(out, format=ending, metadata=metadata)
+    return files

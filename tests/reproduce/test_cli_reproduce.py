@@ -1,0 +1,69 @@
+"""``rankwood reproduce``: what it lists, writes and refuses."""
+
+import pytest
+
+from cli_calls import answer, caller, cases, check_help, complaint
+
+
+@pytest.fixture
+def call(capsys, tmp_path, data):
+    (tmp_path / "small").symlink_to(data)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").write_text("x")
+    return caller(capsys, tmp_path, "reproduce")
+
+
+def test_help(call):
+    check_help(call("--help"), "reproduce")
+
+
+def test_list(call, paper):
+    code, out, _ = call("list")
+    assert code == 0
+    assert "tiny/table1" in out and "mslr10k, mslr30k" in out
+    found = {item["name"]: item for item in answer(call("list --json"))["items"]}
+    assert found["tiny/table1"]["pending"] == ["Network"]
+    assert not found["tiny/table3"]["needs_data"]
+
+
+def test_run(call, paper, tmp_path):
+    line = "tiny/table1 tiny/table3 --data mslr10k=@small --out @out --trees 2 -q"
+    assert call(line) == (0, "", "")
+    found = answer(call(f"{line} --json"))["results"]
+    assert [(one["item"], one["computed"]) for one in found] == [
+        ("tiny/table1", 0),
+        ("tiny/table3", 0),
+    ]
+    assert (tmp_path / "out" / "tiny-table1.md").read_text().startswith("# tiny/table1")
+    code, out, _ = call(line.removesuffix(" -q"))
+    assert code == 0 and "0 of them computed now" in out
+
+
+REFUSED = """
+tiny/table11 --data mslr10k=@small    -> tiny has no item 'table11'; did you mean 'table1'
+tinny/table1                          -> there is no item 'tinny/table1'; did you mean 'tiny/table1'
+table1                                -> there is no item 'table1'
+tiny                                  -> there is no item 'tiny'; did you mean 'tiny/
+tiny/table1                           -> needs data: give a folder for at least one of the roles mslr10k, mslr30k
+tiny/table1 --data mslr10k=@nowhere   -> there is no folder
+tiny/table1 --data mslr10k=@empty     -> holds no data set in a known layout
+tiny/table1 --data mslr10k=@file      -> there is no folder
+tiny/table1 --data mslr10=@small      -> has a role 'mslr10'; did you mean 'mslr10k'
+tiny/table1 --data mslr10k            -> expected ROLE=DIR
+tiny/table1 --data mslr10k=a --data mslr10k=b -> two folders for the role 'mslr10k'
+tiny/table3 --data mslr10k=@small     -> need no data
+tiny/table1 --data mslr10k=@small --out @file -> is a file: give a folder
+tiny/table1 --data mslr10k=@small --rows nothing* -> no row of the chosen items has a name like 'nothing*'
+list tiny/table1                      -> give it alone
+"""
+
+
+@pytest.mark.parametrize(("line", "message"), cases(REFUSED))
+def test_refused(call, paper, tmp_path, line, message):
+    before = sorted(tmp_path.rglob("*"))
+    assert message in complaint(call(line))
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_wrong_numbers(call, paper):
+    assert "expected at least 1" in complaint(call("tiny/table1 --trees 0"), 2)

@@ -1,0 +1,158 @@
+"""Pages: what they say, and that nothing a user names breaks them."""
+
+import csv
+import io
+import re
+import shutil
+from dataclasses import replace
+
+import pytest
+
+import tiny_paper as tiny
+from rankwood.reproduce import run, sources
+from rankwood.reproduce.kinds.metrics import _best
+from rankwood.reproduce.recipe import Column, Row
+from rankwood.reproduce.values import TableColumn, Value
+
+
+def rows(result):
+    return list(csv.DictReader(io.StringIO(result.to_csv())))
+
+
+def test_other_data_is_said_plainly(paper, data, tmp_path):
+    result = run("tiny/table1", {"mslr10k": data}, tmp_path, verbose=False)
+    page = result.to_markdown()
+    assert "mslr10k: this is another data set, small" in page
+    assert "differences are left out" in page
+    assert "Left out because no data was given: mslr30k" in page
+    assert "What the paper printed for mslr10k, which is other data" in page
+    assert "difference |" not in page
+    assert {row["difference"] for row in rows(result)} == {""}
+    assert "Rows that can't be run yet: Network" in page
+    assert "Network (not run: neural rankers)" in page
+
+
+def test_the_papers_own_data_has_differences(paper, data, tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "_is_published", lambda role, split: True)
+    result = run("tiny/table1", {"mslr10k": data}, tmp_path, verbose=False)
+    page = result.to_markdown()
+    assert "another data set" not in page
+    assert "| NDCG@3 | paper | difference |" in page
+    for row in rows(result):
+        if row["ours"] and row["paper"]:
+            wanted = float(row["ours"]) - float(row["paper"])
+            assert float(row["difference"]) == pytest.approx(wanted)
+    [perfect] = [r for r in rows(result) if r["row"] == "Perfect" and r["setting"] == "k=3"]
+    assert (float(perfect["ours"]), perfect["difference"]) == (100, "0.0")
+    assert re.search(r"\| RankNet \|.*\| 41.00\\\* \| [+-]\d", page)
+
+
+def test_names_are_escaped(paper, data, tmp_path):
+    odd = tmp_path / "a<b>|c_$&d"
+    shutil.copytree(data, odd)
+    result = run("tiny/table1", {"mslr10k": odd}, tmp_path / "out", verbose=False)
+    assert r"a\<b\>\|c\_\$&d" in result.to_markdown()
+    assert "a<b>" not in result.to_markdown()
+    assert "a&lt;b&gt;|c_$&amp;d" in result.to_html()
+    assert "a<b>" not in result.to_html()
+    assert "<note>" not in result.to_html()
+    assert r"a\textless{}b\textgreater{}|c\_\$\&d" in result.to_latex()
+    assert {row["data"] for row in rows(result)} == {"a<b>|c_$&d"}
+    figure = run("tiny/figure1", {"mslr10k": odd}, tmp_path / "out", verbose=False)
+    svg = (tmp_path / "out" / "tiny-figure1.svg").read_text()
+    assert "a&lt;b&gt;|c_$&amp;d" in svg
+    assert "a<b>" not in figure.to_html()
+
+
+def test_pages_are_the_same_each_time(paper, data, tmp_path):
+    made = []
+    for _ in range(2):
+        result = run("tiny/all", {"mslr10k": data}, tmp_path, verbose=False)
+        made.append({path: path.read_bytes() for r in result for path in r.files})
+    assert made[0] == made[1]
+    endings = {path.suffix for path in made[0]}
+    assert endings == {".md", ".html", ".tex", ".csv", ".svg", ".png"}
+    assert all(len(content) < 150_000 for path, content in made[0].items())
+
+
+def test_latex_is_in_balance(paper, data, tmp_path):
+    text = run("tiny/table1", {"mslr10k": data}, tmp_path, verbose=False).to_latex()
+    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 2
+    body = re.sub(r"(?m)^%.*$|\\[{}]", "", text)
+    assert body.count("{") == body.count("}")
+    assert r"\toprule" in text
+
+
+def test_parameters_stand_beside_the_printed_ones(paper, tmp_path):
+    result = run("tiny/table3", out=tmp_path, verbose=False)
+    assert result.cells == 0
+    found = {(r["role"], r["row"], r["parameter"]): (r["ours"], r["paper"]) for r in rows(result)}
+    assert found["mslr10k", "LambdaMART", "num_leaves"] == ("5", "5")
+    assert found["mslr30k", "LambdaMART", "num_leaves"] == ("7", "")
+    assert found["mslr10k", "RankNet", "learning_rate"] == ("0.1", "")
+
+
+def test_statistics_are_those_of_plain_loops(paper, data, tmp_path):
+    result = run("tiny/table2", {"mslr10k": data}, tmp_path, verbose=False)
+    found = {(r["row"], r["statistic"]): float(r["ours"]) for r in rows(result)}
+    for name, files in (("Train", ["train"]), ("All", ["train", "vali", "test"])):
+        lists, labels, features = {}, [], 0
+        for file in files:
+            for line in (data / f"{file}.txt").read_text().splitlines():
+                words = line.split("#")[0].split()
+                lists.setdefault((file, words[1]), []).append(float(words[0]))
+                labels.append(float(words[0]))
+                features = max([features, *(int(word.split(":")[0]) for word in words[2:])])
+        lengths = sorted(map(len, lists.values()))
+        assert found[name, "queries"] == len(lengths)
+        assert found[name, "documents"] == sum(lengths)
+        assert found[name, "features"] == features
+        middle = (lengths[(len(lengths) - 1) // 2] + lengths[len(lengths) // 2]) / 2
+        assert found[name, "documents_median"] == middle
+        assert found[name, "label_share_0"] == labels.count(0) / len(labels)
+        assert found[name, "pairs"] == sum(n * (n - 1) // 2 for n in lengths)
+        assert found[name, "top_pairs"] == sum(min(n, 6) * (min(n, 6) - 1) for n in lengths)
+
+
+def test_times_are_ratios_to_the_baseline(paper, data, tmp_path):
+    result = run("tiny/table4", {"mslr10k": data}, tmp_path, verbose=False)
+    assert result.cells == 4  # two rows, two turns
+    found = {(r["row"], r["measure"]): r for r in rows(result)}
+    assert float(found["LambdaMART", "training"]["ratio"]) == 1
+    assert float(found["RankNet", "training"]["paper"]) == 1.5  # 15 of 10
+    assert float(found["RankNet", "objective call"]["paper"]) == 0.5
+    ratio = float(found["RankNet", "training"]["ratio"])
+    both = [float(found[name, "training"]["milliseconds"]) for name in ("RankNet", "LambdaMART")]
+    assert ratio == pytest.approx(both[0] / both[1], rel=1e-3)
+
+
+def test_a_sweep_trains_a_level_once(paper, data, tmp_path):
+    result = run("tiny/figure2", {"mslr10k": data}, tmp_path, verbose=False)
+    assert result.cells == 3 + 1
+    found = {(r["row"], r["x"]): float(r["ours"]) for r in rows(result)}
+    assert len({found["RankNet", x] for x in ("0.05", "0.1", "0.2")}) == 1
+    table = run("tiny/table1", {"mslr10k": data}, tmp_path, verbose=False)
+    [same] = [r for r in rows(table) if (r["row"], r["setting"]) == ("LambdaMART", "k=5")]
+    assert found["LambdaMART", "0.2"] * 100 == pytest.approx(float(same["ours"]))
+
+
+def test_the_best_is_bold():
+    columns = [TableColumn(0, {}, Column("ndcg@5"), "x"), TableColumn(1, {}, Column("arp"), "y")]
+    lines = [
+        [Value(Row(name), c, v, 0.0) for c, v in zip(columns, values, strict=True)]
+        for name, values in (("a", (0.5, 3.0)), ("b", (0.6, 4.0)), ("c", (0.6, float("nan"))))
+    ]
+    bounds = [replace(Row("perfect"), model="perfect")]
+    lines.append([Value(bounds[0], c, v, 0.0) for c, v in zip(columns, (1.0, 1.0), strict=True)])
+    assert _best(lines) == [{1}, {0}, {0}, set()]
+
+
+def test_best_of_each_group_as_baseline(paper, data, tmp_path, monkeypatch):
+    text = tiny.RECIPE.replace('baseline = "LambdaMART"\ndigits', 'baseline = "best"\ndigits')
+    tiny.use(monkeypatch, tmp_path / "best", text)
+    result = run("tiny/table1", {"mslr10k": data}, tmp_path, verbose=False)
+    assert "worse than the best model" in result.to_markdown()
+    trees = [r for r in rows(result) if r["group"] == "trees" and r["setting"] == "k=3"]
+    best = max(trees, key=lambda r: float(r["ours"]))
+    assert best["paper_test_p"] == ""
+    assert all(r["paper_test_p"] for r in trees if r is not best)

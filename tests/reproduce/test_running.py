@@ -1,0 +1,203 @@
+"""Runs: what is finished stays, whatever happens, and the numbers don't depend on how a run went."""
+
+import errno
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rankwood as rw
+from rankwood._core.checks import InputError
+from rankwood.metrics.evaluate import evaluate
+from rankwood.reproduce import cells, run, running
+from rankwood.reproduce.cells import Cell, Store, pack, unpack
+
+#: Forks a process for each run and kills it, so that the package is imported once.
+KILLER = """
+import os, random, signal, sys, time
+from pathlib import Path
+from rankwood.reproduce import reading, run
+import lightgbm, matplotlib.figure, rankwood.training.two_stage
+recipes, data, out, kills = sys.argv[1:]
+reading._FOLDER = Path(recipes)
+draw, killed = random.Random(7), 0
+def go():
+    run("tiny/all", {"mslr10k": data}, out, verbose=False)
+while True:
+    child = os.fork()
+    if child == 0:
+        go()
+        os._exit(0)
+    if killed == int(kills):
+        break
+    time.sleep(draw.uniform(0.02, 0.5))
+    os.kill(child, signal.SIGKILL)
+    killed += os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    for path in Path(out).rglob("*.json"):
+        path.read_text().index('"digest"')
+assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+def pages(folder, skip=("tiny-table4",)):
+    """Return the bytes of all pages and pictures, but those of times."""
+    return {
+        path.name: path.read_bytes()
+        for path in Path(folder).iterdir()
+        if path.is_file() and path.stem not in skip
+    }
+
+
+def cell_files(folder):
+    return sorted(Path(folder).rglob("cells/*/*.json"))
+
+
+def test_a_killed_run_goes_on(paper, data, tmp_path):
+    run("tiny/all", {"mslr10k": data}, tmp_path / "undisturbed", verbose=False)
+    words = [tmp_path / "recipes", data, tmp_path / "killed", 10]
+    command = [sys.executable, "-c", KILLER, *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert pages(tmp_path / "killed") == pages(tmp_path / "undisturbed")
+    names = [[path.name for path in cell_files(tmp_path / f)] for f in ("killed", "undisturbed")]
+    assert names[0] == names[1]
+
+
+def test_processes_give_the_same_bytes(paper, data, tmp_path):
+    for jobs in (1, 2):
+        out = tmp_path / str(jobs)
+        result = run("tiny/table1", {"mslr10k": data}, out, jobs=jobs, verbose=False)
+        assert (result.cells, result.computed) == (6, 6)
+    assert pages(tmp_path / "1") == pages(tmp_path / "2")
+    again = run("tiny/table1", {"mslr10k": data}, tmp_path / "1", jobs=2, verbose=False)
+    assert again.computed == 0
+
+
+def test_values_are_those_of_a_ranker(paper, data, tmp_path):
+    result = run("tiny/table1", {"mslr10k": data}, tmp_path, verbose=False)
+    train, valid, test = (rw.load_letor(data / f"{n}.txt") for n in ("train", "vali", "test"))
+    ranker = rw.Ranker(
+        "lambdarank-ndcg@5",
+        n_estimators=4,
+        learning_rate=0.2,
+        num_leaves=5,
+        subsample=0.7,
+        subsample_freq=1,
+        eval_metric="ndcg@5",
+        early_stopping_rounds=4,
+    )
+    scores = ranker.fit(train, valid=valid).predict(test)
+    wanted = evaluate("ndcg@5", test, scores, ties="input", empty=1).mean()["ndcg@5"]
+    lines = [line.split(",") for line in result.to_csv().splitlines()]
+    ours = lines[0].index("ours")
+    [found] = [x[ours] for x in lines if x[3:6] == ["LambdaMART", "k=5", "ndcg@5"]]
+    assert float(found) == pytest.approx(100 * wanted, rel=1e-12)
+
+
+def test_items_share_cells(paper, data, tmp_path):
+    run("tiny/table1", {"mslr10k": data}, tmp_path, verbose=False)
+    assert run("tiny/figure1", {"mslr10k": data}, tmp_path, verbose=False).computed == 0
+    assert run("tiny/figure3", {"mslr10k": data}, tmp_path, verbose=False).computed == 0
+
+
+def test_what_is_recorded_beside_is_added(paper, data, tmp_path, monkeypatch):
+    import tiny_paper as tiny
+
+    run("tiny/table1", {"mslr10k": data}, tmp_path / "out", verbose=False)
+    before = {path.name for path in cell_files(tmp_path / "out")}
+    text = tiny.RECIPE.replace('curve = "valid"', 'curve = "effective_pairs"')
+    tiny.use(monkeypatch, tmp_path / "more", text)
+    found = run("tiny/figure1", {"mslr10k": data}, tmp_path / "out", verbose=False)
+    assert found.computed == 2
+    assert {path.name for path in cell_files(tmp_path / "out")} == before
+    # What a cell has stays when more is asked of it, and then nothing is computed again.
+    tiny.use(monkeypatch, tmp_path / "train", text.replace('"effective_pairs"', '"train"'))
+    assert run("tiny/figure1", {"mslr10k": data}, tmp_path / "out", verbose=False).computed == 2
+    tiny.use(monkeypatch, tmp_path / "more", text)
+    assert run("tiny/figure1", {"mslr10k": data}, tmp_path / "out", verbose=False).computed == 0
+
+
+def test_limits_make_other_cells(paper, data, tmp_path):
+    first = run("tiny/table1", {"mslr10k": data}, tmp_path, verbose=False)
+    for limit in ({"trees": 2}, {"queries": 10}):
+        smaller = run("tiny/table1", {"mslr10k": data}, tmp_path, verbose=False, **limit)
+        trained = 4 if "trees" in limit else 6
+        assert smaller.computed == trained
+        assert "This run was made smaller" in smaller.to_markdown()
+    two = run("tiny/table1", {"mslr10k": data}, tmp_path, verbose=False, seeds=2)
+    assert (two.computed, two.cells) == (4, 10)
+    assert "made smaller" not in first.to_markdown()
+    few = run("tiny/table1", {"mslr10k": data}, tmp_path, verbose=False, rows="rank*")
+    assert few.cells == 4  # RankNet and the baseline
+
+
+def test_a_damaged_cell_is_computed_again(paper, data, tmp_path):
+    run("tiny/table1", {"mslr10k": data}, tmp_path, verbose=False)
+    wanted = pages(tmp_path)
+    first, second, *_ = cell_files(tmp_path)
+    first.write_bytes(first.read_bytes()[:100])
+    second.write_text(json.dumps({"digest": "other", "result": {}}))
+    assert run("tiny/table1", {"mslr10k": data}, tmp_path, verbose=False).computed == 2
+    assert pages(tmp_path) == wanted
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_full_disk_is_one_sentence(paper, data, tmp_path, monkeypatch, jobs):
+
+    if jobs == 2:  # other processes can't be changed from here: their error arrives as it is
+
+        def fail(*args):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(running, "_side_by_side", fail)
+    else:
+        written = []
+        true_write = Store.write
+
+        def write(self, cell, about, result):
+            if len(written) == 2:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            written.append(cell.digest)
+            true_write(self, cell, about, result)
+
+        monkeypatch.setattr(Store, "write", write)
+    with pytest.raises(InputError, match=r"no space left .* finished cells stay"):
+        run("tiny/table1", {"mslr10k": data}, tmp_path, jobs=jobs, verbose=False)
+    assert len(cell_files(tmp_path)) == (2 if jobs == 1 else 0)
+    assert not list(tmp_path.rglob("*.tmp"))
+    monkeypatch.undo()
+
+
+def test_an_interrupt_says_what_stays(paper, data, tmp_path, monkeypatch):
+    done = []
+
+    def compute(*args, **kwargs):
+        if len(done) == 1:
+            raise KeyboardInterrupt
+        done.append(1)
+        return {"has": []}
+
+    monkeypatch.setattr(running, "compute", compute)
+    with pytest.raises(KeyboardInterrupt, match="finished cells stay"):
+        run("tiny/table1", {"mslr10k": data}, tmp_path, verbose=False)
+    assert len(cell_files(tmp_path)) == 1
+
+
+def test_digests_are_of_values_alone():
+    one = Cell({"a": 1, "b": {"c": [1, 2.5], "d": None}})
+    same = Cell({"b": {"d": None, "c": [1, 2.5]}, "a": 1})
+    assert one.digest == same.digest != Cell({"a": 2, "b": {"c": [1, 2.5], "d": None}}).digest
+    # What is in stores must stay valid: this digest was made by sha256sum of the canonical text.
+    text = '{"a":1,"format":1}'
+    assert Cell({"a": 1}).digest == __import__("hashlib").sha256(text.encode()).hexdigest()
+    assert cells.FORMAT == 1
+
+
+def test_packed_values_keep_all_bits(rng):
+    values = np.concatenate([rng.normal(size=50), [np.nan, np.inf, -0.0, 5e-324]]).reshape(2, 27)
+    again = unpack(json.loads(json.dumps(pack(values))))
+    assert values.tobytes() == again.tobytes()
+    assert again.shape == (2, 27)
