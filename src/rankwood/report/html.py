@@ -55,7 +55,7 @@ def _table(table: Table) -> str:
     lines.append(f"<thead><tr>{heads}</tr></thead>\n<tbody>")
     for i, row in enumerate(table.rows):
         cells = "".join(
-            f"<td{style}>{_cell(cell, width)}</td>"
+            f"<td{style}>{cell_html(cell, width)}</td>"
             for cell, width, style in zip(row, table.mark_widths, numeric, strict=True)
         )
         start = '<tr class="break">' if i in table.breaks else "<tr>"
@@ -66,7 +66,7 @@ def _table(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _cell(cell: Cell, width: int) -> str:
+def cell_html(cell: Cell, width: int) -> str:
     """Return a cell; marks are equally wide in all cells of a column, so that numbers line up."""
     text = f"<b>{escape(cell.text)}</b>" if cell.bold else escape(cell.text)
     fixed = f' style="width: {0.6 * width:.1f}em"'
@@ -83,7 +83,7 @@ def _interval(span: Span) -> str:
         return f"{(_WIDTH / 2) + x / span.reach * (_WIDTH / 2 - 4):.1f}"
 
     side = 0 if span.low <= 0 <= span.high else span.better * (1 if span.low > 0 else -1)
-    colour = {1: "#0b8a4b", -1: "#c2410c", 0: "#6b7280"}[side]
+    colour = {1: "#0b8a4b", -1: "#d2520f", 0: "#7b8594"}[side]
     middle = _HEIGHT / 2
     return (
         f'<svg width="{_WIDTH}" height="{_HEIGHT}" aria-hidden="true">'
