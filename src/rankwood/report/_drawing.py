@@ -17,7 +17,7 @@ COLUMNS = 4  # maps in a row
 _COLOUR_MAP = "viridis"  # even in brightness, and readable for colour-blind people
 _UNUSED = "#e4e4e4"
 # Okabe and Ito's palette, which colour-blind people can tell apart; its yellow is too light for a line.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 _MARKERS = "osD^vPX"
 _STYLE = {
     "font.family": "sans-serif",
@@ -29,10 +29,11 @@ _STYLE = {
     "axes.spines.right": False,
     "savefig.dpi": 150,
     "svg.fonttype": "none",  # text stays text: files are small and can be searched
+    "text.parse_math": False,  # a name may have dollar signs
     "svg.hashsalt": "rankwood",  # the same figure gives the same file
 }
 #: Titles of the curves that `Ranker(record=...)` records.
-_TITLES = {
+TITLES = {
     "effective_pairs": "effective pairs, share of all pairs",
     "incoherent": "queries with an incoherent pair",
     "false_over_missed": "queries with a false document over a missed one",
@@ -108,7 +109,7 @@ def draw_counts(
     ax: "Axes", names: Sequence[str], counts: list[np.ndarray], ks: list[int], n: int
 ) -> None:
     """Draw the number of pairs against the cutoff, one line per objective."""
-    look = zip(cycle(_COLOURS), cycle(_MARKERS), strict=False)
+    look = zip(cycle(COLOURS), cycle(_MARKERS), strict=False)
     for name, values, (colour, marker) in zip(names, counts, look, strict=False):
         ax.plot(ks, values, color=colour, marker=marker, markersize=5, linewidth=1.6, label=name)
     all_pairs = n * (n - 1) // 2
@@ -134,11 +135,11 @@ def draw_counts(
 
 def draw_curves(ax: "Axes", key: str, curves: Mapping[str, Sequence[float]]) -> None:
     """Draw one recorded curve against the round, one line per model."""
-    for (model, values), colour in zip(curves.items(), cycle(_COLOURS), strict=False):
+    for (model, values), colour in zip(curves.items(), cycle(COLOURS), strict=False):
         rounds = np.arange(1, len(values) + 1)
         ax.plot(rounds, values, color=colour, linewidth=1.6, label=model or None)
     ax.set_ylim(bottom=0)
-    ax.set_title(_TITLES.get(key, key), loc="left")
+    ax.set_title(TITLES.get(key, key), loc="left")
     if key in ("incoherent", "false_over_missed", "effective_pairs"):
         ax.yaxis.set_major_formatter("{x:.0%}" if ax.get_ylim()[1] > 0.05 else "{x:.1%}")
 

@@ -69,6 +69,8 @@ def _table(table: Table) -> str:
 def cell_html(cell: Cell, width: int) -> str:
     """Return a cell; marks are equally wide in all cells of a column, so that numbers line up."""
     text = f"<b>{escape(cell.text)}</b>" if cell.bold else escape(cell.text)
+    if cell.link:
+        text = f'<a href="#{escape(cell.link)}">{text}</a>'
     fixed = f' style="width: {0.6 * width:.1f}em"'
     marks = f"<sup{fixed}>{escape(cell.marks)}</sup>" if width else ""
     return text + marks + ("" if cell.span is None else _interval(cell.span))

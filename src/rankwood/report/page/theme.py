@@ -5,7 +5,8 @@ A page needs no other file and no network. Everything that users name (models, q
 
 import io
 import re
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -38,6 +39,7 @@ COLOURS = {
 }
 _COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 _STYLE_ATTRIBUTE = re.compile(r'style="[^"]*"')
+_LINK = re.compile(r'<a href="#([^"]+)">')
 _OWN_ID = re.compile(r'\bid="([^"]+)"')
 
 
@@ -99,6 +101,13 @@ def render(template: str, **values: Any) -> str:
     return str(environment().get_template(template).render(**values))
 
 
+def fragment(template: str, **values: Any) -> "Markup":
+    """Return one of our templates as HTML to be put into another one."""
+    from markupsafe import Markup
+
+    return Markup(render(template, **values))
+
+
 @cache
 def environment() -> "Environment":
     """Return the Jinja2 environment of our templates, which escapes text and refuses unknown names."""
@@ -115,12 +124,26 @@ def environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals["table"] = table_html
     return made
 
 
-def table_html(table: Table, *, caption: bool = True, sortable: bool = True) -> "Markup":
-    """Return a table as HTML: numbers line up, a click on a heading sorts, and notes stand below it."""
+def table_html(table: Table, *, caption: bool = True, row_ids: Sequence[str] = ()) -> "Markup":
+    """Return a table as HTML: numbers line up, a click on a heading sorts, and notes stand below it.
+
+    Parameters
+    ----------
+    table : Table
+        Text cells; all of them are escaped.
+    caption : bool
+        Whether the title stands above the table.
+    row_ids : sequence of str, optional
+        An id for each row, so that links can lead to it.
+
+    Returns
+    -------
+    Markup
+        A ``div`` that scrolls sideways if the table is too wide, and the notes.
+    """
     from markupsafe import Markup
 
     numeric = ["" if i < table.text_columns else ' class="n"' for i in range(len(table.headings))]
@@ -129,17 +152,18 @@ def table_html(table: Table, *, caption: bool = True, sortable: bool = True) -> 
         for heading, style in zip(table.headings, numeric, strict=True)
     )
     widths = table.mark_widths if table.rows else []
-    rows = "\n".join(
-        ('<tr class="break">' if i in table.breaks else "<tr>")
-        + "".join(
+    lines = []
+    for i, row in enumerate(table.rows):
+        own_id = f' id="{escape(row_ids[i])}"' if row_ids else ""
+        kind = ' class="break"' if i in table.breaks else ""
+        cells = "".join(
             f"<td{style}>{cell_html(cell, width)}</td>"
             for cell, width, style in zip(row, widths, numeric, strict=True)
         )
-        + "</tr>"
-        for i, row in enumerate(table.rows)
-    )
+        lines.append(f"<tr{own_id}{kind}>{cells}</tr>")
+    rows = "\n".join(lines)
     head = f"<caption>{escape(table.title)}</caption>" if caption and table.title else ""
-    kind = ' class="sortable"' if sortable and len(table.rows) > 1 else ""
+    kind = ' class="sortable"' if len(table.rows) > 1 else ""
     notes = f'<p class="note">{escape(" ".join(table.notes))}</p>\n' if table.notes else ""
     return Markup(
         f'<div class="wide" tabindex="0" role="group" aria-label="{escape(table.title)}">'
@@ -148,7 +172,13 @@ def table_html(table: Table, *, caption: bool = True, sortable: bool = True) -> 
     )
 
 
-def figure_html(figure: "Figure", name: str, label: str, note: str = "") -> "Markup":
+def figure_html(
+    figure: "Figure",
+    name: str,
+    label: str,
+    note: str = "",
+    titles: Mapping[str, str] | None = None,
+) -> "Markup":
     """Return a figure as inline SVG whose colours follow the page.
 
     Parameters
@@ -161,6 +191,8 @@ def figure_html(figure: "Figure", name: str, label: str, note: str = "") -> "Mar
         What the picture shows, for people who can't see it; it is escaped.
     note : str
         A line of text below the picture; it is escaped.
+    titles : dict, optional
+        Texts that appear over a link of the picture, by the id that the link leads to; they are escaped.
 
     Returns
     -------
@@ -170,9 +202,12 @@ def figure_html(figure: "Figure", name: str, label: str, note: str = "") -> "Mar
     from markupsafe import Markup
 
     out = io.BytesIO()
-    with _drawing.style():
+    with _drawing.style(), warnings.catch_warnings():
+        # The browser draws the text, and has letters that matplotlib's font lacks.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
         figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
     picture = _inline(out.getvalue().decode(), name, label, figure.get_figwidth() * 96)
+    picture = _LINK.sub(lambda m: _with_title(m[1], titles or {}), picture)
     caption = f"<figcaption>{escape(note)}</figcaption>" if note else ""
     return Markup(f"<figure>{picture}{caption}</figure>\n")
 
@@ -207,6 +242,12 @@ def _inline(svg: str, name: str, label: str, width: float) -> str:
         f'style="width: {width:.0f}px">'
     )
     return head + svg[svg.index(">") + 1 :]
+
+
+def _with_title(target: str, titles: Mapping[str, str]) -> str:
+    """Return the start of a link with a text; the Tab key skips the many links of a picture."""
+    text = f"<title>{escape(titles[target])}</title>" if target in titles else ""
+    return f'<a href="#{target}" tabindex="-1">{text}'
 
 
 def _variable(match: re.Match[str]) -> str:
