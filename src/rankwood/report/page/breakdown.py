@@ -12,6 +12,7 @@ from rankwood.report.page.outcome import LEVEL, Outcome, Pair
 
 _MOST_LABELS = 8
 _BINS = 6
+_FEWEST = 5  # queries of a bin
 
 
 class LabelRow(NamedTuple):
@@ -60,7 +61,7 @@ def by_label(documents: Documents, outcome: Outcome) -> ByLabel:
 def by_query_kind(kind: np.ndarray, outcome: Outcome) -> list[Bin]:
     """Split queries by a whole number of each, such as the length of its list, into a few bins."""
     bins = []
-    for label, chosen in _kinds(kind, _BINS):
+    for label, chosen in _merged(kind, _kinds(kind, _BINS)):
         means = [_mean(outcome.values[i, 0, chosen]) for i in range(len(outcome.models))]
         differences = [_difference(pair, chosen) for pair in outcome.pairs]
         bins.append(Bin(label, int(chosen.sum()), means, differences))
@@ -101,6 +102,20 @@ def _kinds(values: np.ndarray, most: int) -> list[tuple[str, np.ndarray]]:
         masks.append((values > low) & (values <= high))
         low = high
     return [(_range(values[mask]), mask) for mask in masks if mask.any()]
+
+
+def _merged(
+    values: np.ndarray, kinds: list[tuple[str, np.ndarray]]
+) -> list[tuple[str, np.ndarray]]:
+    """Join small kinds with a neighbour, as the mean of a few queries says little."""
+    masks = [mask for _, mask in kinds]
+    least = max(_FEWEST, values.size // 25)
+    while len(masks) > 1 and min(map(np.count_nonzero, masks)) < least:
+        i = int(np.argmin([mask.sum() for mask in masks]))
+        beside = [j for j in (i - 1, i + 1) if 0 <= j < len(masks)]
+        j = min(beside, key=lambda at: int(masks[at].sum()))
+        masks[min(i, j) : max(i, j) + 1] = [masks[i] | masks[j]]
+    return [(_range(values[mask]), mask) for mask in masks]
 
 
 def _range(values: Sequence[float] | np.ndarray) -> str:

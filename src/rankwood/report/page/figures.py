@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_POINTS = 2000  # of a scatter
-_WIDTH, _HEIGHT = 4.0, 3.0
+_WIDTH, _HEIGHT = 3.3, 2.7  # three fit side by side, and one on a telephone
 _DIM = "#888888"
 _LONGEST = 28  # characters of a name in a picture
 _SHARES = ("effective_pairs", "incoherent", "false_over_missed")
@@ -41,7 +41,7 @@ def curves(name: str, found: Sequence[Curve]) -> "Figure":
             if one.best is not None and one.best <= len(one.values) and not several:
                 ax.plot([one.best], [one.values[one.best - 1]], "o", color=shade, markersize=5)
         ax.set_xlabel("round")
-        ax.set_title(short(_drawing.TITLES.get(name, name)), loc="left")
+        ax.set_title(short(_drawing.TITLES.get(name, name), 50), loc="left", fontsize=10)
         ax.xaxis.get_major_locator().set_params(integer=True)
         if name in _SHARES:
             ax.set_ylim(bottom=0)
@@ -52,7 +52,7 @@ def curves(name: str, found: Sequence[Curve]) -> "Figure":
 def scatter(pair: Pair, metric: str, links: Mapping[int, str], shown: np.ndarray) -> "Figure":
     """Draw a model against another query by query; points of queries with a link are links."""
     with _drawing.style():
-        figure, (ax,) = _drawing.new_figure(1, 1, _WIDTH, 4.3)
+        figure, (ax,) = _drawing.new_figure(1, 1, _WIDTH, 3.7)
         low, high = _limits(np.append(pair.values[shown], pair.others[shown]))
         ax.plot([low, high], [low, high], color=_DIM, linewidth=0.8, linestyle=":")
         linked = np.array([q for q in shown.tolist() if q in links], np.int64)

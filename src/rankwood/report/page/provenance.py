@@ -46,7 +46,7 @@ def provenance_of(
     known = [m for m in models if m.estimator is not None]
     return Provenance(
         [m.name for m in known],
-        _merged([_facts(m.estimator) for m in known]),
+        [row._replace(differs=False) for row in _merged([_facts(m.estimator) for m in known])],
         _merged([_parameters(m.estimator) for m in known]),
         _rules(outcome, test),
         _versions(stages),

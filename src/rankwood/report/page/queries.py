@@ -60,17 +60,15 @@ class Queries(NamedTuple):
 def queries_of(outcome: Outcome, documents: Documents | None) -> Queries:
     """Choose the queries to show: those that gained, lost and did worst come first."""
     tables = [t for pair in outcome.pairs for t in _gains_and_losses(outcome, pair)]
-    worst_tables = [
-        worst(outcome.evaluation(i), outcome.metrics[0], TOP, name)
-        for i, name in enumerate(outcome.models)
-    ]
-    tables = [table for table in [*tables, *worst_tables] if table.rows.size]
+    query_of = np.full(outcome.ids.size, -1)
+    if documents is not None:
+        query_of = documents_place(outcome, documents)
+    hopeless = np.zeros(query_of.size, bool) if documents is None else documents.relevant[query_of] == 0
+    tables += [_worst(outcome, i, hopeless) for i in range(len(outcome.models))]
+    tables = [table for table in tables if table.rows.size]
     place = {str(q): i for i, q in enumerate(outcome.ids.tolist())}
     named = dict.fromkeys(place[str(q)] for table in tables for q in table.rows["qid"].tolist())
     order = np.array([*named, *(q for q in _by_interest(outcome) if q not in named)], np.int64)
-    query_of = np.full(order.size, -1)
-    if documents is not None:
-        query_of = documents_place(outcome, documents)
     gains = np.array([pair.gain for pair in outcome.pairs]).reshape(len(outcome.pairs), -1)
     rows = [
         _row(q, int(query_of[q]), outcome, documents, gains[:, q].tolist())
@@ -109,6 +107,13 @@ def _gains_and_losses(outcome: Outcome, pair: Pair) -> list[QueryTable]:
         QueryTable(found.rows[chosen][:TOP], f"{title} of {metric} {change}", found.headings)
         for title, chosen in (("Largest gains", upward), ("Largest losses", ~upward))
     ]
+
+
+def _worst(outcome: Outcome, model: int, hopeless: np.ndarray) -> QueryTable:
+    """Return the worst queries of a model, without those in which no order is better than another."""
+    name, metric = outcome.models[model], outcome.metrics[0]
+    values = np.where(hopeless, np.nan, outcome.values[model, 0])
+    return worst(Evaluation(outcome.ids, {metric: values}, {}), metric, TOP, name)
 
 
 def _by_interest(outcome: Outcome) -> list[int]:

@@ -150,6 +150,9 @@ def _queries(found: Findings) -> Section:
     by_id = {entry.qid: f"q-{entry.query}" for entry in queries.entries}
     links = {row.qid: f"r-{row.query}" for row in queries.rows} | by_id
     short = [theme.table_html(tables.few_queries(table, links)) for table in queries.tables]
+    text = "A query leads to its documents."
+    if found.n_documents is not None:
+        text += " Queries without relevant documents are not among the worst, as no order of them is better."
     rows = [f"r-{row.query}" for row in queries.rows]
     everything = theme.table_html(
         tables.all_queries(queries, outcome, by_id), caption=False, row_ids=rows
@@ -160,7 +163,7 @@ def _queries(found: Findings) -> Section:
     ]
     block = theme.fragment(
         "queries.html.j2",
-        short=short,
+        short=theme.columns_html(short),
         everything=everything,
         shown=len(rows),
         total=int(outcome.ids.size),
@@ -168,7 +171,7 @@ def _queries(found: Findings) -> Section:
         models=outcome.models,
         entries=entries,
     )
-    return Section("queries", "Best and worst queries", "", [block])
+    return Section("queries", "Best and worst queries", text, [block])
 
 
 def _breakdown(found: Findings) -> Section | None:
@@ -194,7 +197,7 @@ def _breakdown(found: Findings) -> Section | None:
         table = tables.by_kind(f"{metric} by {what}", axis, bins, outcome)
         blocks.append(theme.table_html(table))
     legend = _model_legend(found, range(len(outcome.models)))
-    text = "Which labels the metric comes from, and which queries gain or lose. Bars and lines show 95 % intervals."
+    text = "Which labels the metric comes from, and which queries gain or lose. Vertical lines are 95 % intervals."
     return Section(
         "breakdown", "Where it is won and lost", text, [*legend, theme.figures_html(made), *blocks]
     )
@@ -212,7 +215,7 @@ def _importance(found: Findings) -> Section | None:
         (name, model, following == model)
         for name, model, following in zip(own.stages, own.models, later, strict=True)
     ]
-    blocks = [figure, theme.table_html(tables.importance(own))]
+    blocks = [theme.columns_html([figure, theme.table_html(tables.importance(own), caption=False)])]
     if len(legend) > 1:
         blocks.insert(0, _legend(legend))
     return Section("features", "Feature importance", "", blocks)

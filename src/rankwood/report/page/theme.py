@@ -219,6 +219,14 @@ def figures_html(figures: Iterable["Markup"]) -> "Markup":
     return Markup('<div class="figures">\n{}</div>\n').format(Markup("").join(figures))
 
 
+def columns_html(blocks: Iterable["Markup"]) -> "Markup":
+    """Return blocks side by side, or one below the other if there is no space."""
+    from markupsafe import Markup
+
+    inner = Markup("").join(Markup("<div>{}</div>\n").format(block) for block in blocks)
+    return Markup('<div class="columns">\n{}</div>\n').format(inner)
+
+
 def _inline(svg: str, name: str, label: str, width: float) -> str:
     """Return matplotlib's SVG as an element of a page: no header, its own ids, colours as variables."""
     svg = svg[svg.index("<svg") :]
