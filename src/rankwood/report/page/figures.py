@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,7 +34,10 @@ def curves(name: str, found: Sequence[Curve]) -> "Figure":
         for one in found:
             rounds = np.arange(1, len(one.values) + 1)
             several = len(one.stage.rankers) > 1
-            look = {"linewidth": 0.8 if several else 1.6, "alpha": 0.6 if several else 1.0}
+            look: dict[str, Any] = {
+                "linewidth": 0.8 if several else 1.6,
+                "alpha": 0.6 if several else 1.0,
+            }
             line = "--" if one.stage.first else "-"
             shade = colour(one.stage.model)
             ax.plot(rounds, one.values, line, color=shade, **look)
@@ -42,7 +45,7 @@ def curves(name: str, found: Sequence[Curve]) -> "Figure":
                 ax.plot([one.best], [one.values[one.best - 1]], "o", color=shade, markersize=5)
         ax.set_xlabel("round")
         ax.set_title(short(_drawing.TITLES.get(name, name), 50), loc="left", fontsize=10)
-        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.locator_params(axis="x", integer=True)
         if name in _SHARES:
             ax.set_ylim(bottom=0)
             ax.yaxis.set_major_formatter("{x:.0%}" if ax.get_ylim()[1] > 0.05 else "{x:.1%}")
@@ -57,7 +60,12 @@ def scatter(pair: Pair, metric: str, links: Mapping[int, str], shown: np.ndarray
         ax.plot([low, high], [low, high], color=_DIM, linewidth=0.8, linestyle=":")
         linked = np.array([q for q in shown.tolist() if q in links], np.int64)
         rest = np.setdiff1d(shown, linked)
-        look = {"s": 22, "color": colour(pair.model), "alpha": 0.55, "linewidths": 0}
+        look: dict[str, Any] = {
+            "s": 22,
+            "color": colour(pair.model),
+            "alpha": 0.55,
+            "linewidths": 0,
+        }
         ax.scatter(pair.others[rest], pair.values[rest], **look)
         points = ax.scatter(pair.others[linked], pair.values[linked], **look)
         points.set_urls([f"#{links[q]}" for q in linked.tolist()])
@@ -132,9 +140,7 @@ def importance(found: Importance) -> "Figure":
         for j, model in enumerate(found.models):
             at = places - 0.4 + (j + 0.5) * width
             first = j + 1 < n_stages and found.models[j + 1] == model
-            ax.barh(
-                at, rows[:, j], width * 0.9, color=colour(model), alpha=0.5 if first else 1.0
-            )
+            ax.barh(at, rows[:, j], width * 0.9, color=colour(model), alpha=0.5 if first else 1.0)
         ax.set_yticks(places, [short(name) for name in found.features[: len(rows)]], fontsize=9)
         ax.set_ylim(len(rows) - 0.4, -0.6)
         ax.tick_params(axis="y", length=0)

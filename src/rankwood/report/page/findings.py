@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rankwood.data.ranking_data import RankingData
-from rankwood.report.page import breakdown, outcome, provenance, queries, training
+from rankwood.report.page import breakdown, queries, training
 from rankwood.report.page.documents import documents_of
+from rankwood.report.page.outcome import Outcome, TrainingMean, outcome_of, training_means
+from rankwood.report.page.provenance import Provenance, provenance_of
 from rankwood.report.page.scored import ScoredModel
 
 
@@ -14,8 +15,8 @@ from rankwood.report.page.scored import ScoredModel
 class Findings:
     """The parts of a page; what can't be known without documents or estimators is None or empty."""
 
-    outcome: outcome.Outcome
-    training_means: list[outcome.TrainingMean]
+    outcome: Outcome
+    training_means: list[TrainingMean]
     curves: dict[str, list[training.Curve]]
     by_label: breakdown.ByLabel | None
     by_length: list[breakdown.Bin]
@@ -24,23 +25,24 @@ class Findings:
     importance: training.Importance | None
     records: dict[str, list[training.Curve]]
     objectives: list[training.ObjectiveUse]
-    provenance: provenance.Provenance
+    provenance: Provenance
     n_documents: int | None
 
 
 def findings_of(
     models: Sequence[ScoredModel],
     test: Any,
-    train: RankingData | None,
     metrics: Sequence[str] | None,
     baseline: str | None,
     rules: dict[str, Any],
 ) -> Findings:
     """Compute everything that a page says about models."""
-    found = outcome.outcome_of(models, test, metrics, baseline, rules.get("n_jobs"))
+    found = outcome_of(models, test, metrics, baseline, rules.get("n_jobs"))
     documents = documents_of(models, test)
     stages = training.stages_of(models)
-    by_label, by_length, by_relevant = None, [], []
+    by_label: breakdown.ByLabel | None = None
+    by_length: list[breakdown.Bin] = []
+    by_relevant: list[breakdown.Bin] = []
     if documents is not None:
         place = queries.documents_place(found, documents)
         by_label = breakdown.by_label(documents, found)
@@ -48,7 +50,7 @@ def findings_of(
         by_relevant = breakdown.by_query_kind(documents.relevant[place], found)
     return Findings(
         outcome=found,
-        training_means=[] if train is None else outcome.training_means(models, found, train, rules),
+        training_means=training_means(models, found, rules),
         curves=training.learning_curves(stages),
         by_label=by_label,
         by_length=by_length,
@@ -56,7 +58,7 @@ def findings_of(
         queries=queries.queries_of(found, documents),
         importance=training.importance_of(stages),
         records=training.recorded_curves(stages),
-        objectives=training.objective_uses(models, train),
-        provenance=provenance.provenance_of(models, stages, found, test),
+        objectives=training.objective_uses(models),
+        provenance=provenance_of(models, stages, found, test),
         n_documents=None if documents is None else documents.label.size,
     )

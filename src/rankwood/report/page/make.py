@@ -4,7 +4,6 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from rankwood._core import checks
 from rankwood._core.atomic import replacing
 from rankwood.data.ranking_data import RankingData
 from rankwood.report.page import sections, theme
@@ -114,25 +113,22 @@ def make_page(
     >>> page.save("report.html")  # doctest: +SKIP
     """
     theme.environment()  # a missing package is reported before any long work
-    if train is not None and not isinstance(train, RankingData):
-        raise checks.InputError(f"train must be a RankingData, got {type(train).__name__}.")
     names = [metrics] if isinstance(metrics, str) else None if metrics is None else list(metrics)
     rules = {**rules, "n_jobs": n_jobs}
-    scored = score_models(models, test, names, rules)
-    return page_of(scored, test, train, names, baseline, title, rules)
+    scored = score_models(models, test, train, names, rules)
+    return page_of(scored, test, names, baseline, title, rules)
 
 
 def page_of(
     models: Sequence[ScoredModel],
     test: Any,
-    train: RankingData | None,
     metrics: Sequence[str] | None,
     baseline: str | None,
     title: str | None,
     rules: dict[str, Any],
 ) -> Page:
     """Make a page about models that are scored already."""
-    found = findings_of(models, test, train, metrics, baseline, rules)
+    found = findings_of(models, test, metrics, baseline, rules)
     title = title or " and ".join(m.name for m in models[:3]) + (
         f" and {len(models) - 3} more" if len(models) > 3 else ""
     )

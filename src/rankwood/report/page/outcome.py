@@ -114,7 +114,17 @@ def outcome_of(
     ids = own[0].per_query["qid"]
     rules = found.conventions
     return Outcome(
-        found.models, names, ids, values, found.better, rules, definitions, means, found, pairs, base
+        found.models,
+        names,
+        ids,
+        values,
+        found.better,
+        rules,
+        definitions,
+        means,
+        found,
+        pairs,
+        base,
     )
 
 
@@ -164,14 +174,15 @@ def _mean(model: str, metric: str, column: np.ndarray, bound: bool = False) -> M
 
 
 def training_means(
-    models: Sequence[ScoredModel], outcome: Outcome, train: Any, rules: dict[str, Any]
+    models: Sequence[ScoredModel], outcome: Outcome, rules: dict[str, Any]
 ) -> list[TrainingMean]:
     """Return the means on the training data of all models that can predict."""
     rows = []
     for i, model in enumerate(models):
-        if model.estimator is None:
+        if model.estimator is None or model.train is None:
             continue
-        ev = evaluate(outcome.metrics, train, model.estimator.predict(train), **rules)
+        scores = model.estimator.predict(model.train)
+        ev = evaluate(outcome.metrics, model.train, scores, **rules)
         here = outcome.evaluation(i).mean()
         rows += [TrainingMean(model.name, m, x, here[m]) for m, x in ev.mean().items()]
     return rows

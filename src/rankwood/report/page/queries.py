@@ -63,7 +63,9 @@ def queries_of(outcome: Outcome, documents: Documents | None) -> Queries:
     query_of = np.full(outcome.ids.size, -1)
     if documents is not None:
         query_of = documents_place(outcome, documents)
-    hopeless = np.zeros(query_of.size, bool) if documents is None else documents.relevant[query_of] == 0
+    hopeless = (
+        np.zeros(query_of.size, bool) if documents is None else documents.relevant[query_of] == 0
+    )
     tables += [_worst(outcome, i, hopeless) for i in range(len(outcome.models))]
     tables = [table for table in tables if table.rows.size]
     place = {str(q): i for i, q in enumerate(outcome.ids.tolist())}
@@ -78,7 +80,7 @@ def queries_of(outcome: Outcome, documents: Documents | None) -> Queries:
         return Queries(tables, rows, [], [])
     scored = [i for i, s in enumerate(documents.scores) if not np.isnan(s).all()]
     most = max(40, min(MOST_ENTRIES, _CELLS // (DOCUMENTS * (2 + 2 * len(scored)))))
-    chosen = order[: max(most, len(named))] if scored else []
+    chosen: np.ndarray = order[: max(most, len(named))] if scored else order[:0]
     entries = [
         _entry(int(q), int(query_of[q]), outcome, documents, scored)
         for q in sorted(chosen)
@@ -135,9 +137,7 @@ def _row(
     return QueryRow(q, str(outcome.ids[q]), *sizes, values, gains)
 
 
-def _entry(
-    q: int, own: int, outcome: Outcome, documents: Documents, scored: list[int]
-) -> Entry:
+def _entry(q: int, own: int, outcome: Outcome, documents: Documents, scored: list[int]) -> Entry:
     """Return a query with its documents, in the order of the first model that has scores."""
     rows = documents.rows(own)
     ranks = documents.ranks[scored][:, rows]

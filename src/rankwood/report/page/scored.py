@@ -24,6 +24,7 @@ class ScoredModel(NamedTuple):
     estimator: Any = None
     #: The test data as this model needs them: files may be read in another way for another model.
     data: RankingData | None = None
+    train: RankingData | None = None
 
 
 def named_models(models: Any) -> dict[str, Any]:
@@ -42,12 +43,21 @@ def named_models(models: Any) -> dict[str, Any]:
 
 
 def score_models(
-    models: Any, test: Any, metrics: Sequence[str] | None, rules: dict[str, Any]
+    models: Any,
+    test: Any,
+    train: RankingData | None,
+    metrics: Sequence[str] | None,
+    rules: dict[str, Any],
 ) -> list[ScoredModel]:
     """Evaluate models on test data; those that are evaluations already stay as they are."""
+    if train is not None and not isinstance(train, RankingData):
+        raise checks.InputError(f"train must be a RankingData, got {type(train).__name__}.")
     if test is not None and not isinstance(test, (RankingData, Qrels)):
         raise checks.InputError(f"test must be a RankingData or Qrels, got {type(test).__name__}.")
-    return [_scored(name, m, test, metrics, rules) for name, m in named_models(models).items()]
+    named = named_models(models)
+    return [
+        _scored(name, m, test, metrics, rules)._replace(train=train) for name, m in named.items()
+    ]
 
 
 def _scored(

@@ -124,7 +124,9 @@ def _scatters(found: Findings) -> Section | None:
             for q in points.tolist()
             if q in links
         }
-        label = f"{outcome.metrics[0]} of {pair.name} against {pair.against}, a point for each query"
+        label = (
+            f"{outcome.metrics[0]} of {pair.name} against {pair.against}, a point for each query"
+        )
         made.append(theme.figure_html(figure, f"scatter{i}", label, titles=titles))
     better = "above" if outcome.sign > 0 else "below"
     text = f"Each point is a query, and those {better} the line have gained. A click on a point leads to the query."
@@ -187,7 +189,12 @@ def _breakdown(found: Findings) -> Section | None:
         blocks.append(theme.table_html(tables.by_label(found.by_label, outcome)))
     kinds = [
         ("lengths", "list length", "documents of the query", found.by_length),
-        ("relevant", "number of relevant documents", "relevant documents of the query", found.by_relevant),
+        (
+            "relevant",
+            "number of relevant documents",
+            "relevant documents of the query",
+            found.by_relevant,
+        ),
     ]
     against = outcome.pairs[0].against if outcome.pairs else ""
     for name, what, axis, bins in kinds:
@@ -247,4 +254,3 @@ def _provenance(found: Findings) -> Section:
     ):
         blocks.append(theme.fragment("facts.html.j2", rows=rows_, heads=heads))
     return Section("parameters", "Parameters and versions", "", blocks)
-

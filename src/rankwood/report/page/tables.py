@@ -23,10 +23,8 @@ _BOUNDS = (
 def means(outcome: Outcome) -> Table:
     """Return means with intervals: a row per model, a column per metric; marks say what is significant."""
     half = {(m.model, m.metric): (m.high - m.low) / 2 for m in outcome.means if not m.bound}
-    if outcome.comparison is not None:
-        made = view.summary(outcome.comparison, DIGITS)
-    else:
-        made = _alone(outcome)
+    found = outcome.comparison
+    made = _alone(outcome) if found is None else view.summary(found, DIGITS)
     names = list(dict.fromkeys(m.model for m in outcome.means))
     rows = []
     for name, row in zip(names, made.rows, strict=True):
@@ -58,9 +56,7 @@ def _with_interval(text: str, half: float) -> str:
 
 def differences(outcome: Outcome) -> Table | None:
     """Return the tests of all models against the baseline; None if there is one model."""
-    return (
-        None if outcome.comparison is None else view.differences(outcome.comparison, DIGITS)
-    )
+    return None if outcome.comparison is None else view.differences(outcome.comparison, DIGITS)
 
 
 def training_means(rows: Sequence[TrainingMean]) -> Table:
@@ -189,7 +185,9 @@ def importance(found: Importance) -> Table:
     ]
     note = "Shares of the gain of all splits of a model."
     if len(rows) < found.n_features:
-        note += f" The {len(rows)} most important of {found.n_features:,} features in use are shown."
+        note += (
+            f" The {len(rows)} most important of {found.n_features:,} features in use are shown."
+        )
     headings = ["feature", *found.stages]
     return Table("Feature importance", headings, rows, len(found.stages), [note])
 

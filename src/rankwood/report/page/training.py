@@ -126,10 +126,11 @@ def _shares(ranker: Any) -> dict[str, float]:
     return {str(name): float(x) / total for name, x in zip(names, values, strict=True)}
 
 
-def objective_uses(models: Sequence[ScoredModel], train: RankingData | None) -> list[ObjectiveUse]:
+def objective_uses(models: Sequence[ScoredModel]) -> list[ObjectiveUse]:
     """Inspect the objective of each model at its scores, on the training data if they are given."""
     uses = []
     for model in models:
+        train = model.train
         data = model.data if train is None else train
         if model.estimator is None or data is None:
             continue
@@ -145,9 +146,7 @@ def objective_uses(models: Sequence[ScoredModel], train: RankingData | None) -> 
     return uses
 
 
-def _use(
-    name: str, ranker: Any, data: RankingData, scores: Any, where: str
-) -> ObjectiveUse | None:
+def _use(name: str, ranker: Any, data: RankingData, scores: Any, where: str) -> ObjectiveUse | None:
     """Return what the objective of one ranker does, on a part of the queries if there are many."""
     objective = getattr(ranker, "objective_", None)
     if objective is None:
