@@ -10,13 +10,14 @@ from rankwood import stats
 from rankwood._core import checks
 from rankwood.metrics.evaluate import evaluate
 from rankwood.metrics.evaluation import Evaluation
-from rankwood.report.align import better_sign, check_name
+from rankwood.report.align import Aligned, align_one, better_sign, check_name
 from rankwood.report.compare import compare
 from rankwood.report.comparison import Comparison
 from rankwood.report.page.scored import ScoredModel
 from rankwood.report.reference_models import perfect, random
 
 LEVEL = 0.95
+_RANDOM = "random model"
 
 
 class Mean(NamedTuple):
@@ -70,7 +71,6 @@ class Outcome:
     means: list[Mean]
     comparison: Comparison | None  # None if there is one model
     pairs: list[Pair]
-    baseline: str | None
 
     @property
     def sign(self) -> int:
@@ -91,19 +91,16 @@ def outcome_of(
     n_jobs: int | None,
 ) -> Outcome:
     """Compare several models, or set one against the perfect and the random order."""
-    evaluations = {model.name: model.evaluation for model in models}
     names = list(metrics or models[0].evaluation.metrics)
-    definitions = {k: v for m in reversed(models) for k, v in m.evaluation.definitions.items()}
+    bounds = {} if test is None else _bounds(names, test, models[0].evaluation, n_jobs)
     if len(models) == 1:
-        return _alone(models[0], test, names, baseline, n_jobs)
-    found = compare(evaluations, baseline, metrics=names, bounds=test, n_jobs=n_jobs)
+        return _alone(models[0], names, baseline, bounds)
+    evaluations = {model.name: model.evaluation for model in models}
+    found = compare(evaluations, baseline, metrics=names, bounds=bounds or None, n_jobs=n_jobs)
     own = [found.evaluation(name) for name in found.models]
     values = np.array([[ev.per_query[m] for m in names] for ev in own])
     means = [_mean(name, m, ev.per_query[m]) for name, ev in evaluations.items() for m in names]
-    means += [
-        Mean(str(r["model"]), str(r["metric"]), float(r["mean"]), np.nan, np.nan, True)
-        for r in found.means[found.means["bound"]]
-    ]
+    means += [_mean(label, m, ev.per_query[m], True) for label, ev in bounds.items() for m in names]
     base = str(found.rules["baseline"])
     at = found.models.index(base)
     pairs = [
@@ -111,25 +108,22 @@ def outcome_of(
         for i, name in enumerate(found.models)
         if i != at
     ]
-    ids = own[0].per_query["qid"]
-    rules = found.conventions
     return Outcome(
-        found.models,
-        names,
-        ids,
-        values,
-        found.better,
-        rules,
-        definitions,
-        means,
-        found,
-        pairs,
-        base,
+        models=found.models,
+        metrics=names,
+        ids=own[0].per_query["qid"],
+        values=values,
+        better=found.better,
+        conventions=found.conventions,
+        definitions={k: v for m in reversed(models) for k, v in m.evaluation.definitions.items()},
+        means=means,
+        comparison=found,
+        pairs=pairs,
     )
 
 
 def _alone(
-    model: ScoredModel, test: Any, names: list[str], baseline: str | None, n_jobs: int | None
+    model: ScoredModel, names: list[str], baseline: str | None, bounds: dict[str, Evaluation]
 ) -> Outcome:
     """Return the outcome of one model, which has bounds but no tests."""
     ev = model.evaluation
@@ -141,29 +135,45 @@ def _alone(
         )
     values = np.array([[ev.per_query[m] for m in names]])
     means = [_mean(model.name, m, ev.per_query[m]) for m in names]
-    pairs = []
-    if test is not None:
-        rules = {key: ev.conventions.get(key) for key in ("empty", "convention")}
-        if isinstance(rules["empty"], dict):  # these are the rules of the convention itself
-            rules["empty"] = None
-        for label, bound in (("perfect model", perfect), ("random model", random)):
-            own = bound(names, test, n_jobs=n_jobs, **rules).per_query
-            means += [_mean(label, m, own[m], bound=True) for m in names]
-        pairs = [Pair(model.name, "random order", values[0, 0], own[names[0]], 0)]
-    better = {name: better_sign(name) for name in names}
+    means += [
+        _mean(label, m, own.per_query[m], True) for label, own in bounds.items() for m in names
+    ]
+    table = Aligned([model.name], names, ev.per_query["qid"], values, ev.conventions)
+    others = {label: align_one(table, label, own) for label, own in bounds.items()}
+    pairs = [Pair(model.name, _RANDOM, values[0, 0], others[_RANDOM][0], 0)] if others else []
     return Outcome(
         models=[model.name],
         metrics=names,
         ids=ev.per_query["qid"],
         values=values,
-        better=better,
+        better={name: better_sign(name) for name in names},
         conventions=ev.conventions,
         definitions=ev.definitions,
         means=means,
         comparison=None,
         pairs=pairs,
-        baseline=None,
     )
+
+
+def _bounds(
+    names: list[str], test: Any, first: Evaluation, n_jobs: int | None
+) -> dict[str, Evaluation]:
+    """Evaluate the perfect and the random order, by the rules and on the queries of the first model."""
+    empty = first.conventions.get("empty")
+    rules = {
+        "empty": None if isinstance(empty, dict) else empty,  # the convention has a rule for each
+        "convention": first.conventions.get("convention"),
+        "n_jobs": n_jobs,
+    }
+    wanted = set(map(str, first.per_query["qid"].tolist()))
+    made = {}
+    for label, bound in (("perfect model", perfect), (_RANDOM, random)):
+        own = bound(names, test, **rules)
+        # By some conventions a query that a run lacks is left out.
+        kept = np.array([str(q) in wanted for q in own.per_query["qid"].tolist()])
+        columns = {m: own.per_query[m][kept] for m in names}
+        made[label] = Evaluation(own.per_query["qid"][kept], columns, own.conventions)
+    return made
 
 
 def _mean(model: str, metric: str, column: np.ndarray, bound: bool = False) -> Mean:

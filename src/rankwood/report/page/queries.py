@@ -71,7 +71,7 @@ def queries_of(outcome: Outcome, documents: Documents | None) -> Queries:
     place = {str(q): i for i, q in enumerate(outcome.ids.tolist())}
     named = dict.fromkeys(place[str(q)] for table in tables for q in table.rows["qid"].tolist())
     order = np.array([*named, *(q for q in _by_interest(outcome) if q not in named)], np.int64)
-    gains = np.array([pair.gain for pair in outcome.pairs]).reshape(len(outcome.pairs), -1)
+    gains = np.array([pair.gain for pair in outcome.pairs]).reshape(-1, outcome.ids.size)
     rows = [
         _row(q, int(query_of[q]), outcome, documents, gains[:, q].tolist())
         for q in sorted(order[:MOST_ROWS].tolist())
