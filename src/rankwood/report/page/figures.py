@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_POINTS = 2000  # of a scatter
+_ALL_POINTS = 6000  # of all scatters together
 _WIDTH, _HEIGHT = 3.3, 2.7  # three fit side by side, and one on a telephone
 _DIM = "#888888"
 _LONGEST = 28  # characters of a name in a picture
@@ -62,6 +63,7 @@ def scatter(pair: Pair, metric: str, links: Mapping[int, str], shown: np.ndarray
         rest = np.setdiff1d(shown, linked)
         look: dict[str, Any] = {
             "s": 22,
+            "clip_on": False,
             "color": colour(pair.model),
             "alpha": 0.55,
             "linewidths": 0,
@@ -77,13 +79,14 @@ def scatter(pair: Pair, metric: str, links: Mapping[int, str], shown: np.ndarray
     return figure
 
 
-def points_of(pair: Pair) -> np.ndarray:
-    """Return the queries to draw: one of each place, and if there are too many, evenly spread ones."""
+def points_of(pair: Pair, n_pictures: int) -> np.ndarray:
+    """Return the queries to draw: all, or if there are too many, some that are evenly spread from loss to gain."""
+    most = min(MOST_POINTS, _ALL_POINTS // n_pictures)
     known = np.flatnonzero(~np.isnan(pair.values + pair.others))
-    if known.size <= MOST_POINTS:
+    if known.size <= most:
         return known
     order = known[np.argsort(pair.gain[known], kind="stable")]
-    return np.sort(order[np.linspace(0, order.size - 1, MOST_POINTS).astype(np.int64)])
+    return np.sort(order[np.linspace(0, order.size - 1, most).astype(np.int64)])
 
 
 def bars_by_label(found: ByLabel) -> "Figure":
@@ -130,9 +133,9 @@ def _draw_intervals(
 
 def importance(found: Importance) -> "Figure":
     """Draw the shares of the most important features, all stages side by side."""
-    rows = found.shares[:12]
+    n_stages = len(found.stages)
+    rows = np.nan_to_num(found.shares[: max(5, 12 - n_stages)])
     with _drawing.style():
-        n_stages = len(found.stages)
         height = 0.7 + len(rows) * max(0.24, 0.13 * n_stages)
         figure, (ax,) = _drawing.new_figure(1, 1, _WIDTH, height)
         width = 0.8 / n_stages

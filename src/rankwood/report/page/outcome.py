@@ -17,6 +17,7 @@ from rankwood.report.page.scored import ScoredModel
 from rankwood.report.reference_models import perfect, random
 
 LEVEL = 0.95
+MOST_MODELS = 6  # whose queries are shown
 _RANDOM = "random model"
 
 
@@ -76,6 +77,18 @@ class Outcome:
     def sign(self) -> int:
         """1 if higher values of the first metric are better, -1 if lower ones are."""
         return self.better[self.metrics[0]]
+
+    @property
+    def shown(self) -> list[int]:
+        """The models whose queries are shown: the baseline and the first few others, so that pages stay small."""
+        others = [pair.model for pair in self.pairs]
+        base = [i for i in range(len(self.models)) if i not in others]
+        return sorted([*base, *others][:MOST_MODELS])
+
+    @property
+    def shown_pairs(self) -> list[Pair]:
+        """The pairs whose queries are shown."""
+        return [pair for pair in self.pairs if pair.model in self.shown]
 
     def evaluation(self, model: int) -> Evaluation:
         """Return the values of a model, queries in the common order."""

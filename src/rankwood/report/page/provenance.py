@@ -58,7 +58,8 @@ def _merged(tables: list[dict[str, str]]) -> list[Parameter]:
     rows = []
     for name in dict.fromkeys(name for table in tables for name in table):
         values = [table.get(name) for table in tables]
-        rows.append(Parameter(name, values, len(set(values)) > 1))
+        known = {value for value in values if value is not None}
+        rows.append(Parameter(name, values, len(known) > 1))
     return rows
 
 

@@ -11,9 +11,10 @@ from rankwood.report.page.outcome import Outcome, Pair
 
 TOP = 8  # queries of each table of the best and the worst
 MOST_ROWS = 1000  # queries of the long table
+_ROW_CELLS = 10_000  # cells of the long table
 MOST_ENTRIES = 200  # queries with their documents
 DOCUMENTS = 20  # documents of an entry
-_CELLS = 32_000  # cells of all entries together, which keeps a page of many models small
+_CELLS = 24_000  # cells of all entries together, which keeps a page of many models small
 _LONGEST = 120  # characters of a comment
 
 
@@ -33,7 +34,7 @@ class Entry(NamedTuple):
     qid: str
     n_documents: int
     n_relevant: int
-    values: list[float]  # of the first metric, by model
+    values: list[float]  # of the first metric, by shown model
     documents: list[DocumentRow]
 
 
@@ -59,26 +60,27 @@ class Queries(NamedTuple):
 
 def queries_of(outcome: Outcome, documents: Documents | None) -> Queries:
     """Choose the queries to show: those that gained, lost and did worst come first."""
-    tables = [t for pair in outcome.pairs for t in _gains_and_losses(outcome, pair)]
+    tables = [t for pair in outcome.shown_pairs for t in _gains_and_losses(outcome, pair)]
     query_of = np.full(outcome.ids.size, -1)
     if documents is not None:
         query_of = documents_place(outcome, documents)
     hopeless = (
         np.zeros(query_of.size, bool) if documents is None else documents.relevant[query_of] == 0
     )
-    tables += [_worst(outcome, i, hopeless) for i in range(len(outcome.models))]
+    tables += [_worst(outcome, i, hopeless) for i in outcome.shown]
     tables = [table for table in tables if table.rows.size]
     place = {str(q): i for i, q in enumerate(outcome.ids.tolist())}
     named = dict.fromkeys(place[str(q)] for table in tables for q in table.rows["qid"].tolist())
     order = np.array([*named, *(q for q in _by_interest(outcome) if q not in named)], np.int64)
     gains = np.array([pair.gain for pair in outcome.pairs]).reshape(-1, outcome.ids.size)
+    n_rows = max(200, min(MOST_ROWS, _ROW_CELLS // (3 + 2 * len(outcome.models))))
     rows = [
         _row(q, int(query_of[q]), outcome, documents, gains[:, q].tolist())
-        for q in sorted(order[:MOST_ROWS].tolist())
+        for q in sorted(order[:n_rows].tolist())
     ]
     if documents is None:
         return Queries(tables, rows, [], [])
-    scored = [i for i, s in enumerate(documents.scores) if not np.isnan(s).all()]
+    scored = [i for i in outcome.shown if not np.isnan(documents.scores[i]).all()]
     most = max(40, min(MOST_ENTRIES, _CELLS // (DOCUMENTS * (2 + 2 * len(scored)))))
     chosen: np.ndarray = order[: max(most, len(named))] if scored else order[:0]
     entries = [
@@ -161,7 +163,7 @@ def _entry(q: int, own: int, outcome: Outcome, documents: Documents, scored: lis
         str(outcome.ids[q]),
         rows.size,
         int(documents.relevant[own]),
-        outcome.values[:, 0, q].tolist(),
+        outcome.values[outcome.shown, 0, q].tolist(),
         made,
     )
 

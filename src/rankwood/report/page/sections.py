@@ -12,7 +12,6 @@ from rankwood.report.page.training import Curve
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-_MOST_SCATTERS = 6  # a page of many models stays small
 _RECORDS = ("effective_pairs", "incoherent", "false_over_missed")
 
 
@@ -114,10 +113,11 @@ def _scatters(found: Findings) -> Section | None:
     if not outcome.pairs:
         return None
     links = _links(found.queries)
-    made, cut = [], False
-    for i, pair in enumerate(outcome.pairs[:_MOST_SCATTERS]):
-        points = figures.points_of(pair)
-        cut = cut or points.size == figures.MOST_POINTS
+    made, drawn = [], outcome.ids.size
+    shown = outcome.shown_pairs
+    for i, pair in enumerate(shown):
+        points = figures.points_of(pair, len(shown))
+        drawn = min(drawn, points.size)
         figure = figures.scatter(pair, outcome.metrics[0], links, points)
         titles = {
             links[q]: f"query {outcome.ids[q]}: {pair.others[q]:.4f} → {pair.values[q]:.4f}"
@@ -130,13 +130,13 @@ def _scatters(found: Findings) -> Section | None:
         made.append(theme.figure_html(figure, f"scatter{i}", label, titles=titles))
     better = "above" if outcome.sign > 0 else "below"
     text = f"Each point is a query, and those {better} the line have gained. A click on a point leads to the query."
-    if cut:
-        text += f" There are too many queries to draw: {figures.MOST_POINTS:,} of {outcome.ids.size:,} are shown."
+    if drawn < outcome.ids.size:
+        text += f" {drawn:,} of {outcome.ids.size:,} queries are drawn."
     if len(links) < outcome.ids.size:
-        text += f" {len(links):,} of them can be clicked on."
-    if len(outcome.pairs) > _MOST_SCATTERS:
-        text += f" The first {_MOST_SCATTERS} of {len(outcome.pairs)} models are shown."
-    blocks = [*_model_legend(found, [p.model for p in outcome.pairs]), theme.figures_html(made)]
+        text += f" The {len(links):,} queries of the tables below can be clicked on."
+    if len(shown) < len(outcome.pairs):
+        text += f" The first {len(shown)} of {len(outcome.pairs)} models are shown here and below."
+    blocks = [*_model_legend(found, [p.model for p in shown]), theme.figures_html(made)]
     return Section("scatter", "Query by query", text, blocks)
 
 
@@ -170,7 +170,7 @@ def _queries(found: Findings) -> Section:
         shown=len(rows),
         total=int(outcome.ids.size),
         metric=outcome.metrics[0],
-        models=outcome.models,
+        models=[outcome.models[i] for i in outcome.shown],
         entries=entries,
     )
     return Section("queries", "Best and worst queries", text, [block])

@@ -180,7 +180,7 @@ def entry(found: Entry, scored: Sequence[int], outcome: Outcome) -> Table:
 def importance(found: Importance) -> Table:
     """Return the shares of the gain by feature and stage."""
     rows = [
-        [Cell(name), *(Cell(f"{100 * share:.1f} %") for share in shares)]
+        [Cell(name), *(Cell("-" if math.isnan(x) else f"{100 * x:.1f} %") for x in shares)]
         for name, shares in zip(found.features, found.shares.tolist(), strict=True)
     ]
     note = "Shares of the gain of all splits of a model."

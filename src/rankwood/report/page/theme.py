@@ -39,7 +39,7 @@ COLOURS = {
 }
 _COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 _STYLE_ATTRIBUTE = re.compile(r'style="[^"]*"')
-_LINK = re.compile(r'<a href="#([^"]+)">')
+_LINK = re.compile(r'<a href="#([^"]+)"[^>]*>')
 _OWN_ID = re.compile(r'\bid="([^"]+)"')
 
 
@@ -249,11 +249,11 @@ def _inline(svg: str, name: str, label: str, width: float) -> str:
         f'<svg viewBox="{box[1]}" role="img" aria-label="{escape(label)}" '
         f'style="width: {width:.0f}px">'
     )
-    return head + svg[svg.index(">") + 1 :]
+    return re.sub(r">\s+<", "><", head + svg[svg.index(">") + 1 :])
 
 
 def _with_title(target: str, titles: Mapping[str, str]) -> str:
-    """Return the start of a link with a text; the Tab key skips the many links of a picture."""
+    """Return the start of a link with a text, in the same tab; the Tab key skips the many links of a picture."""
     text = f"<title>{escape(titles[target])}</title>" if target in titles else ""
     return f'<a href="#{target}" tabindex="-1">{text}'
 

@@ -1,5 +1,6 @@
 """What the estimators of a page know: learning curves, feature importance, parameters, and what objectives did."""
 
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -8,10 +9,17 @@ import numpy as np
 from rankwood._core.checks import InputError
 from rankwood.data.ranking_data import RankingData
 from rankwood.diagnostics import diagnose
+from rankwood.objectives.units import unit_of
 from rankwood.report.page.scored import ScoredModel
 
 FEATURES = 20  # features of the table of importance
+_NUMBERED = re.compile(r"^x(\d+)(?=:|$)")
 _MOST_QUERIES = 2000  # queries that an objective is inspected on
+
+
+_OF_PAIRS = (
+    "this objective has gradients of pairs of documents, so none of these numbers is defined."
+)
 
 
 class Stage(NamedTuple):
@@ -21,6 +29,8 @@ class Stage(NamedTuple):
     model: int  # position of the model, which decides its colour
     rankers: list[Any]
     first: bool = False  # whether another stage follows
+    #: Whether features have names only because a first stage added to them: "x0" is the first, "x0:rank" its rank.
+    numbered: bool = False
 
 
 class Curve(NamedTuple):
@@ -38,7 +48,7 @@ class Importance(NamedTuple):
     stages: list[str]
     models: list[int]
     features: list[str]
-    shares: np.ndarray  # by feature and stage
+    shares: np.ndarray  # by feature and stage; NaN if a stage hasn't got the feature
     n_features: int  # that any stage used
 
 
@@ -61,9 +71,10 @@ def stages_of(models: Sequence[ScoredModel]) -> list[Stage]:
     for i, model in enumerate(models):
         estimator = model.estimator
         if hasattr(estimator, "second_"):
+            numbered = not hasattr(estimator, "feature_names_in_")
             stages += [
                 Stage(f"{model.name}, first stage", i, list(estimator.first_), True),
-                Stage(f"{model.name}, second stage", i, [estimator.second_]),
+                Stage(f"{model.name}, second stage", i, [estimator.second_], numbered=numbered),
             ]
         elif estimator is not None:
             stages.append(Stage(model.name, i, [estimator]))
@@ -95,7 +106,7 @@ def importance_of(stages: Sequence[Stage]) -> Importance | None:
     """Return the features with the largest shares of the gain in any stage; None if no model knows its features."""
     known: list[tuple[Stage, dict[str, float]]] = []
     for stage in stages:
-        shares = [_shares(ranker) for ranker in stage.rankers]
+        shares = [_shares(ranker, stage.numbered) for ranker in stage.rankers]
         if all(shares):
             names = dict.fromkeys(name for own in shares for name in own)
             means = {n: float(np.mean([own.get(n, 0.0) for own in shares])) for n in names}
@@ -108,13 +119,13 @@ def importance_of(stages: Sequence[Stage]) -> Importance | None:
             largest[name] = max(share, largest.get(name, 0.0))
     used = [name for name in largest if largest[name] > 0]
     features = sorted(used, key=lambda name: -largest[name])[:FEATURES]
-    table = np.array([[means.get(name, 0.0) for _, means in known] for name in features])
+    table = np.array([[means.get(name, np.nan) for _, means in known] for name in features])
     stage_names = [stage.name for stage, _ in known]
     table = table.reshape(len(features), len(known))
     return Importance(stage_names, [s.model for s, _ in known], features, table, len(used))
 
 
-def _shares(ranker: Any) -> dict[str, float]:
+def _shares(ranker: Any, numbered: bool) -> dict[str, float]:
     """Return the importance of each feature by name; empty if the model has none."""
     values = getattr(ranker, "feature_importances_", None)
     if values is None:
@@ -122,6 +133,8 @@ def _shares(ranker: Any) -> dict[str, float]:
     names = getattr(ranker, "feature_names_in_", None)
     if names is None:
         names = [f"feature {i}" for i in range(1, len(values) + 1)]
+    elif numbered:  # LETOR files count features from 1
+        names = [_NUMBERED.sub(lambda m: f"feature {int(m[1]) + 1}", str(name)) for name in names]
     total = float(np.sum(values)) or 1.0
     return {str(name): float(x) / total for name, x in zip(names, values, strict=True)}
 
@@ -157,6 +170,8 @@ def _use(name: str, ranker: Any, data: RankingData, scores: Any, where: str) -> 
         chosen[np.linspace(0, n - 1, _MOST_QUERIES).astype(np.int64)] = True
         scores, data = np.asarray(scores)[data.groups.per_row(chosen)], data.select(chosen)
     made = ObjectiveUse(name, repr(objective), where, data.groups.ids.size)
+    if unit_of(objective) == "pairs":
+        return made._replace(note=_OF_PAIRS)
     try:
         found = diagnose(objective, data, scores, n_jobs=getattr(ranker, "n_jobs", None))
     except InputError as error:
