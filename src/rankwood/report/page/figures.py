@@ -154,7 +154,8 @@ def importance(found: Importance) -> "Figure":
 
 def short(text: str, longest: int = _LONGEST) -> str:
     """Return a text that fits into a picture, on one line."""
-    text = " ".join(text.split())
+    text = " ".join(text.encode("utf-8", "replace").decode().split())
+    text = "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 

@@ -230,26 +230,28 @@ def columns_html(blocks: Iterable["Markup"]) -> "Markup":
 def _inline(svg: str, name: str, label: str, width: float) -> str:
     """Return matplotlib's SVG as an element of a page: no header, its own ids, colours as variables."""
     svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
-    svg = re.sub(r"<!--.*?-->\s*", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.DOTALL)
     own = set(_OWN_ID.findall(svg))
-    # Two figures of a page may have the same ids; links to the page's own ids stay as they are.
-    svg = _OWN_ID.sub(lambda m: f'id="{name}-{m[1]}"', svg)
-    svg = re.sub(r"url\(#([^)]+)\)", lambda m: f"url(#{name}-{m[1]})", svg)
-    svg = re.sub(
+    # Only tags are changed: what users named is text between them, in which matplotlib has escaped < and >.
+    head, *rest = re.split(r"(<[^>]+>)", svg)[1:]
+    inner = "".join(_tag(part, name, own) if part.startswith("<") else part for part in rest)
+    box = re.search(r'viewBox="[^"]+"', head)
+    assert box is not None
+    start = f'<svg {box[0]} role="img" aria-label="{escape(label)}" style="width: {width:.0f}px">'
+    return start + re.sub(r">\s+<", "><", inner)
+
+
+def _tag(tag: str, name: str, own: set[str]) -> str:
+    """Return a tag whose ids begin with `name`; links to ids that the picture hasn't got are those of the page."""
+    tag = _OWN_ID.sub(lambda m: f'id="{name}-{m[1]}"', tag)
+    tag = re.sub(r"url\(#([^)]+)\)", lambda m: f"url(#{name}-{m[1]})", tag)
+    tag = re.sub(
         r'xlink:href="#([^"]+)"',
         lambda m: f'href="#{name}-{m[1]}"' if m[1] in own else f'href="#{m[1]}"',
-        svg,
+        tag,
     )
-    svg = _STYLE_ATTRIBUTE.sub(lambda m: _COLOUR.sub(_variable, m[0]), svg)
-    svg = re.sub(r"font: ([\d.]+px) [^;\"]+", r"font-size: \1", svg)
-    box = re.search(r'viewBox="([^"]+)"', svg)
-    assert box is not None
-    head = (
-        f'<svg viewBox="{box[1]}" role="img" aria-label="{escape(label)}" '
-        f'style="width: {width:.0f}px">'
-    )
-    return re.sub(r">\s+<", "><", head + svg[svg.index(">") + 1 :])
+    tag = _STYLE_ATTRIBUTE.sub(lambda m: _COLOUR.sub(_variable, m[0]), tag)
+    return re.sub(r"font: ([\d.]+px) [^;\"]+", r"font-size: \1", tag)
 
 
 def _with_title(target: str, titles: Mapping[str, str]) -> str:
