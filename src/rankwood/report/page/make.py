@@ -62,8 +62,10 @@ def make_page(
     metrics: str | Sequence[str] | None = None,
     baseline: str | None = None,
     title: str | None = None,
+    ties: str | None = None,
+    empty: Any = None,
+    convention: str | None = None,
     n_jobs: int | None = None,
-    **rules: Any,
 ) -> Page:
     """Make one HTML page about one model or several.
 
@@ -88,10 +90,10 @@ def make_page(
         The model that the others are compared with; the first by default.
     title : str, optional
         The heading of the page; the names of the models by default.
+    ties, empty, convention
+        Rules of the metrics, as in `rankwood.evaluate`; evaluations have their own.
     n_jobs : int, optional
         Number of threads; None means every core.
-    **rules
-        `ties`, `empty` and `convention` of `rankwood.evaluate`.
 
     Returns
     -------
@@ -114,7 +116,7 @@ def make_page(
     """
     theme.environment()  # a missing package is reported before any long work
     names = [metrics] if isinstance(metrics, str) else None if metrics is None else list(metrics)
-    rules = {**rules, "n_jobs": n_jobs}
+    rules = {"ties": ties, "empty": empty, "convention": convention, "n_jobs": n_jobs}
     scored = score_models(models, test, train, names, rules)
     return page_of(scored, test, names, baseline, title, rules)
 
