@@ -25,7 +25,7 @@ class Page:
     --------
     >>> import rankwood as rw
     >>> from rankwood.report.page import make_page
-    >>> test = rw.load_demo("test")
+    >>> test = rw.make_ranking(20)
     >>> page = make_page({"feature 1": test.X[:, 0]}, test, metrics=["ndcg@10"], n_jobs=1)
     >>> page.title
     'feature 1'
@@ -109,7 +109,7 @@ def make_page(
     --------
     >>> import rankwood as rw
     >>> from rankwood.report.page import make_page
-    >>> test = rw.load_demo("test")
+    >>> test = rw.make_ranking(20)
     >>> models = {"old": test.X[:, 0], "new": test.X[:, 0] + test.X[:, 1]}
     >>> page = make_page(models, test, metrics=["ndcg@10", "p@5"], n_jobs=1)
     >>> page.save("report.html")  # doctest: +SKIP

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rankwood._core import checks
 from rankwood._version import __version__
 from rankwood.report import _drawing
-from rankwood.report.html import cell_html
+from rankwood.report.html import table_element
 from rankwood.report.table import Table
 
 if TYPE_CHECKING:
@@ -146,30 +146,11 @@ def table_html(table: Table, *, caption: bool = True, row_ids: Sequence[str] = (
     """
     from markupsafe import Markup
 
-    numeric = ["" if i < table.text_columns else ' class="n"' for i in range(len(table.headings))]
-    heads = "".join(
-        f'<th scope="col"{style}>{escape(heading)}</th>'
-        for heading, style in zip(table.headings, numeric, strict=True)
-    )
-    widths = table.mark_widths if table.rows else []
-    lines = []
-    for i, row in enumerate(table.rows):
-        own_id = f' id="{escape(row_ids[i])}"' if row_ids else ""
-        kind = ' class="break"' if i in table.breaks else ""
-        cells = "".join(
-            f"<td{style}>{cell_html(cell, width)}</td>"
-            for cell, width, style in zip(row, widths, numeric, strict=True)
-        )
-        lines.append(f"<tr{own_id}{kind}>{cells}</tr>")
-    rows = "\n".join(lines)
-    head = f"<caption>{escape(table.title)}</caption>" if caption and table.title else ""
-    kind = ' class="sortable"' if len(table.rows) > 1 else ""
+    kind = "sortable" if len(table.rows) > 1 else ""
+    element = table_element(table, kind=kind, caption=caption, row_ids=row_ids)
     notes = f'<p class="note">{escape(" ".join(table.notes))}</p>\n' if table.notes else ""
-    return Markup(
-        f'<div class="wide" tabindex="0" role="group" aria-label="{escape(table.title)}">'
-        f"<table{kind}>{head}\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>\n"
-        f"{notes}"
-    )
+    start = f'<div class="wide" tabindex="0" role="group" aria-label="{escape(table.title)}">'
+    return Markup(f"{start}\n{element}\n</div>\n{notes}")
 
 
 def figure_html(
