@@ -14,7 +14,7 @@ MOST_ROWS = 1000  # queries of the long table
 _ROW_CELLS = 10_000  # cells of the long table
 MOST_ENTRIES = 200  # queries with their documents
 DOCUMENTS = 20  # documents of an entry
-_CELLS = 24_000  # cells of all entries together, which keeps a page of many models small
+_CELLS = 32_000  # cells of all entries together, which keeps a page of many models small
 _LONGEST = 120  # characters of a comment
 
 
