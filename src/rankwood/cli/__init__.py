@@ -13,13 +13,14 @@ from typing import NoReturn
 
 import rankwood
 from rankwood._core.checks import InputError, nearest
-from rankwood.cli import _args, _show, compare, demo, evaluate, listing, predict, train
+from rankwood.cli import _args, _show, compare, demo, evaluate, listing, predict, report, train
 
 _COMMANDS = {
     "train": train.add,
     "predict": predict.add,
     "evaluate": evaluate.add,
     "compare": compare.add,
+    "report": report.add,
     "demo": demo.add,
     "objectives": listing.add_objectives,
     "metrics": listing.add_metrics,
