@@ -8,7 +8,13 @@ import pytest
 
 MODULES = [
     *("rankwood", "rankwood.stats", "rankwood.report", "rankwood.report.plots"),
-    *("rankwood.diagnostics", "rankwood.testing", "rankwood.parts", "rankwood.extend"),
+    *(
+        "rankwood.report.page",
+        "rankwood.diagnostics",
+        "rankwood.testing",
+        "rankwood.parts",
+        "rankwood.extend",
+    ),
 ]
 WRITERS = {"save_letor", "save_qrels", "save_run"}  # an example would leave a file
 

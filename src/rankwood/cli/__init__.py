@@ -13,18 +13,7 @@ from typing import NoReturn
 
 import rankwood
 from rankwood._core.checks import InputError, nearest
-from rankwood.cli import (
-    _args,
-    _show,
-    compare,
-    data,
-    demo,
-    evaluate,
-    listing,
-    predict,
-    reproduce,
-    train,
-)
+from rankwood.cli import _args, _show, compare, demo, evaluate, listing, predict, report, train
 
 _COMMANDS = {
     "train": train.add,
@@ -33,6 +22,7 @@ _COMMANDS = {
     "compare": compare.add,
     "data": data.add,
     "reproduce": reproduce.add,
+    "report": report.add,
     "demo": demo.add,
     "objectives": listing.add_objectives,
     "metrics": listing.add_metrics,

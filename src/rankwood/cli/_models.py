@@ -3,7 +3,7 @@
 import argparse
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rankwood import Evaluation, evaluate
 from rankwood._core.checks import InputError, nearest
@@ -15,8 +15,8 @@ from rankwood.report import read_evaluation
 from rankwood.report.files import looks_like_evaluation
 
 
-def split_files(files: list[str]) -> tuple[str | None, list[str]]:
-    """Return the file of labels, None if all files are per-query tables, and the files of models."""
+def split_files(files: list[str], least: int = 2) -> tuple[str | None, list[str]]:
+    """Return the file of labels, None if all files are per-query tables, and the files of at least so many models."""
     tables = [looks_like_evaluation(file) for file in files]
     if len(set(files)) < len(files):
         repeated = next(f for i, f in enumerate(files) if f in files[:i])
@@ -31,12 +31,30 @@ def split_files(files: list[str]) -> tuple[str | None, list[str]]:
         labels, models = None, files
     else:
         labels, models = files[0], files[1:]
-    if len(models) < 2:
+    if least == 1 and not models:
+        raise InputError(
+            f"there is no model after {files[0]}; expected a file of scores, a model, or a TREC run."
+        )
+    if len(models) < least:
         raise InputError(
             f"there must be at least two models to compare, got {len(models)}; expected a LETOR file and "
             "two files of scores or models, TREC judgments and two runs, or two tables of queries."
         )
     return labels, models
+
+
+def add_names(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name models: names of files, and the one that others are compared with."""
+    parser.add_argument(
+        "--name",
+        action="append",
+        default=[],
+        metavar="NAME=FILE",
+        help="name of the model in a file; may be repeated (default: the name of the file)",
+    )
+    parser.add_argument(
+        "--baseline", metavar="NAME", help="model to compare the others with (default: the first)"
+    )
 
 
 def name_models(files: list[str], given: list[str]) -> dict[str, str]:
@@ -87,6 +105,14 @@ def check_compatible(labels: str, file: str) -> str | None:
     return first
 
 
+class ScoredFile(NamedTuple):
+    """Labelled documents as a model needs them, its scores or its run, and the model if the file has one."""
+
+    data: RankingData | Qrels
+    scores: Any
+    ranker: Any = None
+
+
 class FileEvaluator:
     """Evaluates files against one file of labels, which is read once for each way of reading it."""
 
@@ -121,23 +147,27 @@ class FileEvaluator:
         self, file: str, metrics: list[str] | None
     ) -> tuple[RankingData | Qrels, Evaluation]:
         """Return the labelled documents, and the evaluation of a model, scores, or a run on them."""
-        data, scores = self._scored(file)
+        found = self.scored(file)
+        return found.data, self.evaluation_of(found, metrics)
+
+    def evaluation_of(self, found: ScoredFile, metrics: list[str] | None) -> Evaluation:
+        """Return the evaluation of scores or a run by the rules of the arguments."""
         rules = {name: getattr(self.args, name) for name in ("ties", "empty", "convention")}
         with _files.errors_naming(str(self.labels)):
-            return data, evaluate(metrics, data, scores, **rules, n_jobs=self.args.threads)
+            return evaluate(metrics, found.data, found.scores, **rules, n_jobs=self.args.threads)
 
-    def _scored(self, file: str) -> tuple[RankingData | Qrels, Any]:
+    def scored(self, file: str) -> ScoredFile:
         """Return the labelled documents, and the scores or the run of a file."""
         if check_compatible(str(self.labels), file) == "qrels":
-            return self.data(), load_run(file)
+            return ScoredFile(self.data(), load_run(file))
         if _files.looks_like_model(file):
             ranker = _files.load_model(file, self.args.threads)
             data = self.data(ranker)
-            return data, ranker.predict(data)
+            return ScoredFile(data, ranker.predict(data), ranker)
         scores, data = _files.read_scores(file), self.data()
         if scores.size != len(data):
             raise InputError(
                 f"{file} has {plural(scores.size, 'score')}, but {self.labels} has "
                 f"{plural(len(data), 'document')}; expected one score per document."
             )
-        return data, scores
+        return ScoredFile(data, scores)

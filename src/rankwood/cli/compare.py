@@ -37,19 +37,10 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
         help="a LETOR file with labels, followed by two or more files of scores (one per line) or models; or "
         "TREC judgments, followed by runs; or tables of queries from rankwood evaluate --per-query",
     )
-    parser.add_argument(
-        "--name",
-        action="append",
-        default=[],
-        metavar="NAME=FILE",
-        help="name of the model in a file; may be repeated (default: the name of the file)",
-    )
     default = "ndcg@10, or all metrics of the tables"
     text = f"metric, see rankwood metrics; may be repeated (default: {default})"
     _args.add_names(parser, "--metric", text)
-    parser.add_argument(
-        "--baseline", metavar="NAME", help="model to compare the others with (default: the first)"
-    )
+    _models.add_names(parser)
     _add_test(parser.add_argument_group("test"))
     _add_output(parser.add_argument_group("output"))
     _args.add_metric_rules(parser.add_argument_group("rules of metrics"))

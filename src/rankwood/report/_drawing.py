@@ -29,10 +29,11 @@ _STYLE = {
     "axes.spines.right": False,
     "savefig.dpi": 150,
     "svg.fonttype": "none",  # text stays text: files are small and can be searched
+    "text.parse_math": False,  # a name may have dollar signs
     "svg.hashsalt": "rankwood",  # the same figure gives the same file
 }
 #: Titles of the curves that `Ranker(record=...)` records.
-_TITLES = {
+TITLES = {
     "effective_pairs": "effective pairs, share of all pairs",
     "incoherent": "queries with an incoherent pair",
     "false_over_missed": "queries with a false document over a missed one",
@@ -138,7 +139,7 @@ def draw_curves(ax: "Axes", key: str, curves: Mapping[str, Sequence[float]]) -> 
         rounds = np.arange(1, len(values) + 1)
         ax.plot(rounds, values, color=colour, linewidth=1.6, label=model or None)
     ax.set_ylim(bottom=0)
-    ax.set_title(_TITLES.get(key, key), loc="left")
+    ax.set_title(TITLES.get(key, key), loc="left")
     if key in ("incoherent", "false_over_missed", "effective_pairs"):
         ax.yaxis.set_major_formatter("{x:.0%}" if ax.get_ylim()[1] > 0.05 else "{x:.1%}")
 

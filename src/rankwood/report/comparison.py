@@ -131,6 +131,23 @@ class Comparison:
         row: np.void = found[0]
         return row
 
+    def evaluation(self, model: str) -> Evaluation:
+        """Return the values of a model, queries in the common order.
+
+        Parameters
+        ----------
+        model : str
+            The model.
+
+        Returns
+        -------
+        Evaluation
+            The metrics of the comparison, with the queries of the first model.
+        """
+        values = self._table.values[self.models.index(check_name("model", model, self.models))]
+        columns = dict(zip(self.metrics, values, strict=True))
+        return Evaluation(self._table.ids, columns, self.conventions)
+
     def movers(
         self, model: str, other: str, metric: str | None = None, top: int = 10
     ) -> QueryTable:
@@ -151,7 +168,7 @@ class Comparison:
             As `rankwood.report.movers` returns it.
         """
         metric = self._metric(metric)
-        one, two = self._evaluation(model), self._evaluation(other)
+        one, two = self.evaluation(model), self.evaluation(other)
         return movers(one, two, metric, top, names=(model, other))
 
     def worst(self, model: str, metric: str | None = None, top: int = 10) -> QueryTable:
@@ -168,7 +185,7 @@ class Comparison:
         QueryTable
             As `rankwood.report.worst` returns it.
         """
-        return worst(self._evaluation(model), self._metric(metric), top, name=model)
+        return worst(self.evaluation(model), self._metric(metric), top, name=model)
 
     def to_markdown(
         self, path: Path | None = None, *, digits: int = 4, details: bool = False
@@ -276,11 +293,6 @@ class Comparison:
     def _metric(self, metric: str | None) -> str:
         """Return the name of a metric, the first if None; raise if it is unknown."""
         return self.metrics[0] if metric is None else check_name("metric", metric, self.metrics)
-
-    def _evaluation(self, model: str) -> Evaluation:
-        values = self._table.values[self.models.index(check_name("model", model, self.models))]
-        columns = dict(zip(self.metrics, values, strict=True))
-        return Evaluation(self._table.ids, columns, self.conventions)
 
 
 def _write(text: str, path: Path | None) -> str:

@@ -1,6 +1,6 @@
 """Tables as HTML without external files."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from rankwood.report.table import Cell, Span, Table
@@ -46,29 +46,40 @@ def _body(tables: Iterable[Table]) -> str:
 
 
 def _table(table: Table) -> str:
+    notes = f"<p>{escape(' '.join(table.notes))}</p>\n" if table.notes else ""
+    return f'<div class="wide">\n{table_element(table)}\n</div>\n{notes}'
+
+
+def table_element(
+    table: Table, *, kind: str = "", caption: bool = True, row_ids: Sequence[str] = ()
+) -> str:
+    """Return the ``table`` element alone, of a class `kind`, with an id for each row if there are any."""
     numeric = ["" if i < table.text_columns else ' class="n"' for i in range(len(table.headings))]
     heads = "".join(
         f'<th scope="col"{style}>{escape(heading)}</th>'
         for heading, style in zip(table.headings, numeric, strict=True)
     )
-    lines = [f'<div class="wide">\n<table>\n<caption>{escape(table.title)}</caption>']
+    lines = [f'<table class="{kind}">' if kind else "<table>"]
+    if caption and table.title:
+        lines.append(f"<caption>{escape(table.title)}</caption>")
+    widths = table.mark_widths if table.rows else []
     lines.append(f"<thead><tr>{heads}</tr></thead>\n<tbody>")
     for i, row in enumerate(table.rows):
         cells = "".join(
             f"<td{style}>{_cell(cell, width)}</td>"
-            for cell, width, style in zip(row, table.mark_widths, numeric, strict=True)
+            for cell, width, style in zip(row, widths, numeric, strict=True)
         )
-        start = '<tr class="break">' if i in table.breaks else "<tr>"
-        lines.append(f"{start}{cells}</tr>")
-    lines.append("</tbody>\n</table>\n</div>")
-    if table.notes:
-        lines.append(f"<p>{escape(' '.join(table.notes))}</p>")
-    return "\n".join(lines) + "\n"
+        own_id = f' id="{escape(row_ids[i])}"' if row_ids else ""
+        rule = ' class="break"' if i in table.breaks else ""
+        lines.append(f"<tr{own_id}{rule}>{cells}</tr>")
+    return "\n".join([*lines, "</tbody>\n</table>"])
 
 
 def _cell(cell: Cell, width: int) -> str:
     """Return a cell; marks are equally wide in all cells of a column, so that numbers line up."""
     text = f"<b>{escape(cell.text)}</b>" if cell.bold else escape(cell.text)
+    if cell.link:
+        text = f'<a href="#{escape(cell.link)}">{text}</a>'
     fixed = f' style="width: {0.6 * width:.1f}em"'
     marks = f"<sup{fixed}>{escape(cell.marks)}</sup>" if width else ""
     return text + marks + ("" if cell.span is None else _interval(cell.span))
@@ -83,7 +94,7 @@ def _interval(span: Span) -> str:
         return f"{(_WIDTH / 2) + x / span.reach * (_WIDTH / 2 - 4):.1f}"
 
     side = 0 if span.low <= 0 <= span.high else span.better * (1 if span.low > 0 else -1)
-    colour = {1: "#0b8a4b", -1: "#c2410c", 0: "#6b7280"}[side]
+    colour = {1: "#0b8a4b", -1: "#d2520f", 0: "#7b8594"}[side]
     middle = _HEIGHT / 2
     return (
         f'<svg width="{_WIDTH}" height="{_HEIGHT}" aria-hidden="true">'

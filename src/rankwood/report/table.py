@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Cell:
-    """A text, the significance marks after it, whether it is bold, and an interval to draw beside it."""
+    """A text, the significance marks after it, whether it is bold, an interval to draw beside it, and a link."""
 
     text: str
     marks: str = ""
     bold: bool = False
     span: "Span | None" = None
+    link: str = ""  # the id of a place on the same page
 
 
 @dataclass(frozen=True)
