@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from rankwood.datasets import catalogue
 
 import rankwood as rw
 import tiny_paper as tiny
 from rankwood._core.checks import InputError
+from rankwood.datasets import catalogue
 from rankwood.engines import base
 from rankwood.metrics.evaluate import evaluate
 from rankwood.reproduce import items, kinds, reading

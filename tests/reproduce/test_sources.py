@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from rankwood.datasets.published import DataSet, PublishedCounts
 
 import rankwood as rw
 from rankwood._core.checks import InputError
+from rankwood.datasets.published import DataSet, PublishedCounts
 from rankwood.reproduce import sources
 from rankwood.reproduce.sources import DataRef, digest_of, open_source, read_split
 

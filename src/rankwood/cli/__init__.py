@@ -13,7 +13,19 @@ from typing import NoReturn
 
 import rankwood
 from rankwood._core.checks import InputError, nearest
-from rankwood.cli import _args, _show, compare, demo, evaluate, listing, predict, report, train
+from rankwood.cli import (
+    _args,
+    _show,
+    compare,
+    data,
+    demo,
+    evaluate,
+    listing,
+    predict,
+    report,
+    reproduce,
+    train,
+)
 
 _COMMANDS = {
     "train": train.add,
