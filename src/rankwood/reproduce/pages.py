@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rankwood._core.text import plural
 from rankwood.report import render
 from rankwood.reproduce.content import Content
 from rankwood.reproduce.found import Found
@@ -110,8 +109,8 @@ def lead(work: Work) -> list[str]:
     smaller = work.options.said()
     if work.roles and smaller:
         said.append(f"This run was made smaller than the paper's: {', '.join(smaller)}.")
-    if work.roles and work.options.seeds:
-        many = plural(work.options.seeds, "seed")
+    if work.roles and (work.options.seeds or 1) > 1:
+        many = f"{work.options.seeds} seeds"
         said.append(f"Models were trained with {many}, and their values by query are averaged.")
     pending = [row.name for row in work.rows if row.pending]
     if pending:
