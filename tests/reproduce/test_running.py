@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import rankwood as rw
+import tiny_paper as tiny
 from rankwood._core.checks import InputError
 from rankwood.metrics.evaluate import evaluate
 from rankwood.reproduce import cells, run, running
@@ -104,8 +105,6 @@ def test_items_share_cells(paper, data, tmp_path):
 
 
 def test_what_is_recorded_beside_is_added(paper, data, tmp_path, monkeypatch):
-    import tiny_paper as tiny
-
     run("tiny/table1", {"mslr10k": data}, tmp_path / "out", verbose=False)
     before = {path.name for path in cell_files(tmp_path / "out")}
     text = tiny.RECIPE.replace('curve = "valid"', 'curve = "effective_pairs"')
@@ -184,6 +183,25 @@ def test_an_interrupt_says_what_stays(paper, data, tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt, match="finished cells stay"):
         run("tiny/table1", {"mslr10k": data}, tmp_path, verbose=False)
     assert len(cell_files(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_cell_that_fails_stops_no_other(paper, data, tmp_path, monkeypatch, jobs):
+    text = tiny.RECIPE.replace(
+        "params = { learning_rate = 0.1 }\nprinted", "params = { max_bin = 1 }\nprinted"
+    )
+    tiny.use(monkeypatch, tmp_path / "wrong", text)
+    found = run("tiny/table1", {"mslr10k": data}, tmp_path / "out", jobs=jobs, verbose=False)
+    assert (found.cells, found.computed, len(found.failed)) == (6, 4, 2)
+    page = found.to_markdown()
+    assert "Could not be computed: RankNet, k = 3, small: " in page
+    assert "max\\_bin" in page
+    assert "| LambdaMART |" in page
+    again = run("tiny/table1", {"mslr10k": data}, tmp_path / "out", jobs=jobs, verbose=False)
+    assert (again.computed, len(again.failed)) == (0, 2)
+    tiny.use(monkeypatch, tmp_path / "all", text.replace("num_leaves = 5", "max_bin = 1"))
+    with pytest.raises(InputError, match="no cell could be computed"):
+        run("tiny/figure1", {"mslr10k": data}, tmp_path / "out", verbose=False)
 
 
 def test_digests_are_of_values_alone():

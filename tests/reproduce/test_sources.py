@@ -13,7 +13,7 @@ from rankwood.reproduce.sources import DataRef, digest_of, open_source, read_spl
 @pytest.fixture
 def five(tmp_path):
     """A folder of five folds."""
-    data = rw.make_ranking(25, features=3, seed=1)
+    data = rw.make_ranking(25, features=9, seed=1)
     for i in range(5):
         part = data.select(np.arange(25) % 5 == i)
         rw.save_letor(part, tmp_path / f"S{i + 1}.txt")
@@ -23,7 +23,7 @@ def five(tmp_path):
 def published(monkeypatch, **counts):
     """Let the catalogue have a set "known" with these numbers of queries."""
     made = {part: PublishedCounts(queries=n) for part, n in counts.items()}
-    one = DataSet("known", "", (), 3, 4, "", "", made, (), feature_counts=(3,))
+    one = DataSet("known", "", (), 9, 4, "", "", made, (), feature_counts=(9,))
     monkeypatch.setattr(sources, "catalogue", lambda: {"known": one})
     monkeypatch.setattr(sources, "load_splits", lambda *a, **k: LOAD(a[0], None, **k))
 

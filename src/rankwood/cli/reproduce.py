@@ -87,6 +87,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
                 "item": result.name,
                 "cells": result.cells,
                 "computed": result.computed,
+                "failed": dict(result.failed),
                 "files": [str(path) for path in result.files],
             }
             for result in results
@@ -120,6 +121,8 @@ def show(result: dict[str, Any], out: Console) -> None:
         cells = f"{plural(one['cells'], 'cell')}, {one['computed']:,} of them computed now"
         page = next(path for path in one["files"] if path.endswith(".md"))
         out.print(f"{one['item']}: {page} ({cells})", soft_wrap=True)
+        for about, why in one["failed"].items():
+            out.print(f"  could not be computed: {about}: {why}", soft_wrap=True)
 
 
 def _data(item: dict[str, Any]) -> str:

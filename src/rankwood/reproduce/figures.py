@@ -1,5 +1,6 @@
 """Figures of items: panels of lines, and grouped bars, in the style of all our pictures."""
 
+import textwrap
 from collections.abc import Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 _DASHES = ("-", "--", ":", "-.")
 _COLUMNS = 3  # panels in a row
+_LABEL = 34  # letters in a line of the label of y
 _POINTS = 6000  # of all lines of a figure together, so that an SVG file stays small
 
 
@@ -50,7 +52,8 @@ def lines_figure(panels: Sequence[Panel], axis: Axis) -> "Figure":
     columns = min(len(panels), _COLUMNS)
     rows = -(-len(panels) // columns)
     with _drawing.style():
-        legend_height = 0.22 * -(-len(names) // 3)
+        width = 4.3 * columns + 0.6
+        legend_height = 0.2 * -(-len(names) // _legend_columns(names, width))
         figure, axes = _drawing.new_figure(columns, rows, 4.3, 3.2 + legend_height / rows)
         for ax, panel in zip(axes, panels, strict=False):
             _draw_panel(ax, panel, looks, axis)
@@ -83,11 +86,13 @@ def _draw_panel(ax: "Axes", panel: Panel, looks: dict[str, tuple[str, str]], axi
         ax.plot(line.x, line.y, label=line.name, **style)
     if axis.log:
         ax.set_xscale("log")
+        ax.xaxis.set_major_formatter("{x:g}")
+        ax.xaxis.set_minor_formatter("")
     if axis.ticks:
         ax.set_xticks(range(len(axis.ticks)), list(axis.ticks))
     ax.set_title(panel.title, loc="left")
     ax.set_xlabel(axis.x)
-    ax.set_ylabel(axis.y)
+    ax.set_ylabel(textwrap.fill(axis.y, _LABEL))
 
 
 def _legend(figure: "Figure", axes: "Sequence[Axes]") -> None:
@@ -101,10 +106,16 @@ def _legend(figure: "Figure", axes: "Sequence[Axes]") -> None:
             list(handles.values()),
             list(handles),
             loc="outside lower center",
-            ncols=3,
+            ncols=_legend_columns(list(handles), figure.get_figwidth()),
             frameon=False,
             fontsize=8,
         )
+
+
+def _legend_columns(names: Sequence[str], width: float) -> int:
+    """Return how many columns of names fit into a figure that is so many inches wide."""
+    longest = max(map(len, names), default=1)
+    return int(np.clip(width / (0.075 * longest + 0.55), 1, 5))
 
 
 def thinned(length: int, lines: int, first: int = 0) -> np.ndarray:
@@ -131,7 +142,7 @@ def bars_figure(
                 ax.bar(place, values[i], width * 0.92, color=colour, label=name)
             ax.set_xticks(range(len(groups)), list(groups))
             ax.set_title(title, loc="left")
-            ax.set_ylabel(label)
+            ax.set_ylabel(textwrap.fill(label, _LABEL))
             _cut(ax, values)
         for ax in axes[len(titles) :]:
             ax.set_axis_off()

@@ -20,18 +20,18 @@ class Found:
         Where finished cells are.
     requests : iterable of Request
         The cells of the item.
+    errors : mapping
+        What went wrong with cells that failed, by what they are about.
     """
 
-    def __init__(self, store: Store, requests: Iterable[Request]) -> None:
-        self.store = store
+    def __init__(
+        self, store: Store, requests: Iterable[Request], errors: Mapping[str, str] | None = None
+    ) -> None:
+        self._errors = errors or {}
         self._requests: dict[Place, list[Request]] = {}
         for request in requests:
             self._requests.setdefault(request.place, []).append(request)
-        self._read = lru_cache(maxsize=64)(store.read)
-
-    def places(self) -> list[Place]:
-        """Return the places of the item that have cells."""
-        return list(self._requests)
+        self._read = lru_cache(maxsize=1024)(store.read)
 
     def results(self, place: Place) -> list[dict[str, Any]]:
         """Return the results of a place: one for each fold and each seed, fold by fold."""
@@ -43,7 +43,7 @@ class Found:
         folds: dict[int, list[np.ndarray]] = {}
         for request in self._requests.get(place, []):
             result = self._read(request.cell.digest)
-            if result is None:
+            if result is None or metric not in result["metrics"]:
                 return None
             values = unpack(result["values"])[result["metrics"].index(metric)]
             folds.setdefault(request.data.fold, []).append(values)
@@ -59,8 +59,10 @@ class Found:
         if column.split == "gap":
             train = self.mean(place, Column(column.metric, "train"))
             return train - self.mean(place, Column(column.metric))
-        means = [_mean_of_part(result, column) for result in self.results(place)]
-        return float(np.mean(means)) if means else float("nan")
+        results = self.results(place)
+        whole = len(results) == len(self._requests.get(place, []))
+        means = [_mean_of_part(result, column) for result in results]
+        return float(np.mean(means)) if means and whole else float("nan")
 
     def curve(self, place: Place, name: str) -> np.ndarray | None:
         """Return a curve by round, the mean over folds and seeds as far as all of them go; None if there is none.
@@ -68,10 +70,20 @@ class Found:
         `name` is one of ``Ranker(record=...)``'s curves, or ``"valid"`` or ``"train"`` for the metric that stops.
         """
         curves = [_curve_of(result, name) for result in self.results(place)]
-        if not curves or any(curve is None for curve in curves):
+        known = [curve for curve in curves if curve is not None]
+        if not known or len(known) < len(self._requests[place]):
             return None
-        length = min(len(curve) for curve in curves if curve is not None)
-        return np.mean([curve[:length] for curve in curves if curve is not None], axis=0)
+        length = min(map(len, known))
+        return np.mean([curve[:length] for curve in known], axis=0)
+
+    def digests(self) -> set[str]:
+        """Return the names of all cells of the item."""
+        return {r.cell.digest for requests in self._requests.values() for r in requests}
+
+    def failed(self) -> dict[str, str]:
+        """Return what went wrong with the cells that failed, by what they are about."""
+        every = [r.about for requests in self._requests.values() for r in requests]
+        return {about: self._errors[about] for about in every if about in self._errors}
 
     def versions(self) -> dict[str, str]:
         """Return the versions of the programs behind the cells."""

@@ -58,8 +58,7 @@ class Options:
 
     def said(self) -> list[str]:
         """Return what is smaller than in the paper, as phrases."""
-        counted = {"trees": "tree", "queries": "query", "seeds": "seed"}
-        counted |= {"folds": "fold", "trials": "trial"}
+        counted = {"trees": "tree", "queries": "query", "folds": "fold", "trials": "trial"}
         parts = []
         for name, word in counted.items():
             value = getattr(self, name)

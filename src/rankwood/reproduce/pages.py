@@ -109,6 +109,9 @@ def lead(work: Work) -> list[str]:
     smaller = work.options.said()
     if work.roles and smaller:
         said.append(f"This run was made smaller than the paper's: {', '.join(smaller)}.")
+    if work.roles and (work.options.seeds or 1) > 1:
+        many = f"{work.options.seeds} seeds"
+        said.append(f"Models were trained with {many}, and their values by query are averaged.")
     pending = [row.name for row in work.rows if row.pending]
     if pending:
         said.append(f"Rows that can't be run yet: {', '.join(pending)}.")
@@ -124,7 +127,8 @@ def _has_other_parameters(work: Work) -> bool:
 
 def notes(work: Work, found: Found) -> list[str]:
     """Return the notes of the item, of its rows and of the paper, and the versions."""
-    said = [*work.item.notes]
+    said = [f"Could not be computed: {about}: {why}" for about, why in found.failed().items()]
+    said += work.item.notes
     said += [f"{row.name}: {row.note}" for row in work.rows if row.note]
     said += work.paper.notes
     versions = ", ".join(f"{name} {version}" for name, version in found.versions().items())

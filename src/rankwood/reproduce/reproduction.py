@@ -122,10 +122,15 @@ def run(
     store = Store(folder / "cells")
     plans = [_plan(work) for work in works]
     every = [request for plan in plans for request in plan]
-    fresh = {request.cell.digest for request in unfinished(every, store)}
-    run_cells(every, store, checks.at_least(jobs, 1, "jobs"), verbose)
+    todo = unfinished(every, store)
+    failed = run_cells(todo, store, checks.at_least(jobs, 1, "jobs"), verbose)
+    if failed and len(failed) == len({request.cell.digest for request in every}):
+        raise checks.InputError(f"no cell could be computed: {failed[0].about}: {failed[0].error}")
+    fresh = {request.cell.digest for request in todo}
+    errors = {done.about: done.error for done in failed}
     results = [
-        _finish(work, plan, store, folder, fresh) for work, plan in zip(works, plans, strict=True)
+        _finish(work, Found(store, plan, errors), folder, fresh)
+        for work, plan in zip(works, plans, strict=True)
     ]
     alone = isinstance(item, str) and not item.endswith("/all")
     return results[0] if alone else results
@@ -220,14 +225,12 @@ def _plan(work: Work) -> list[Request]:
     return planned
 
 
-def _finish(
-    work: Work, plan: Sequence[Request], store: Store, folder: Path, fresh: set[str]
-) -> Result:
+def _finish(work: Work, found: Found, folder: Path, fresh: set[str]) -> Result:
     """Make and write the page of an item."""
-    found = Found(store, plan)
     content = kinds.find(work.item.kind).show(work, found)
     name = f"{work.paper.name}/{work.item.name}"
     page = make_page(work, found, content)
     files = write_page(name, page, folder)
-    digests = {request.cell.digest for request in plan}
-    return Result(name, page, len(digests & fresh), len(digests), files)
+    digests, failed = found.digests(), found.failed()
+    computed = len(digests & fresh) - len(failed)
+    return Result(name, page, computed, len(digests), files, failed)

@@ -1,7 +1,7 @@
 """The result of a reproduction, and the files it is written to."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rankwood._core.atomic import replacing
@@ -24,6 +24,8 @@ class Result:
         How many cells were computed in this run, and how many the item has.
     files : sequence of Path
         The files that were written.
+    failed : mapping
+        What went wrong with the cells that could not be computed, by what they are about.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Result:
     computed: int
     cells: int
     files: Sequence[Path]
+    failed: Mapping[str, str] = field(default_factory=dict)
 
     def to_markdown(self) -> str:
         """Return the page as Markdown.

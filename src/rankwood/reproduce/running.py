@@ -1,8 +1,10 @@
 """Running the cells that are not finished yet, in one process or several."""
 
 import errno
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from rankwood._core import checks
 from rankwood._core.progress import Advance, bar
@@ -12,24 +14,35 @@ from rankwood.reproduce.plan import Request
 from rankwood.reproduce.sources import read_split
 
 
-def run_cells(
-    requests: Iterable[Request], store: Store, jobs: int = 1, verbose: bool | None = None
-) -> int:
-    """Compute the cells that the store lacks, and return how many these were.
+class Done(NamedTuple):
+    """A cell that was run: what it is about, and what went wrong if it can't be computed."""
 
-    Every cell is kept as soon as it is done. The numbers are the same for any number of processes.
+    about: str
+    error: str = ""
+
+
+def run_cells(
+    todo: Sequence[Request], store: Store, jobs: int = 1, verbose: bool | None = None
+) -> list[Done]:
+    """Compute cells, and return those that failed.
+
+    Every cell is kept as soon as it is done, and one that fails stops no other. The numbers are the same for any
+    number of processes.
     """
-    todo = unfinished(requests, store)
     timed = [request for request in todo if "timing" in request.cell.spec]
     others = [request for request in todo if "timing" not in request.cell.spec]
     kept = "finished cells stay, and the same command goes on from there"
+    failed = []
     try:
         with bar(len(todo), "Cells", verbose) as advance:
-            if jobs == 1 or len(others) < 2:
-                _one_by_one(others, store, advance)
-            else:
-                _side_by_side(others, store, jobs, advance)
-            _one_by_one(timed, store, advance)  # nothing else may run while time is taken
+            for done in chain(
+                _side_by_side(others, store, jobs)
+                if jobs > 1 and len(others) > 1
+                else _one_by_one(others, store, advance),
+                _one_by_one(timed, store, advance),  # nothing else may run while time is taken
+            ):
+                advance(done.about)
+                failed += [done] if done.error else []
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"interrupted; {kept}.") from None
     except OSError as error:
@@ -38,7 +51,7 @@ def run_cells(
         raise checks.InputError(
             f"there is no space left for {store.folder}: {kept} once there is some."
         ) from None
-    return len(todo)
+    return failed
 
 
 def unfinished(requests: Iterable[Request], store: Store) -> list[Request]:
@@ -56,29 +69,31 @@ def unfinished(requests: Iterable[Request], store: Store) -> list[Request]:
     return sorted(todo, key=lambda request: (request.data.folder, request.data.fold))
 
 
-def _one_by_one(todo: Sequence[Request], store: Store, advance: Advance) -> None:
+def _one_by_one(todo: Sequence[Request], store: Store, advance: Advance) -> Iterator[Done]:
+    """Run cells in this process, with every core; the note is about the cell that is running."""
     for request in todo:
         advance(request.about, 0)
-        run_cell(request, store.folder, None)
-        advance(request.about)
+        yield run_cell(request, store.folder, None)
 
 
-def _side_by_side(todo: Sequence[Request], store: Store, jobs: int, advance: Advance) -> None:
+def _side_by_side(todo: Sequence[Request], store: Store, jobs: int) -> Iterator[Done]:
     """Run cells in several processes, a thread each; the note is about the cell that was finished last."""
     from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
     task = delayed(run_cell)
     pool = Parallel(n_jobs=min(jobs, len(todo)), return_as="generator_unordered", batch_size=1)
-    for about in pool(task(request, store.folder, 1) for request in todo):
-        advance(about)
+    yield from pool(task(request, store.folder, 1) for request in todo)
 
 
-def run_cell(request: Request, folder: Path, n_jobs: int | None) -> str:
-    """Compute a cell and keep it; return what it is about."""
+def run_cell(request: Request, folder: Path, n_jobs: int | None) -> Done:
+    """Compute a cell and keep it."""
     store = Store(folder)
     split = read_split(request.data)
     digest = request.cell.digest
     storage = folder.parent / "tuning" / f"{digest}.db"
-    result = compute(request.cell.spec, split, request.wants, n_jobs=n_jobs, storage=storage)
+    try:
+        result = compute(request.cell.spec, split, request.wants, n_jobs=n_jobs, storage=storage)
+    except checks.InputError as error:
+        return Done(request.about, str(error))
     store.write(request.cell, request.about, result)
-    return request.about
+    return Done(request.about)
