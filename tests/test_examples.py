@@ -30,6 +30,7 @@ SMALL = {
         "--leaves",
         "3",
     ],
+    "tuned.py": ["--trials", "2", "--trees", "3", "--folds", "1", "--cross", "2"],
     "incoherency.py": ["--trees", "3", "--objective", "lambdarank-ndcg@{k}", "--k", "3"],
 }
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rankwood.report.comparison import Comparison
     from rankwood.training.ranker import Ranker
     from rankwood.training.two_stage import TwoStage
+    from rankwood.tuning import Tuning, tune
 
 # These take a while to import (scikit-learn, SciPy), and most of the package does without them.
 _LATER = {
@@ -37,13 +38,15 @@ _LATER = {
     "TwoStage": "rankwood.training.two_stage",
     "compare": "rankwood.report",
     "diagnose": "rankwood.diagnostics",
+    "Tuning": "rankwood.tuning",
+    "tune": "rankwood.tuning",
     "load_demo": "rankwood.data.demo",  # which is a program too, so it must not be imported here
 }
 
 #: Sub-packages and modules that are reachable as attributes, loaded when they are first used.
 _MODULES = (
     *("data", "datasets", "diagnostics", "engines", "extend", "metrics", "objectives", "parts"),
-    *("report", "reproduce", "stats", "testing", "training"),
+    *("report", "reproduce", "spaces", "stats", "testing", "training", "tuning"),
 )
 
 __all__ = [
@@ -55,6 +58,7 @@ __all__ = [
     "Ranker",
     "RankingData",
     "Run",
+    "Tuning",
     "TwoStage",
     "__version__",
     "bivariate_gradients",
@@ -73,6 +77,7 @@ __all__ = [
     "save_letor",
     "save_qrels",
     "save_run",
+    "tune",
 ]
 
 

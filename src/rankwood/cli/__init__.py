@@ -25,6 +25,7 @@ from rankwood.cli import (
     report,
     reproduce,
     train,
+    tune,
 )
 
 _COMMANDS = {
@@ -32,6 +33,7 @@ _COMMANDS = {
     "predict": predict.add,
     "evaluate": evaluate.add,
     "compare": compare.add,
+    "tune": tune.add,
     "data": data.add,
     "reproduce": reproduce.add,
     "report": report.add,

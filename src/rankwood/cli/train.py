@@ -59,9 +59,9 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
     parser.add_argument("--valid", metavar="FILE", help="LETOR file for early stopping")
     _args.add_verbosity(parser)
     group = parser.add_argument_group("learning")
-    _add_learning(group)
+    add_learning(group)
     _add_stopping(group)
-    _add_other_parameters(group)
+    add_other_parameters(group)
     _add_recording(parser.add_argument_group("recording"))
     reading = _args.add_reading(parser, training=True)
     text = "number of features (default: the largest number in either file)"
@@ -69,7 +69,8 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
     return parser
 
 
-def _add_learning(group: Any) -> None:
+def add_learning(group: Any) -> None:
+    """Add the options for the objective, the engine and the trees."""
     group.add_argument(
         "--objective",
         default="lambdarank-ndcg@10",
@@ -96,6 +97,11 @@ def _add_stopping(group: Any) -> None:
         "metric to compute on the validation file after each round, see rankwood metrics; may be repeated, the "
         "first one decides when to stop (default: ndcg@10)",
     )
+    add_patience(group)
+
+
+def add_patience(group: Any) -> None:
+    """Add the option for early stopping."""
     group.add_argument(
         "--early-stopping-rounds",
         type=lambda text: None if text == "none" else _args.integer_at_least(1)(text),
@@ -105,7 +111,8 @@ def _add_stopping(group: Any) -> None:
     )
 
 
-def _add_other_parameters(group: Any) -> None:
+def add_other_parameters(group: Any) -> None:
+    """Add the options for the seed and for parameters without an option of their own."""
     _args.add_seed(group, "random seed")
     group.add_argument(
         "--param",
@@ -152,7 +159,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     parts = _checked_parts(args, metrics)
     _check_outputs(args)
     began_reading = perf_counter()
-    train, valid = _read(args)
+    train, valid = read_both(args)
     _check_labels(args.train, train, parts[:1])
     _check_labels(args.valid, valid, parts[1:])
     reading = perf_counter() - began_reading
@@ -233,7 +240,7 @@ def _ranker(args: argparse.Namespace, metrics: list[str]) -> Any:
     )
 
 
-def _read(args: argparse.Namespace) -> tuple[RankingData, RankingData | None]:
+def read_both(args: argparse.Namespace) -> tuple[RankingData, RankingData | None]:
     """Read both files with the number of features of the wider one."""
 
     def load(path: str, n_features: int | None) -> RankingData:

@@ -1,13 +1,15 @@
 """What the rest of the package knows of an engine: it grows trees for an objective, round by round."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any, NamedTuple, Protocol
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from rankwood._core import checks
+from rankwood._core.shared import Shared
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import _parameters
@@ -16,6 +18,7 @@ from rankwood.objectives.units import Unit, unit_of
 
 #: What an engine calls in each round: scores of the documents in, gradients and Hessians out.
 Gradients = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+T = TypeVar("T")
 
 
 class TrainingTask(NamedTuple):
@@ -29,6 +32,12 @@ class TrainingTask(NamedTuple):
     rounds: int
     #: Whether a `Recorder` needs the gradients of each round, even if the engine computes its own.
     recorded: bool = False
+    #: What earlier runs on the same data, seed and number of threads have left.
+    shared: Shared | None = None
+
+    def once(self, kind: str, key: Any, make: Callable[[], T]) -> T:
+        """Return what `make` returns, or what it returned in an earlier run for an equal key."""
+        return make() if self.shared is None else self.shared.once(kind, key, make)
 
 
 class Model(Protocol):
@@ -102,12 +111,20 @@ class Abilities(NamedTuple):
     units: tuple[Unit, ...] = ("documents",)
     #: False if the engine trains losses of its own only, and our gradients are for the record.
     takes_gradients: bool = True
+    #: Parameters with which runs that grow different trees can share binned data.
+    sharing: Mapping[str, Any] = MappingProxyType({})
 
 
 #: All engines, in the order in which errors suggest them.
 ENGINES = {
     "pairtree": Abilities("pairtree.engine", "", units=("pairs",)),
-    "lightgbm": Abilities("lightgbm.engine", "lightgbm", units=("documents", "pairs")),
+    "lightgbm": Abilities(
+        "lightgbm.engine",
+        "lightgbm",
+        units=("documents", "pairs"),
+        # Else LightGBM drops features that can't split leaves of the smallest size, which may be tuned.
+        sharing=MappingProxyType({"feature_pre_filter": False}),
+    ),
     "xgboost": Abilities("xgboost", "xgboost"),
     "catboost": Abilities("catboost.engine", "catboost", takes_gradients=False),
 }

@@ -1,5 +1,6 @@
 """What engines on pairs share: documents list by list, the scores of their pairs, and the columns of differences."""
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,12 @@ class Lists:
         self.layout = PairLayout(groups.ptr)
         self.scores = np.zeros(self.layout.n_pairs)
 
+    def fresh(self) -> "Lists":
+        """Return the same documents with all scores 0, for another training run."""
+        other = copy(self)
+        other.scores = np.zeros(self.layout.n_pairs)
+        return other
+
     def item_scores(self, n_jobs: int | None = None) -> np.ndarray:
         """Return the scores of documents, in the order of the rows of the data."""
         scores = np.empty(self.rows.size)
@@ -53,8 +60,11 @@ def lists_of(task: TrainingTask) -> tuple[Lists, Lists | None]:
     """Return the training lists, and the validation lists, none of which need have two documents."""
     if task.groups.sizes.max(initial=0) < 2:
         raise checks.InputError("no query has two documents: there are no pairs to learn from.")
-    valid = None if task.valid is None else Lists(task.valid, task.valid.groups)
-    return Lists(task.train, task.groups), valid
+    train = task.once("lists", "train", lambda: Lists(task.train, task.groups)).fresh()
+    if task.valid is None:
+        return train, None
+    data = task.valid
+    return train, task.once("valid lists", "valid", lambda: Lists(data, data.groups)).fresh()
 
 
 def columns_of(differences: Any, names: list[str] | None, n_features: int) -> list[int]:

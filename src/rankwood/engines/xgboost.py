@@ -95,10 +95,8 @@ class XGBoostEngine:
         columns = _parameters.whole(params.pop("categorical_feature", None), task.train)
         kinds = ["c" if i in columns else "q" for i in range(task.train.n_features)]
         with _plain_errors():
-            make = _maker(params, kinds if columns else None)
-            self._train = make(task.train.X)
-            self._valid = None if task.valid is None else make(task.valid.X, self._train)
-            matrices = [self._train] if self._valid is None else [self._train, self._valid]
+            matrices = _matrices(params, kinds if columns else None, task)
+            self._train, self._valid = matrices[0], matrices[1] if len(matrices) > 1 else None
             self._booster = xgb.Booster(params, matrices)
         self._rounds = 0
 
@@ -235,6 +233,18 @@ def _keys(config: Any) -> Iterator[str]:
     elif isinstance(config, dict):
         for name, value in config.items():
             yield from _keys(value) if isinstance(value, (dict, list)) else [name]
+
+
+def _matrices(params: dict[str, Any], kinds: list[str] | None, task: TrainingTask) -> list[Any]:
+    """Return the training data and, if there is any, the validation data as XGBoost's matrices."""
+
+    def both() -> list[Any]:
+        make = _maker(params, kinds)
+        train = make(task.train.X)
+        return [train] if task.valid is None else [train, make(task.valid.X, train)]
+
+    key = (params["tree_method"], params.get("max_bin"), params["nthread"], kinds)
+    return task.once("binned", key, both)
 
 
 def _maker(params: dict[str, Any], kinds: list[str] | None) -> Any:

@@ -82,9 +82,10 @@ class GradientComputer:
         self._ranks = getattr(steps, "rank", None)
         self._kernel = callable_kernel(kernel, compiled)
         plan = make_plan(base, lists, real, n_jobs)
-        # The ranking of the round before; slots count from 0 in each query.
-        order = np.arange(y.size) - np.repeat(groups.ptr[:-1], groups.sizes)
+        # The ranking of the round before.
+        order = np.empty(y.size, np.int64)
         self._task = KernelTask(lower(base, real), lower(steps, real), plan, order)
+        self.restart()
         self._cost = groups.sizes.astype(np.float64) ** 2
         self._weight: np.ndarray | None = None if weight is None else weight.astype(real)
         self._n_labels = _most_labels(base, lists)
@@ -100,6 +101,12 @@ class GradientComputer:
     def ranking(self) -> np.ndarray | None:
         """The slot of each rank of each query at the last scores, if all documents were ranked."""
         return self._task.last_ranking if self._ranks == RankAll() else None
+
+    def restart(self) -> None:
+        """Forget the ranking of the round before: another training run begins."""
+        sizes = self.groups.sizes  # slots count from 0 in each query
+        slots = np.arange(self.groups.rows.size) - np.repeat(self.groups.ptr[:-1], sizes)
+        self._task.last_ranking[:] = slots
 
     def start_from(self, other: "GradientComputer") -> None:
         """Take over the ranking that another computer made at the same scores: there is less left to sort."""

@@ -40,23 +40,33 @@ class EarlyStopping:
     """
 
     def __init__(
-        self, eval_metric: Any, patience: int | None, valid: RankingData | None, n_jobs: int | None
+        self,
+        eval_metric: Any,
+        patience: int | None,
+        valid: RankingData | None,
+        n_jobs: int | None,
+        evaluator: Evaluator | None = None,
     ) -> None:
-        metrics = named_metrics(eval_metric)
+        metrics = named_metrics(eval_metric) if evaluator is None else evaluator.metrics
         self.history: dict[str, list[float]] = {name: [] for name in metrics} if valid else {}
         self.patience = patience
         self.best_round: int | None = None
         self.note = ""
         self._first = next(iter(metrics))
         self._sign = 1 if higher_is_better(metrics[self._first]) else -1
-        self._evaluator: Evaluator | None = None
-        if valid is not None:
+        self._evaluator = evaluator
+        if valid is not None and evaluator is None:
             try:
                 self._evaluator = Evaluator(
                     metrics, valid.y, valid.groups, n_jobs=n_jobs, unlisted=valid.unlisted
                 )
             except checks.InputError as error:
                 raise checks.InputError(f"eval_metric on the validation data: {error}") from None
+
+    @property
+    def latest(self) -> float | None:
+        """The value of the first metric in the last round; None without validation data."""
+        return self.history[self._first][-1] if self._evaluator is not None else None
 
     def after_round(self, engine: base.Engine, rounds_done: int) -> bool:
         """Evaluate a round; return True if training should stop."""

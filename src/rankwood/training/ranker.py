@@ -6,12 +6,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rankwood._core import checks
-from rankwood.data.groups import group_rows
+from rankwood._core.shared import Shared
+from rankwood.data.groups import Groups, group_rows
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.gradients import GradientComputer
 from rankwood.training import model_file
+from rankwood.training.context import FitContext
 from rankwood.training.estimator import (
     QueryIds,
     RankingEstimator,
@@ -23,6 +25,8 @@ from rankwood.training.inputs import validation_data
 from rankwood.training.monitoring import EarlyStopping, Recorder
 from rankwood.training.parameters import check_shared, engine_params
 from rankwood.training.run import TrainingRun
+
+_ALONE = FitContext()
 
 
 class Ranker(RankingEstimator):
@@ -174,26 +178,26 @@ class Ranker(RankingEstimator):
         self.engine_params = {**self.engine_params, **others}
         return self
 
-    def _fit(self, train: RankingData, valid: Any) -> None:
+    def _fit(self, train: RankingData, valid: Any, context: FitContext = _ALONE) -> None:
         """Train a model; set nothing before a round is done."""
         valid = None if valid is None else validation_data(valid, train)
         rounds = check_shared(self)
         objective = to_objective(self.objective)
         base.check(self.engine, objective, train.unlisted is not None)
-        groups = train.groups.shuffled(self.random_state) if self.shuffle else train.groups
-        computer = GradientComputer(
-            objective,
-            train.y,
-            groups,
-            train.weight,
-            real=np.float32,
-            n_jobs=self.n_jobs,
-            seed=self.random_state,
-            unlisted=train.unlisted,
+        shared = context.shared or Shared()
+        shared.begin((self.shuffle, self.random_state, self.n_jobs))
+        groups = shared.once("groups", None, lambda: self._groups(train))
+        computer = shared.once(
+            "computer", objective, lambda: self._computer(objective, train, groups)
         )
+        computer.restart()
         recorder = Recorder(self.record, computer, train.y, groups)
-        stopping = EarlyStopping(self.eval_metric, self.early_stopping_rounds, valid, self.n_jobs)
-        task = base.TrainingTask(train, groups, valid, objective, rounds, bool(recorder.curves))
+        stopping = EarlyStopping(
+            self.eval_metric, self.early_stopping_rounds, valid, self.n_jobs, context.evaluator
+        )
+        task = base.TrainingTask(
+            train, groups, valid, objective, rounds, bool(recorder.curves), shared
+        )
         engine = base.start(self.engine, engine_params(self), task)
         if valid is not None and stopping.patience is not None and not engine.keeps_rounds:
             raise checks.InputError(
@@ -201,7 +205,7 @@ class Ranker(RankingEstimator):
                 "kept; set early_stopping_rounds=None."
             )
         takes_gradients = base.abilities_of(self.engine).takes_gradients
-        run = TrainingRun(engine, computer, stopping, recorder, takes_gradients)
+        run = TrainingRun(engine, computer, stopping, recorder, takes_gradients, context.watch)
         try:
             run.train(rounds, self.verbose)
         finally:
@@ -213,6 +217,23 @@ class Ranker(RankingEstimator):
                 self.record_ = recorder.first_rounds(run.rounds_done)
                 self.objective_ = objective
                 self._set_features(train.n_features, train.feature_names)
+
+    def _groups(self, train: RankingData) -> Groups:
+        """Return the queries, with documents in the order in which ties are ranked."""
+        return train.groups.shuffled(self.random_state) if self.shuffle else train.groups
+
+    def _computer(self, objective: Any, train: RankingData, groups: Groups) -> GradientComputer:
+        """Return what computes the gradients."""
+        return GradientComputer(
+            objective,
+            train.y,
+            groups,
+            train.weight,
+            real=np.float32,
+            n_jobs=self.n_jobs,
+            seed=self.random_state,
+            unlisted=train.unlisted,
+        )
 
     def predict(self, X: Any, *, qid: QueryIds = None, group: Sizes = None) -> np.ndarray:
         """Score documents: the higher, the better.

@@ -8,6 +8,7 @@ import numpy as np
 from rankwood._core.progress import bar
 from rankwood.engines import base
 from rankwood.objectives.gradients import GradientComputer
+from rankwood.training.context import Watch
 from rankwood.training.monitoring import EarlyStopping, Recorder
 
 
@@ -27,6 +28,8 @@ class TrainingRun:
         Records the curves that the user chose.
     takes_gradients : bool
         Whether the engine takes our gradients; if it has its own, ours are for the record only.
+    watch : callable or None
+        Told of each round's first metric; may end training.
     rounds_done : int
         Trees grown so far.
     seconds : dict
@@ -38,6 +41,7 @@ class TrainingRun:
     stopping: EarlyStopping
     recorder: Recorder
     takes_gradients: bool
+    watch: Watch | None = None
     rounds_done: int = field(default=0, init=False)
     seconds: dict[str, float] = field(init=False)
 
@@ -70,6 +74,9 @@ class TrainingRun:
         spent["trees"] = grown - start - spent["gradients"] - spent["diagnostics"]
         self.rounds_done += 1
         stop = self.stopping.after_round(self.engine, self.rounds_done)
+        value = self.stopping.latest
+        if self.watch is not None and value is not None and not stop:
+            stop = self.watch(self.rounds_done, value)
         spent["evaluation"] = perf_counter() - grown
         self.recorder.seconds(spent)
         for step in self.seconds:

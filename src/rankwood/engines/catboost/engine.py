@@ -47,11 +47,16 @@ class CatBoostEngine:
         self._columns = _parameters.categorical(params.pop("categorical_feature", None), task.train)
         self._recorded = task.recorded
         self._symmetric = params.get("grow_policy", "SymmetricTree") == "SymmetricTree"
-        with _plain_errors():
-            self._train = self._pool(task.train, task.groups, loss.labels(task.train.y))
-            valid = task.valid
+        labels, valid = loss.labels(task.train.y), task.valid
+
+        def pools() -> tuple[Any, Any]:
+            train = self._pool(task.train, task.groups, labels)
             # Only our metrics read validation labels: CatBoost gets some that are cheap and not all equal.
-            self._valid = valid and self._pool(valid, valid.groups, np.eye(1, len(valid))[0])
+            return train, valid and self._pool(valid, valid.groups, np.eye(1, len(valid))[0])
+
+        with _plain_errors():
+            key = (self._columns, labels.tobytes())
+            self._train, self._valid = task.once("binned", key, pools)
         self._latest = [_LatestScores(task.groups.rows)]
         if valid is not None:
             self._latest.append(_LatestScores(valid.groups.rows))

@@ -7,12 +7,11 @@ import numpy as np
 
 from rankwood._core import threads
 from rankwood.data.groups import Groups
-from rankwood.data.ranking_data import RankingData
 from rankwood.engines import _errors, _parameters
 from rankwood.engines.base import Engine, Gradients, Model, TextModel, TrainingTask
 from rankwood.engines.lightgbm import langevin
 from rankwood.engines.lightgbm.langevin import Langevin, ShrinkingScores
-from rankwood.engines.lightgbm.parameters import parse
+from rankwood.engines.lightgbm.parameters import binning_params, parse
 from rankwood.objectives.units import unit_of
 
 with _parameters.passive_threads():
@@ -36,27 +35,18 @@ class LightGBMEngine:
 
     keeps_rounds: bool
 
-    def __init__(
-        self, params: dict[str, Any], train: RankingData, valid: RankingData | None
-    ) -> None:
-        names = train.feature_names
-        # LightGBM refuses some characters in names; the header of the model file keeps the real names.
-        plain = names is not None and all(re.fullmatch(r"[\w.+/-]+", name) for name in names)
+    def __init__(self, params: dict[str, Any], task: TrainingTask, differences: Any = None) -> None:
         params = dict(params)
-        columns = _parameters.whole(params.pop("categorical_feature", None), train)
+        columns = _parameters.whole(params.pop("categorical_feature", None), task.train)
         self.keeps_rounds = params.get("boosting") != "dart"
+        binning = binning_params(params)
         with _plain_errors():
-            data = lgb.Dataset(
-                train.X,
-                train.y,
-                feature_name=names if plain else "auto",
-                categorical_feature=columns or "auto",
-                params=dict(params),
+            data, valid = task.once(
+                "binned", (binning, columns, differences), lambda: _datasets(binning, columns, task)
             )
             self._booster = lgb.Booster(dict(params), data)
             if valid is not None:
-                other = data.create_valid(valid.X, valid.y, params=dict(params))
-                self._booster.add_valid(other, "valid")
+                self._booster.add_valid(valid, "valid")
 
     def update(self, gradients: Gradients) -> bool:
         """Grow a tree; return False if no leaf can be split any more."""
@@ -79,6 +69,25 @@ class LightGBMEngine:
     def model(self, rounds: int) -> "LightGBMModel":
         """Return the ensemble of the first `rounds` trees."""
         return LightGBMModel(self._booster.model_to_string(num_iteration=rounds))
+
+
+def _datasets(params: dict[str, Any], columns: list[int], task: TrainingTask) -> tuple[Any, Any]:
+    """Return the training data and the validation data, if there is any, binned."""
+    train, valid = task.train, task.valid
+    names = train.feature_names
+    # LightGBM refuses some characters in names; the header of the model file keeps the real names.
+    plain = names is not None and all(re.fullmatch(r"[\w.+/-]+", name) for name in names)
+    data = lgb.Dataset(
+        train.X,
+        train.y,
+        feature_name=names if plain else "auto",
+        categorical_feature=columns or "auto",
+        params=dict(params),
+    )
+    data.construct()
+    if valid is None:
+        return data, None
+    return data, data.create_valid(valid.X, valid.y, params=dict(params)).construct()
 
 
 class LangevinEngine:
@@ -149,7 +158,7 @@ def start(params: dict[str, Any], task: TrainingTask) -> Engine:
         from rankwood.engines.lightgbm.stored_pairs import PairsEngine  # it imports this module
 
         return PairsEngine(parsed.booster, parsed.differences, task)  # type: ignore[return-value]
-    engine = LightGBMEngine(parsed.booster, task.train, task.valid)
+    engine = LightGBMEngine(parsed.booster, task)
     if parsed.langevin is None:
         return engine
     return LangevinEngine(parsed.langevin, engine, task.valid is not None)

@@ -43,6 +43,15 @@ _OURS = {
     "seed": "random_state",
     "num_threads": "n_jobs",
 }
+#: Parameters that binned data depends on, or that LightGBM needs while it bins.
+_BINNING = frozenset(
+    (
+        *("bin_construct_sample_cnt", "data_random_seed", "device_type", "enable_bundle"),
+        *("feature_pre_filter", "forcedbins_filename", "is_enable_sparse", "linear_tree"),
+        *("max_bin", "max_bin_by_feature", "min_data_in_bin", "num_threads", "pre_partition"),
+        *("seed", "use_missing", "verbosity", "zero_as_missing"),
+    )
+)
 # LightGBM accepts these, and would do something else than rank.
 _FOREIGN = ("num_class", "task", "data", "valid", "input_model", "output_model", "machines")
 
@@ -109,6 +118,14 @@ def translate(params: dict[str, Any]) -> dict[str, Any]:
     if not out.get("force_row_wise"):
         out.setdefault("force_col_wise", True)
     return {**out, "objective": "none", "metric": "None", "verbosity": -1}
+
+
+def binning_params(params: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters that binned data depends on: runs that differ in others can share the data."""
+    binning = {name: value for name, value in params.items() if name in _BINNING}
+    if params.get("feature_pre_filter", True) and "min_data_in_leaf" in params:
+        binning["min_data_in_leaf"] = params["min_data_in_leaf"]  # no smaller leaf is possible then
+    return binning
 
 
 def _check_langevin(sglb: Langevin, params: dict[str, Any]) -> None:

@@ -91,7 +91,8 @@ class PairsEngine:
         self._train, self._valid = lists_of(task)
         # A `RankingData` can't hold rows that are made on access.
         train, valid = self._pair_data(self._train), self._pair_data(self._valid)
-        self._engine = LightGBMEngine(params, train, valid)  # type: ignore[arg-type]
+        pairs = task._replace(train=train, valid=valid)  # type: ignore[arg-type]
+        self._engine = LightGBMEngine(params, pairs, self._columns)
         self.keeps_rounds = self._engine.keeps_rounds
 
     def _pair_data(self, lists: Lists | None) -> _PairData | None:

@@ -55,7 +55,12 @@ class PairTreeEngine:
         size = pair_memory.size_of(task, len(columns))
         pair_memory.check_pairtree(size, self._params.max_leaves(size.pairs))
         self._train, self._valid = lists_of(task)
-        binned = BinnedData(self._train.X, self._train.layout, columns, max_bin, self._n_jobs)
+        train = self._train
+        binned = task.once(
+            "binned",
+            (columns, max_bin),
+            lambda: BinnedData(train.X, train.layout, columns, max_bin, self._n_jobs),
+        )
         self._grower = Grower(binned, self._params, self._n_jobs)
         self._forest = Forest(task.train.n_features)
 

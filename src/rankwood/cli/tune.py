@@ -1,0 +1,240 @@
+"""``rankwood tune``."""
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from rankwood import evaluate, metric, objective
+from rankwood._core.atomic import replacing
+from rankwood._core.checks import InputError, nearest
+from rankwood._core.text import plural
+from rankwood.cli import _args, _files, _show, train
+from rankwood.cli._train_summary import next_commands
+from rankwood.data.ranking_data import RankingData
+from rankwood.engines import base
+from rankwood.training import model_file
+
+_EXAMPLE = """
+rankwood tune train.txt --valid vali.txt --model best.json --trials 40 --storage study.db
+rankwood tune train.txt --valid vali.txt --test test.txt --model best.json --output tuning.html
+rankwood tune train.txt --folds 5 --model best.json --tuner cfo --space lambdagap-2025 --objective lambdagap-x@5
+"""
+# The library's own lists take a second to import, for which --help need not wait.
+_TUNERS = ("tpe", "random", "random+gp", "cfo")
+_PRUNERS = ("median", "hyperband", "none")
+_ROWS = 10  # trials that are shown on a terminal; the output file and --json have all
+
+
+def add(commands: _args.Commands) -> argparse.ArgumentParser:
+    """Add the command and its arguments."""
+    about = "Search for the parameters with the best validation metric."
+    parser = _args.command(commands, "tune", about, _EXAMPLE, run, show)
+    _args.add_file(parser, "train", "LETOR file to train on, plain or gzipped")
+    parser.add_argument("--valid", metavar="FILE", help="LETOR file to compare trials on")
+    text = "cross-validate by query with N folds, in place of --valid"
+    _args.add_number(parser, "--folds", text, low=2)
+    text = "LETOR file to evaluate the best model on, once, at the end"
+    parser.add_argument("--test", metavar="FILE", help=text)
+    parser.add_argument("--model", metavar="FILE", help="file to write the best model to")
+    text = "page of the study to write: HTML, or Markdown if it ends in .md"
+    parser.add_argument("--output", metavar="FILE", help=text)
+    _args.add_verbosity(parser)
+    _add_search(parser.add_argument_group("search"))
+    group = parser.add_argument_group("learning, as far as it isn't tuned")
+    train.add_learning(group)
+    train.add_patience(group)
+    train.add_other_parameters(group)
+    _args.add_metric_rules(parser.add_argument_group("rules of metrics"))
+    reading = _args.add_reading(parser, training=True)
+    text = "number of features (default: the largest number in the files)"
+    _args.add_number(reading, "--features", text)
+    return parser
+
+
+def _add_search(group: Any) -> None:
+    group.add_argument(
+        "--space",
+        default="default",
+        metavar="NAME",
+        help="what to tune: default, lambdagap-2025, which-tricks-2023, bivariate-2024, or a file with "
+        "Space({...}) (default: default)",
+    )
+    text = "optimiser (default: tpe)"
+    group.add_argument("--tuner", choices=_TUNERS, default="tpe", help=text)
+    text = "number of trials, those in the storage included (default: 40)"
+    _args.add_number(group, "--trials", text, default=40)
+    text = "begin no trial after trials have taken so long"
+    group.add_argument("--seconds", type=float, metavar="S", help=text)
+    text = "metric to tune; if repeated, the first one decides (default: ndcg@10)"
+    _args.add_names(group, "--metric", text)
+    text = "file that keeps finished trials; if it exists, its study goes on"
+    group.add_argument("--storage", metavar="FILE", help=text)
+    group.add_argument(
+        "--pruner",
+        choices=_PRUNERS,
+        default="median",
+        help="how hopeless trials are ended early (default: median)",
+    )
+
+
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    """Tune, write the best model and the page, and return a summary."""
+    metrics = args.metric or ["ndcg@10"]
+    _check_names(args, metrics)
+    _check_outputs(args)
+    data, valid = train.read_both(args)
+    from rankwood.tuning import TuningInterrupt, tune  # slow to import: --help need not wait for it
+
+    try:
+        tuning = tune(
+            _ranker(args, metrics),
+            data,
+            valid,
+            space=_space(args.space),
+            tuner=args.tuner,
+            trials=args.trials,
+            seconds=args.seconds,
+            seed=args.seed,
+            storage=args.storage,
+            metric=metrics,
+            convention=args.convention,
+            ties=args.ties,
+            empty=args.empty,
+            folds=args.folds,
+            pruner=None if args.pruner == "none" else args.pruner,
+            verbose=_args.verbosity(args),
+        )
+    except TuningInterrupt as stop:
+        raise KeyboardInterrupt(_rescue(stop, args)) from None
+    _write(tuning, args)
+    return _summary(tuning, args, data, valid, metrics)
+
+
+def _check_names(args: argparse.Namespace, metrics: list[str]) -> None:
+    """Raise if a name is wrong, before anything is read."""
+    base.check(args.engine, objective(args.objective))
+    for name in metrics:
+        metric(name)
+    if (args.valid is None) == (args.folds is None):
+        raise InputError("give either --valid FILE or --folds N, by which trials are compared.")
+
+
+def _check_outputs(args: argparse.Namespace) -> None:
+    """Raise if a file can't be written, before anything is read."""
+    inputs = [path for path in (args.train, args.valid, args.test) if path is not None]
+    outputs = [path for path in (args.model, args.output, args.storage) if path is not None]
+    for path in outputs:
+        _files.check_output(path, inputs)
+    if len({os.path.abspath(path) for path in outputs}) < len(outputs):
+        raise InputError("--model, --output and --storage must be different files.")
+
+
+def _space(text: str) -> Any:
+    """Return the name of a space, or the space in a file."""
+    from rankwood import spaces
+
+    known = ["default", *spaces.names()]
+    if text in known:
+        return text
+    if not Path(text).is_file():
+        raise InputError(f"there is no space and no file {text!r}{nearest(text, known)}")
+    return spaces.read(text)
+
+
+def _ranker(args: argparse.Namespace, metrics: list[str]) -> Any:
+    from rankwood.training.ranker import Ranker
+
+    return Ranker(
+        args.objective,
+        args.engine,
+        **{name: getattr(args, name) for name in train.TUNING},
+        eval_metric=metrics,
+        early_stopping_rounds=args.early_stopping_rounds,
+        random_state=args.seed,
+        n_jobs=args.threads,
+        **dict(args.param),
+    )
+
+
+def _write(tuning: Any, args: argparse.Namespace) -> None:
+    """Write the best model and the page, if they have a file."""
+    if args.model is not None:
+        model_file.write(tuning.best, args.model, letor=_files.reading_options(args))
+    if args.output is not None:
+        markdown = args.output.lower().endswith(".md")
+        text = tuning.to_markdown() if markdown else tuning.to_html()
+        with replacing(args.output) as out:
+            out.write(text.encode())
+
+
+def _rescue(stop: Any, args: argparse.Namespace) -> str:
+    """Write the best model of an interrupted study if there is one, and return a message about it."""
+    if args.model is None or stop.tuning.fitted is None:
+        return str(stop)
+    model_file.write(stop.tuning.fitted, args.model, letor=_files.reading_options(args))
+    return f"{str(stop).rstrip('.')}; its model is saved in {args.model}."
+
+
+def _summary(
+    tuning: Any,
+    args: argparse.Namespace,
+    data: RankingData,
+    valid: RankingData | None,
+    metrics: list[str],
+) -> dict[str, Any]:
+    """Return all numbers."""
+    from rankwood.report.columns import records
+    from rankwood.tuning import page
+
+    states = ("complete", "pruned", "failed")
+    test = None if args.test is None else _test(tuning.best, args, metrics)
+    return {
+        "metric": tuning.metric,
+        "best_value": tuning.best_value,
+        "best_trial": tuning.best_trial,
+        "best_params": tuning.best_params,
+        "trees": tuning.best.best_iteration_,
+        "ties": tuning.ties,
+        "counts": {state: tuning.count(state) for state in states},
+        "space": repr(tuning.space),
+        "tuner": args.tuner,
+        "train": _files.sizes(args.train, data),
+        "valid": None if valid is None else _files.sizes(args.valid, valid),
+        "folds": args.folds,
+        "test": test,
+        "trials": records(tuning.trials),
+        "model": args.model,
+        "output": args.output,
+        "storage": args.storage,
+        "next": [] if args.model is None else next_commands(args.model, metrics),
+        **({} if args.json else {"tables": page.tables(tuning, _ROWS)}),
+    }
+
+
+def _test(ranker: Any, args: argparse.Namespace, metrics: list[str]) -> dict[str, Any]:
+    """Return the metrics of the best model on the test file, which nothing before has read."""
+    data = _files.read_data(args.test, args, ranker.n_features_in_, ranker)
+    rules = {"ties": args.ties, "empty": args.empty, "convention": args.convention}
+    found = evaluate(metrics, data, ranker.predict(data), n_jobs=args.threads, **rules)
+    return {**_files.sizes(args.test, data), "metrics": found.mean()}
+
+
+def show(result: dict[str, Any], out: Console) -> None:
+    """Write the best parameters, the best trials, and the metrics on the test file."""
+    for table in result["tables"]:
+        _show.show_table(out, table, ("seconds",))
+        out.print()
+    rows = [("Tuner", result["tuner"])]
+    if result["test"]:
+        found = result["test"]
+        means = ", ".join(f"{name} {mean:.4f}" for name, mean in found["metrics"].items())
+        rows.append(("Test", f"{found['file']}, {plural(found['queries'], 'query')}: {means}"))
+    for name in ("model", "output", "storage"):
+        if result[name]:
+            rows.append((name.capitalize(), result[name]))
+    out.print(_show.fact_table(rows))
+    if result["next"]:
+        _show.next_lines(out, result["next"])

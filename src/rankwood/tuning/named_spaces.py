@@ -1,0 +1,272 @@
+"""Search spaces by name: the defaults of each engine, and those of papers."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rankwood._core import checks
+from rankwood.engines import base
+from rankwood.objectives.families.registry import objective as to_objective
+from rankwood.tuning.parameters import cutoff_of, parameters_of
+from rankwood.tuning.space import Choice, Dimension, Float, Integer, Space
+
+_RATE = Float(0.01, 0.3, log=True)
+_DEFAULTS: dict[str, dict[str, Dimension]] = {
+    "lightgbm": {
+        "learning_rate": _RATE,
+        "num_leaves": Integer(7, 255, log=True),
+        "min_child_samples": Integer(5, 500, log=True),
+        "min_child_weight": Float(1e-3, 10.0, log=True),
+        "reg_lambda": Float(1e-3, 100.0, log=True),
+        "colsample_bytree": Float(0.3, 1.0),
+        "extra_trees": Choice(False, True),
+    },
+    "xgboost": {
+        "learning_rate": _RATE,
+        "num_leaves": Integer(7, 255, log=True),
+        "min_child_weight": Float(1e-3, 100.0, log=True),
+        "reg_lambda": Float(1e-3, 100.0, log=True),
+        "subsample": Float(0.5, 1.0),
+        "colsample_bytree": Float(0.3, 1.0),
+    },
+    "catboost": {
+        "learning_rate": _RATE,
+        "max_depth": Integer(4, 10),
+        "reg_lambda": Float(1e-3, 100.0, log=True),
+        "subsample": Float(0.5, 1.0),
+    },
+    "pairtree": {
+        "learning_rate": Float(0.001, 0.1, log=True),
+        "num_leaves": Integer(15, 511, log=True),
+        "min_child_samples": Integer(20, 5000, log=True),
+        "reg_lambda": Float(1e-3, 100.0, log=True),
+        "colsample_bytree": Float(0.3, 1.0),
+    },
+}
+
+
+def default(engine: str = "lightgbm", objective: Any = None) -> Space:
+    """Return the space that `rankwood.tune` searches if none is given.
+
+    Parameters
+    ----------
+    engine : {"lightgbm", "xgboost", "catboost", "pairtree"}
+        The engine.
+    objective : str or part, optional
+        The objective: parameters that the engine can't combine with it are left out, and those of pairs have the
+        learning rates of pairs.
+
+    Returns
+    -------
+    Space
+
+    Raises
+    ------
+    InputError
+        If there is no such engine or objective.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> rw.spaces.default("catboost")
+    Space({
+        'learning_rate': Float(0.01, 0.3, log=True),
+        'max_depth': Integer(4, 10),
+        'reg_lambda': Float(0.001, 100.0, log=True),
+        'subsample': Float(0.5, 1.0),
+    })
+    """
+    base.abilities_of(engine)
+    dimensions = dict(_DEFAULTS[engine])
+    name = str(objective or "")
+    if engine == "catboost" and name.startswith("lambdarank"):
+        del dimensions["reg_lambda"]  # its LambdaMart subtracts what it should add
+    if engine == "lightgbm" and name.startswith("bi-"):
+        return Space(_DEFAULTS["pairtree"])
+    return Space(dimensions)
+
+
+def names() -> list[str]:
+    """Return the names of the spaces of papers.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> rw.spaces.names()
+    ['lambdagap-2025', 'which-tricks-2023', 'bivariate-2024']
+    """
+    return list(_PAPERS)
+
+
+def named(
+    name: str,
+    *,
+    objective: Any = "lambdarank-ndcg@10",
+    engine: str = "lightgbm",
+    k: int | None = None,
+) -> Space:
+    """Return the space of a paper.
+
+    Parameters
+    ----------
+    name : str
+        ``"lambdagap-2025"``: Table 7 of the paper on LambdaGap. ``"which-tricks-2023"``: Appendix A of the paper on
+        tricks. ``"bivariate-2024"``: that paper names the parameters it tunes, and not their ranges; these contain all
+        values of its Table 8.
+    objective : str
+        The objective: some parameters are its own, or depend on its cutoff.
+    engine : str
+        The engine; only ``"which-tricks-2023"`` has spaces for several.
+    k : int, optional
+        The cutoff of the metric; by default that of the objective.
+
+    Returns
+    -------
+    Space
+
+    Raises
+    ------
+    InputError
+        If there is no such space, or none for the engine or the objective.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> rw.spaces.named("lambdagap-2025", objective="lambdagap-x+@5")
+    Space({
+        'num_leaves': Integer(15, 254, log=True),
+        'min_child_samples': Integer(2, 128, log=True),
+        'learning_rate': Float(0.0009765625, 1.0, log=True),
+        'min_child_weight': Float(0.0, 0.1),
+        'objective.k': Choice(5, 8),
+        'objective.mu': Float(0.1, 10.0),
+    })
+    """
+    if name not in _PAPERS:
+        raise checks.InputError(f"unknown space {name!r}{checks.nearest(str(name), _PAPERS)}")
+    to_objective(objective)
+    base.abilities_of(engine)
+    k = cutoff_of(objective) if k is None else checks.at_least(k, 1, "k")
+    return Space(_PAPERS[name](objective, engine, k))
+
+
+def _lambdagap(objective: Any, engine: str, k: int | None) -> dict[str, Dimension]:
+    """Table 7: whole numbers exclude the upper bound there.
+
+    The text has [0, 1] for the smallest weight of a leaf; chosen values reach 0.1 and never exceed it, so that 0.1 is
+    the bound.
+    """
+    _only(engine, ("lightgbm",), "lambdagap-2025")
+    known = parameters_of(objective)
+    space: dict[str, Dimension] = {
+        "num_leaves": Integer(15, 254, log=True),
+        "min_child_samples": Integer(2, 128, log=True),
+        "learning_rate": Float(1 / 1024, 1.0, log=True),
+        "min_child_weight": Float(0.0, 0.1),
+    }
+    # The paper's truncation level is the k of P@k, of ARP and of LambdaGap.
+    level = "truncation" if "truncation" in known else "k"
+    if level in known:
+        if k is None:
+            raise checks.InputError(
+                "the space 'lambdagap-2025' needs a cutoff: give k=, or an objective with one, as in 'lambdagap-x@5'."
+            )
+        whole = (1000,) if "ndcg" in str(objective) and level == "truncation" else ()
+        space[f"objective.{level}"] = Choice(k, k + 3, *whole)
+    if "mu" in known:
+        space["objective.mu"] = Float(0.1, 10.0)
+    return space
+
+
+def _which_tricks(objective: Any, engine: str, k: int | None) -> dict[str, Dimension]:
+    """Appendix A: a space for LightGBM, and three for losses of CatBoost."""
+    _only(engine, ("lightgbm", "catboost"), "which-tricks-2023")
+    space: dict[str, Dimension] = {"learning_rate": Float(1e-3, 1.0, log=True)}
+    if engine == "lightgbm":
+        return space | {
+            "reg_lambda": Float(0.1, 100.0, log=True),
+            "max_depth": Integer(6, 16),
+            "num_leaves": Integer(16, 256, log=True),
+            "min_child_samples": Integer(1, 1000, log=True),
+        }
+    if "stochasticrank" not in str(objective):
+        # CatBoost's LambdaMart subtracts this parameter where it should add it, and our engine refuses it.
+        reg: dict[str, Dimension] = {"reg_lambda": Float(1e-3, 100.0, log=True)}
+        return (
+            space | ({} if "lambdarank" in str(objective) else reg) | {"max_depth": Integer(6, 8)}
+        )
+    return space | {
+        "reg_lambda": Choice(0.0),
+        "max_depth": Integer(6, 10),
+        "langevin": Choice(True),
+        "model_shrink_rate": Float(1e-5, 1e-2, log=True),
+        "diffusion_temperature": Float(1e8, 1e11, log=True),
+        "objective.mu": Float(1e-2, 10.0, log=True),
+    }
+
+
+def _bivariate(objective: Any, engine: str, k: int | None) -> dict[str, Dimension]:
+    """Section 5.4 names the parameters; the ranges contain the values of Table 8."""
+    _only(engine, ("lightgbm", "pairtree"), "bivariate-2024")
+    return {
+        "learning_rate": Float(0.001, 0.2, log=True),
+        "min_child_samples": Integer(20, 10_000, log=True),
+        "num_leaves": Integer(31, 2000, log=True),
+        "min_child_weight": Float(0.0, 250.0),
+    }
+
+
+def _only(engine: str, able: tuple[str, ...], space: str) -> None:
+    """Raise if a paper has no space for an engine."""
+    if engine not in able:
+        raise checks.InputError(
+            f"the space {space!r} is of {' and '.join(able)}, not of {engine}; take rankwood.spaces.default."
+        )
+
+
+_PAPERS: dict[str, Callable[[Any, str, int | None], dict[str, Dimension]]] = {
+    "lambdagap-2025": _lambdagap,
+    "which-tricks-2023": _which_tricks,
+    "bivariate-2024": _bivariate,
+}
+
+
+def resolve(space: Any, ranker: Any) -> Space:
+    """Return the space that `tune` was given: a value, a dictionary, a name, or None for the default."""
+    if isinstance(space, Space):
+        return space
+    if isinstance(space, dict):
+        return Space(space)
+    if space is None or space == "default":
+        return default(ranker.engine, ranker.objective)
+    if isinstance(space, str):
+        return named(space, objective=ranker.objective, engine=ranker.engine)
+    raise checks.InputError(f"space must be a Space, a dict or a name, got {space!r}.")
+
+
+def read(path: str | Path) -> Space:
+    """Return the space in a file, written as it is printed.
+
+    Parameters
+    ----------
+    path : path
+        A text file with ``Space({...})``.
+
+    Returns
+    -------
+    Space
+
+    Raises
+    ------
+    InputError
+        If the file has no such text.
+    """
+    try:
+        return Space.parse(Path(path).read_text(encoding="utf-8"))
+    except (checks.InputError, UnicodeDecodeError) as error:
+        reason = str(error) if isinstance(error, checks.InputError) else "it is a binary file."
+        raise checks.InputError(f"{path}: {reason}") from None

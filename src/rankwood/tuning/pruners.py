@@ -1,0 +1,39 @@
+"""Ending hopeless trials early, by Optuna's pruners."""
+
+from typing import Any, NamedTuple
+
+from rankwood._core import checks
+
+PRUNERS = ("median", "hyperband")
+_REPORTS = 50  # of a trial that grows all of its trees
+_STARTUP = 5  # trials that finish before others are compared with them
+
+
+class Steps(NamedTuple):
+    """When a trial is compared with others: each `every` steps, after `warmup` steps; it has at most `last`."""
+
+    every: int
+    warmup: int
+    last: int
+
+
+def steps(rounds: int, folds: int | None) -> Steps:
+    """Return the steps of a trial: its rounds, or its folds if there are any."""
+    if folds is not None:
+        return Steps(1, 0, folds)
+    every = max(1, rounds // _REPORTS)
+    return Steps(every, max(5, rounds // 20), rounds)
+
+
+def make(pruner: Any, when: Steps) -> Any:
+    """Return a pruner of Optuna's by its name; raise if there is none."""
+    from optuna import pruners
+
+    if pruner is None:
+        return pruners.NopPruner()
+    if isinstance(pruner, pruners.BasePruner):
+        return pruner
+    checks.one_of(pruner, PRUNERS, "pruner")
+    if pruner == "median":
+        return pruners.MedianPruner(_STARTUP, when.warmup)
+    return pruners.HyperbandPruner(max(1, when.warmup), when.last, reduction_factor=3)

@@ -1,0 +1,280 @@
+"""The result of a study."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rankwood._core import checks
+from rankwood._core.text import plural
+from rankwood.tuning.space import Choice, Float, Integer, Space
+from rankwood.tuning.trials import Fitted, Task
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_STATES = {"COMPLETE": "complete", "PRUNED": "pruned", "FAIL": "failed"}
+
+
+class Outcome(NamedTuple):
+    """How a trial ended."""
+
+    state: str
+    fitted: Fitted | None = None
+    message: str = ""
+
+    @property
+    def optuna_state(self) -> Any:
+        """The state in Optuna's words."""
+        from optuna.trial import TrialState
+
+        return next(TrialState[word] for word, ours in _STATES.items() if ours == self.state)
+
+
+class TrialRecord(NamedTuple):
+    """A finished trial."""
+
+    number: int
+    #: complete, pruned or failed
+    state: str
+    #: The metric; that of the last report if the trial was pruned, NaN if it failed.
+    value: float
+    seconds: float
+    #: Trees of the model; those that were grown if the trial was pruned or failed.
+    rounds: int
+    params: dict[str, Any]
+    message: str
+
+
+def record_of(trial: Any, space: Space) -> TrialRecord:
+    """Return a trial of Optuna's as we have it."""
+    known = {**space.fixed, **trial.params}
+    return TrialRecord(
+        trial.number,
+        _STATES[trial.state.name],
+        np.nan if trial.value is None else trial.value,
+        trial.user_attrs["seconds"],
+        trial.user_attrs["rounds"],
+        {name: known[name] for name in space},
+        trial.user_attrs.get("message", ""),
+    )
+
+
+class TuningInterrupt(KeyboardInterrupt):
+    """A study was interrupted.
+
+    Attributes
+    ----------
+    tuning : Tuning
+        The trials that were finished; its `best` is trained when it is first read, unless there is none.
+    """
+
+    def __init__(self, message: str, tuning: "Tuning") -> None:
+        super().__init__(message)
+        self.tuning = tuning
+
+
+class Tuning:
+    """The trials of a study, and the best of them; `rankwood.tune` returns it.
+
+    Attributes
+    ----------
+    best : Ranker
+        The fitted ranker with the best parameters.
+    best_params : dict
+        Its values of the tuned parameters.
+    best_value, best_trial : float, int
+        Its metric on the validation data, and the number of its trial. The metric chose this trial among all, so that
+        new data will hardly have as good a value.
+    ties : list of int
+        The numbers of all complete trials with the best value; the first of them is the best trial.
+    metric : str
+        The name of the metric.
+    space : Space
+        What was tuned.
+    trials : structured array
+        One row a trial: `number`, `state` (complete, pruned or failed), `value`, `seconds`, `rounds`, one column a
+        parameter, and `message`, which says why a trial failed. `pandas.DataFrame(tuning.trials)` takes it as it is.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        space: Space,
+        records: list[TrialRecord],
+        study: Any,
+        fitted: Any = None,
+    ) -> None:
+        self.space = space
+        self.records = list(records)
+        self._task = task
+        self._study = study
+        #: The best ranker if it is fitted already, else None.
+        self.fitted = fitted
+
+    @property
+    def metric(self) -> str:
+        """The name of the metric."""
+        return self._task.measure.name
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether larger values of the metric are better."""
+        return self._task.measure.higher_is_better
+
+    @property
+    def ranker(self) -> Any:
+        """The ranker whose other parameters all trials have; it isn't fitted."""
+        return self._task.ranker
+
+    @property
+    def folds(self) -> int | None:
+        """The number of folds; None if there was fixed validation data."""
+        return self._task.folds
+
+    @property
+    def best(self) -> Any:
+        """The fitted ranker with the best parameters."""
+        if self.fitted is None:
+            record = self._best_record()
+            self.fitted = self._task.refit(record.params, record.rounds)
+        return self.fitted
+
+    def _best_record(self) -> TrialRecord:
+        """Return the first of the best complete trials."""
+        complete = [record for record in self.records if record.state == "complete"]
+        if not complete:
+            raise checks.InputError("no trial is complete, so there is no best one.")
+        return max(complete, key=lambda record: self._task.measure.sign * record.value)
+
+    @property
+    def best_params(self) -> dict[str, Any]:
+        """The tuned parameters of the best trial."""
+        return dict(self._best_record().params)
+
+    @property
+    def best_value(self) -> float:
+        """The metric of the best trial on the validation data."""
+        return self._best_record().value
+
+    @property
+    def best_trial(self) -> int:
+        """The number of the best trial."""
+        return self._best_record().number
+
+    @property
+    def ties(self) -> list[int]:
+        """The numbers of all complete trials with the best value."""
+        best = self.best_value
+        return [one.number for one in self.records if one.state == "complete" and one.value == best]
+
+    @property
+    def trials(self) -> np.ndarray:
+        """The table of trials."""
+        kinds = [("number", np.int64), ("state", "U8"), ("value", np.float64)]
+        kinds += [("seconds", np.float64), ("rounds", np.int64)]
+        kinds += [(name, _kind(self.space[name])) for name in self.space]
+        rows = [
+            (*record[:5], *(record.params[name] for name in self.space), record.message)
+            for record in self.records
+        ]
+        return np.array(rows, dtype=[*kinds, ("message", object)])
+
+    def count(self, state: str) -> int:
+        """Return the number of trials in a state.
+
+        Parameters
+        ----------
+        state : {"complete", "pruned", "failed"}
+            The state.
+
+        Returns
+        -------
+        int
+        """
+        return sum(record.state == state for record in self.records)
+
+    def importance(self) -> dict[str, float]:
+        """Return how much of the variance of the metric each parameter explains, by Optuna's fANOVA.
+
+        Returns
+        -------
+        dict
+            Shares of 1 by name, largest first; empty if there are too few different trials to tell.
+        """
+        from rankwood.tuning.importance import importance
+
+        return importance(self._study, list(self.space.free))
+
+    def plot_history(self) -> "Figure":
+        """Draw the value of each trial, and the best so far.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from rankwood.tuning import pictures
+
+        return pictures.history(self)
+
+    def plot_importance(self) -> "Figure":
+        """Draw the importance of each parameter.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from rankwood.tuning import pictures
+
+        return pictures.importance(self)
+
+    def plot_slices(self) -> "Figure":
+        """Draw the value of each trial against each parameter.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from rankwood.tuning import pictures
+
+        return pictures.slices(self)
+
+    def to_markdown(self) -> str:
+        """Return the best parameters and the table of trials as GitHub Markdown.
+
+        Returns
+        -------
+        str
+        """
+        from rankwood.report import render
+        from rankwood.tuning import page
+
+        return render.markdown(page.tables(self))
+
+    def to_html(self) -> str:
+        """Return a page with the best parameters, the pictures and the table of trials; it needs no other file.
+
+        Returns
+        -------
+        str
+        """
+        from rankwood.tuning import page
+
+        return page.html_page(self)
+
+    def __repr__(self) -> str:
+        done = plural(len(self.records), "trial")
+        if not self.count("complete"):
+            return f"Tuning({done}, none of them complete)"
+        best = ", ".join(f"{name}={value!r}" for name, value in self.best_params.items())
+        return f"Tuning({self.metric}={self.best_value:.5f} by trial {self.best_trial} of {done}: {best})"
+
+
+def _kind(dimension: Any) -> Any:
+    """Return the type of a column of the table."""
+    if isinstance(dimension, (Integer, Float)):
+        return np.int64 if isinstance(dimension, Integer) else np.float64
+    assert isinstance(dimension, Choice)
+    kinds = {type(value) for value in dimension.values}
+    plain = {frozenset({bool}): np.bool_, frozenset({int}): np.int64}
+    plain |= {frozenset({float}): np.float64, frozenset({int, float}): np.float64}
+    return plain.get(frozenset(kinds), object)

@@ -1,0 +1,173 @@
+"""The record of a study: an Optuna study in memory, and the same finished trials in an SQLite file.
+
+The file gets each trial when it is finished, in one transaction: a killed process leaves no half of a trial. It is an
+ordinary study of Optuna's, which its dashboard can open.
+"""
+
+import json
+import os
+import secrets
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from rankwood._core import checks
+from rankwood._core.parts import is_part
+
+_NAME = "rankwood"
+_KEY = "rankwood"  # of the attribute that describes the study
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep Optuna and its libraries from writing messages and warnings, and leave the user's settings as they were."""
+    import optuna
+
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        optuna.logging.set_verbosity(before)
+
+
+class Store:
+    """Where finished trials are kept; without a path, in memory only.
+
+    Parameters
+    ----------
+    path : path or None
+        An SQLite file, made if it doesn't exist.
+    about : dict
+        What the study is of: texts by name. A file of another study is refused.
+    direction : {"maximize", "minimize"}
+        Whether larger values are better.
+    settings : dict
+        What else to remember from the first process on, for the attribute `settings`.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None,
+        about: dict[str, str],
+        direction: str,
+        settings: dict[str, Any],
+    ) -> None:
+        import optuna
+
+        self.path = None if path is None else os.fspath(path)
+        self.settings = settings
+        self._file: Any = None
+        with quiet():
+            self.study = optuna.create_study(study_name=_NAME, direction=direction)
+            if self.path is None:
+                return
+            if not os.path.exists(self.path):
+                _create(self.path, about, settings, direction)
+            self._file = _open(self.path)
+            known = self._file.user_attrs.get(_KEY, {})
+            _check_same(self.path, known.get("about"), about)
+            self.settings = known["settings"]
+            for trial in self._file.trials:
+                if trial.state.is_finished():
+                    self.study.add_trial(trial)
+
+    @property
+    def finished(self) -> list[Any]:
+        """The finished trials, as Optuna has them."""
+        return list(self.study.get_trials(deepcopy=False))
+
+    def keep(self) -> None:
+        """Write the last trial of the study in memory to the file."""
+        if self._file is None:
+            return
+        trial = self.study.get_trials(deepcopy=False)[-1]
+        with quiet(), _plain_errors(self.path or "", "written"):
+            if len(self._file.get_trials(deepcopy=False)) != trial.number:
+                raise checks.InputError(
+                    f"{self.path} is being written by another process: give each study a file of its own."
+                )
+            self._file.add_trial(trial)
+
+
+def _create(path: str, about: dict[str, str], settings: dict[str, Any], direction: str) -> None:
+    """Write the file of an empty study; it appears under its name once it is whole."""
+    import optuna
+
+    folder = Path(path).parent
+    if not folder.is_dir():
+        raise checks.InputError(f"{path} can't be written: there is no directory {folder}.")
+    temporary = f"{path}.{secrets.token_hex(6)}.tmp"
+    try:
+        with _plain_errors(path, "written"):
+            storage = _storage(temporary)
+            study = optuna.create_study(storage=storage, study_name=_NAME, direction=direction)
+            study.set_user_attr(_KEY, {"about": about, "settings": settings})
+            storage.remove_session()
+            storage.engine.dispose()
+            os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _open(path: str) -> Any:
+    """Return the study in a file, or raise if there is none."""
+    import optuna
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        return optuna.load_study(storage=_storage(path), study_name=_NAME)
+    except (KeyError, RuntimeError, SQLAlchemyError, optuna.exceptions.StorageInternalError):
+        raise checks.InputError(
+            f"{path} is not the file of a study of rankwood's; give another name as storage."
+        ) from None
+
+
+@contextmanager
+def _plain_errors(path: str, verb: str) -> Iterator[None]:
+    """Say in one sentence that a file can't be read or written, and why."""
+    from optuna.exceptions import StorageInternalError
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        yield
+    except (SQLAlchemyError, StorageInternalError) as error:
+        cause = error.__cause__ if isinstance(error, StorageInternalError) else error
+        reason = str(getattr(cause, "orig", None) or cause or error).splitlines()[0].rstrip(".")
+        raise checks.InputError(
+            f"{path} can't be {verb} ({reason}); the trials that are in it stay there."
+        ) from None
+
+
+def _storage(path: str) -> Any:
+    """Return Optuna's access to an SQLite file."""
+    from optuna.storages import RDBStorage
+
+    return RDBStorage(f"sqlite:///{os.path.abspath(path)}")
+
+
+def _check_same(path: str, known: dict[str, str] | None, about: dict[str, str]) -> None:
+    """Raise if a file has a study of something else."""
+    if known is None:
+        raise checks.InputError(
+            f"{path} has a study that rankwood didn't begin; give another name as storage."
+        )
+    different = [name for name in about if known.get(name) != about[name]]
+    if different:
+        raise checks.InputError(
+            f"{path} has a study with another {', '.join(different)}; give another name as storage, or what that "
+            "study was begun with."
+        )
+
+
+def as_text(value: Any) -> str:
+    """Return a description as text that is the same in each process: parts print themselves, other objects don't."""
+    return json.dumps(
+        value, sort_keys=True, default=lambda x: repr(x) if is_part(x) else type(x).__name__
+    )

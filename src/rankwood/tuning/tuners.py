@@ -1,0 +1,194 @@
+"""The optimisers, each behind the same two calls: ask for a trial, tell what came of it.
+
+Every trial is a trial of an Optuna study in memory, whoever proposed its parameters. What an optimiser proposes depends
+on the seed, the number of the trial and the finished trials only, so that a study can be resumed.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from rankwood._core import checks
+from rankwood.tuning.space import Choice, Dimension, Float, Integer
+
+TUNERS = ("tpe", "random", "random+gp", "cfo")
+_RANDOM_SHARE = 0.2  # of the trials of random+gp: 20 random ones of 100 [which-tricks-2023]
+_MOST_SILENT = 200  # proposals that CFO may skip in a row, as it has tried them already
+
+
+class Search(NamedTuple):
+    """What is searched: dimensions with several values, where to start, and the seed."""
+
+    dimensions: dict[str, Dimension]
+    start: dict[str, Any]
+    seed: int
+    #: Number of random trials before another optimiser takes over.
+    random_trials: int
+
+
+class Tuner(Protocol):
+    """An optimiser."""
+
+    def ask(self, study: Any, number: int) -> Any:
+        """Return the next trial of the study, with parameters; None if there is nothing left to try."""
+
+    def tell(self, number: int, loss: float | None) -> None:
+        """Take in the loss of a trial; None if it failed."""
+
+    def replay(self, number: int, loss: float | None) -> None:
+        """Take in a trial that was finished by an earlier process."""
+
+
+class OptunaTuner:
+    """A sampler of Optuna's, made anew for each trial with a seed of its own."""
+
+    def __init__(self, search: Search, sampler: Callable[[int, int], Any]) -> None:
+        self._search = search
+        self._sampler = sampler
+        self._distributions = distributions(search.dimensions)
+
+    def ask(self, study: Any, number: int) -> Any:
+        """Return the next trial; the first has the parameters to start from."""
+        if number == 0:
+            study.enqueue_trial(self._search.start)
+        study.sampler = self._sampler(number, trial_seed(self._search.seed, number))
+        return study.ask(self._distributions)
+
+    def tell(self, number: int, loss: float | None) -> None:
+        """Do nothing: samplers read the study."""
+
+    def replay(self, number: int, loss: float | None) -> None:
+        """Do nothing: samplers read the study."""
+
+
+class CFOTuner:
+    """FLAML's CFO, a local search that starts from given parameters; `FLOW2` is its step."""
+
+    def __init__(self, search: Search) -> None:
+        CFO, domain = _flaml()
+        self._search = search
+        self._distributions = distributions(search.dimensions)
+        self._search_cfo = CFO(
+            metric="loss",
+            mode="min",
+            space={name: domain(one) for name, one in search.dimensions.items()},
+            points_to_evaluate=[dict(search.start)],
+            seed=trial_seed(search.seed, 0) % 2**31,
+        )
+        self._asked: dict[int, dict[str, Any]] = {}
+        self._worst = 0.0
+
+    def ask(self, study: Any, number: int) -> Any:
+        """Return the next trial; the first has the parameters to start from."""
+        config = self._propose(number)
+        if config is None:
+            return None
+        params = {name: one.nearest(_plain(config[name])) for name, one in self._dimensions}
+        study.enqueue_trial(self._search.start if number == 0 else params)
+        return study.ask(self._distributions)
+
+    def replay(self, number: int, loss: float | None) -> None:
+        """Repeat a finished trial of an earlier process: ask for it and tell its loss."""
+        self._propose(number)
+        self.tell(number, loss)
+
+    @property
+    def _dimensions(self) -> Any:
+        return self._search.dimensions.items()
+
+    def _propose(self, number: int) -> dict[str, Any] | None:
+        """Return what CFO proposes, which returns None for points that it knows and when a search converges."""
+        for _ in range(_MOST_SILENT):
+            config = self._search_cfo.suggest(str(number))
+            if config is not None:
+                self._asked[number] = config
+                return dict(config)
+        return None
+
+    def tell(self, number: int, loss: float | None) -> None:
+        """Take in a loss; a failed trial counts as the worst so far. All cost the same, so that clocks don't matter."""
+        if number not in self._asked:
+            return
+        if loss is not None:
+            self._worst = max(self._worst, loss) if len(self._asked) > 1 else loss
+        found = self._worst if loss is None else loss
+        result = {"loss": found, "time_total_s": 1.0, "config": self._asked[number]}
+        self._search_cfo.on_trial_complete(str(number), result)
+
+
+def make_tuner(name: str, search: Search) -> Tuner:
+    """Return an optimiser by name."""
+    if name == "cfo":
+        return CFOTuner(search)
+    from optuna import samplers
+
+    def random_then_gp(number: int, seed: int) -> Any:
+        if number < search.random_trials:
+            return samplers.RandomSampler(seed=seed)
+        return samplers.GPSampler(seed=seed, n_startup_trials=0, deterministic_objective=True)
+
+    makers: dict[str, Callable[[int, int], Any]] = {
+        "tpe": lambda number, seed: samplers.TPESampler(seed=seed),
+        "random": lambda number, seed: samplers.RandomSampler(seed=seed),
+        "random+gp": random_then_gp,
+    }
+    return OptunaTuner(search, makers[name])
+
+
+def check_installed(name: str) -> None:
+    """Raise unless the packages of an optimiser are installed, and Optuna, which keeps the record."""
+    checks.one_of(name, TUNERS, "tuner")
+    needed = [("optuna", "tune")] + [("flaml", "tune")] * (name == "cfo")
+    needed += [("torch", "gp")] * (name == "random+gp")
+    for package, extra in needed:
+        try:
+            __import__(package)
+        except ModuleNotFoundError as error:
+            if error.name != package:
+                raise
+            raise checks.InputError(
+                f"tuner={name!r} needs the package {package}: pip install 'rankwood[{extra}]'."
+            ) from None
+
+
+def settings(trials: int) -> dict[str, int]:
+    """Return what a study keeps to when it is resumed with more trials: the number of random ones."""
+    return {"random_trials": max(1, round(_RANDOM_SHARE * trials))}
+
+
+def trial_seed(seed: int, number: int) -> int:
+    """Return the seed of a trial's sampler."""
+    return int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
+
+
+def distributions(dimensions: dict[str, Dimension]) -> dict[str, Any]:
+    """Return dimensions as Optuna has them."""
+    from optuna import distributions as known
+
+    kinds: dict[type, Callable[[Any], Any]] = {
+        Integer: lambda one: known.IntDistribution(one.low, one.high, log=one.log),
+        Float: lambda one: known.FloatDistribution(one.low, one.high, log=one.log),
+        Choice: lambda one: known.CategoricalDistribution(one.values),
+    }
+    return {name: kinds[type(one)](one) for name, one in dimensions.items()}
+
+
+def _flaml() -> tuple[Any, Callable[[Dimension], Any]]:
+    """Return FLAML's class, and a function from a dimension to what FLAML has for it."""
+    from flaml import CFO, tune
+
+    kinds: dict[tuple[type, bool], Callable[[Any], Any]] = {
+        # FLAML excludes the upper bound of whole numbers.
+        (Integer, False): lambda one: tune.randint(one.low, one.high + 1),
+        (Integer, True): lambda one: tune.lograndint(one.low, one.high + 1),
+        (Float, False): lambda one: tune.uniform(one.low, one.high),
+        (Float, True): lambda one: tune.loguniform(one.low, one.high),
+        (Choice, False): lambda one: tune.choice(list(one.values)),
+    }
+    return CFO, lambda one: kinds[type(one), getattr(one, "log", False)](one)
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of NumPy as Python's."""
+    return value.item() if isinstance(value, np.generic) else value
