@@ -219,11 +219,6 @@ def main(argv=None):
     """Train what is missing, then print the tables."""
     args = arguments(argv)
     studies = [Study(folder, args) for folder in args.data]
-    for folder, study in zip(args.data, studies, strict=True):
-        if study.folds is None:
-            print(
-                f"Skipped: {folder} has no S1.txt to S5.txt, all.txt, or train.txt, vali.txt and test.txt."
-            )
     studies = [study for study in studies if study.folds is not None]
     if not studies:
         return 0

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from folds import fold, load
+from folds import splits
 from runs import finished, in_turn, keep, new_ranker, pooled, publish
 
 import rankwood as rw
@@ -65,9 +65,9 @@ def names(args, top):
     return [name.format(k=args.k, top=top) for name in chosen]
 
 
-def train(name, number, parts, args, setting):
+def train(name, number, folds, args, setting):
     """Train one objective on one fold; return the run as it is stored."""
-    data, valid, test = fold(parts, number)
+    data, valid, test = folds[number - 1]
     # The first call compiles: times are to be those of training.
     rw.Ranker(name, n_estimators=1, verbose=False).fit(valid)
     model = new_ranker(name, args, args.trees, args.stop).fit(data, valid=valid)
@@ -103,9 +103,10 @@ def summary(runs, objectives):
 def main(argv=None):
     """Train what is missing, then compare."""
     args = arguments(argv)
-    parts = load(args.data, args.threads, needed=True)
-    if parts is None:
+    folds = splits(args.data, args.threads)
+    if folds is None:
         return 0
+    parts = [test for _, _, test in folds]  # each query is tested on once
     setting = {key: getattr(args, key) for key in ("trees", "leaves", "rate", "stop", "patience")}
     setting |= {"data": Path(args.data).resolve().name, "rankwood": rw.__version__}
     setting |= {"rows": sum(map(len, parts)), "metrics": METRICS}
@@ -114,7 +115,7 @@ def main(argv=None):
     wanted = [(name, number) for name in objectives for number in range(1, 6)]
     missing = [run for run in wanted if run not in runs]
     for (name, number), report in in_turn(missing, wanted, args.results):
-        run = runs[name, number] = train(name, number, parts, args, setting)
+        run = runs[name, number] = train(name, number, folds, args, setting)
         keep(args.results, run)
         mean = np.mean(run["values"]["ndcg@10"])
         report(f"{name}, fold {number}: {run['trees']} trees, ndcg@10 {mean:.4f}")

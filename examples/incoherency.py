@@ -10,7 +10,7 @@ more than one that does, and the share of all pairs that the objective used.
 import argparse
 import sys
 
-from folds import fold, load
+from folds import splits
 
 import rankwood as rw
 
@@ -44,10 +44,10 @@ def rounds(trees):
 def main(argv=None):
     """Train with a record, and show it."""
     args = arguments(argv)
-    parts = load(args.data, args.threads, needed=True)
-    if parts is None:
+    found = splits(args.data, args.threads, folds=[1])
+    if found is None:
         return 0
-    train, _, _ = fold(parts, 1)
+    ((train, _, _),) = found
     records = {}
     for name in args.objective or OBJECTIVES:
         objective = name.format(k=args.k, more=args.k + 3)

@@ -2,9 +2,9 @@
 
 python examples/tuned.py --data path/to/mq2008 --data path/to/ohsumed --trials 40
 
-On each fold of each set, one ranker has its default parameters and another those that `rw.tune` found. Both are
-stopped by the same validation data, and both are evaluated once on the test data. The table has a row a set: means over
-all test queries, the difference with its interval, and a test, corrected by Holm's method for the number of sets.
+On each fold of each set, one ranker has its default parameters and another those that `rw.tune` found. The same
+validation data stops both, and both are evaluated once on the test data. The table has a row for each set: means over
+all test queries, the difference with its interval, and a test with Holm's correction for the number of sets.
 """
 
 import argparse
@@ -32,15 +32,13 @@ def arguments(argv):
     about.add_argument("--engine", default="lightgbm", help="engine of both (default: lightgbm)")
     about.add_argument("--metric", default="ndcg@10", help="metric (default: ndcg@10)")
     about.add_argument("--tuner", default="tpe", help="optimiser (default: tpe)")
-    how = (
-        "tune by so many folds of training and validation data together, not by the validation data"
-    )
+    how = "tune by N folds of training and validation data together, not by the validation data"
     about.add_argument("--cross", type=int, metavar="N", help=how)
-    about.add_argument("--trials", type=int, default=40, help="trials a fold (default: 40)")
+    about.add_argument("--trials", type=int, default=40, help="trials per fold (default: 40)")
     about.add_argument("--folds", type=int, default=5, help="folds of each set (default: all)")
     about.add_argument("--trees", type=int, default=300, help="largest number (default: 300)")
     about.add_argument("--threads", type=int, default=2, help="threads (default: 2)")
-    about.add_argument("--storage", help="folder for the studies, which makes them go on")
+    about.add_argument("--storage", help="folder for the studies, so that they can be resumed")
     about.add_argument("--output", help="Markdown file to write")
     return about.parse_args(argv)
 
@@ -76,7 +74,6 @@ def one_set(args, folder):
     """Return the comparison over all folds of a set, and the share of trials that were stopped early."""
     made = splits(folder, args.threads)
     if made is None:
-        print(f"Skipped: {folder} has no data.")
         return None
     name = Path(folder).resolve().name
     found, stopped = [], []
@@ -107,7 +104,7 @@ def table(args, results):
         lines.append(f"| {' | '.join(cells)} |")
     what = f"{args.metric} of {args.objective} on {args.engine}"
     by = "the validation data" if args.cross is None else f"{args.cross} folds"
-    how = f"{args.trials} trials a fold by {args.tuner} on {by}, up to {args.trees} trees"
+    how = f"{args.trials} trials per fold by {args.tuner} on {by}, up to {args.trees} trees"
     return "\n".join([*lines, "", f"{what}; {how}; the default space of the engine.", ""])
 
 

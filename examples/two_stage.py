@@ -171,9 +171,6 @@ def main(argv=None):
     args = arguments(argv)
     study = Study(args.data, args)
     if study.folds is None:
-        print(
-            f"Skipped: {args.data} has no S1.txt to S5.txt, all.txt, or train.txt, vali.txt and test.txt."
-        )
         return 0
     missing = [key for key in study.wanted() if key not in study.runs]
     turns = sorted({(number, seed) for _, number, seed in missing})

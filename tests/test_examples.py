@@ -116,12 +116,15 @@ def test_folds_follow_the_rule(folder, monkeypatch):
     monkeypatch.syspath_prepend(str(EXAMPLES))
     import folds
 
-    parts = folds.load(folder)
-    train, valid, test = folds.fold(parts, 4)
+    made = folds.splits(folder)
+    train, valid, test = made[3]
     assert sorted(np.unique(train.qid // 100)) == [1, 4, 5]
     assert set(valid.qid // 100) == {2}
     assert set(test.qid // 100) == {3}
-    assert len(train) == len(parts[3]) + len(parts[4]) + len(parts[0])
+    sizes = {set(part.qid // 100).pop(): len(part) for _, _, part in made}
+    assert len(train) == sizes[4] + sizes[5] + sizes[1]
+    ((first, _, _),) = folds.splits(folder, folds=[1])
+    assert sorted(np.unique(first.qid // 100)) == [1, 2, 3]
 
 
 def test_ablations_run_and_go_on_where_they_stopped(tmp_path, rng):
