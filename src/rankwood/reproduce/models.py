@@ -1,6 +1,5 @@
 """Computing a cell: training a model, and measuring it."""
 
-import importlib.metadata
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from rankwood._core.versions import version_of
 from rankwood._version import __version__
 from rankwood.metrics.evaluate import evaluate
 from rankwood.objectives.families.registry import objective as to_objective
@@ -246,10 +246,5 @@ def _timed(spec: Mapping[str, Any], split: Any, n_jobs: int | None) -> dict[str,
 
 def versions(engine: str) -> dict[str, str]:
     """Return the versions of the programs behind a model."""
-    found = {"rankwood": __version__}
-    for name in ["numpy", *([engine] if engine != "pairtree" else [])]:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            found[name] = "unknown"
-    return found
+    packages = ["numpy", *([engine] if engine != "pairtree" else [])]
+    return {"rankwood": __version__} | {name: version_of(name) or "unknown" for name in packages}

@@ -2,23 +2,18 @@
 
 import platform
 from collections.abc import Sequence
-from importlib import metadata
 from typing import Any, NamedTuple
 
+from rankwood._core.versions import version_of
 from rankwood._version import __version__
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.trec import Qrels
+from rankwood.engines.base import ENGINES
 from rankwood.report.page.outcome import Outcome
 from rankwood.report.page.scored import ScoredModel
 from rankwood.report.page.training import Stage
 
 _PROGRAMS = ("numpy", "numba", "scipy", "scikit-learn")
-#: Packages that an engine may come in.
-_ENGINES = {
-    "lightgbm": ("lightgbm",),
-    "xgboost": ("xgboost", "xgboost-cpu"),
-    "catboost": ("catboost",),
-}
 
 
 class Parameter(NamedTuple):
@@ -109,11 +104,11 @@ def _rules(outcome: Outcome, test: Any) -> list[tuple[str, str]]:
 def _versions(stages: Sequence[Stage]) -> list[tuple[str, str]]:
     """Return the versions of the programs that made the page, and of the engines of its models."""
     used = {getattr(ranker, "engine", None) for stage in stages for ranker in stage.rankers}
-    packages = [*_PROGRAMS, *(p for name in _ENGINES if name in used for p in _ENGINES[name])]
-    found = [("rankwood", __version__), ("Python", platform.python_version())]
-    for package in packages:
-        try:
-            found.append((package, metadata.version(package)))
-        except metadata.PackageNotFoundError:
-            continue
-    return [*found, ("system", platform.platform())]
+    packages = [*_PROGRAMS, *(one.package for name, one in ENGINES.items() if name in used)]
+    versions = [(package, version_of(package)) for package in packages if package]
+    return [
+        ("rankwood", __version__),
+        ("Python", platform.python_version()),
+        *((package, version) for package, version in versions if version is not None),
+        ("system", platform.platform()),
+    ]
