@@ -57,6 +57,11 @@ def matrix(
     return a, None
 
 
+def dense(X: Any) -> np.ndarray:
+    """Return a matrix as a dense array: entries that a sparse one doesn't store are 0."""
+    return np.asarray(X.toarray() if sparse.issparse(X) else X)
+
+
 def _from_columns(frame: Any, names: list[str]) -> np.ndarray:
     """Copy a table's columns into one matrix, column by column, so that no second copy is held."""
     if not names:

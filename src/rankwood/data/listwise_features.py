@@ -9,6 +9,7 @@ from scipy import sparse
 from rankwood._core import checks, threads
 from rankwood._core.compile import jit, without_fastmath
 from rankwood._core.sorting import shell_sort
+from rankwood.data.frames import dense
 from rankwood.data.ranking_data import RankingData
 
 #: Blocks of the expanded matrix, each with a column for every base feature; the first keeps the names.
@@ -62,7 +63,7 @@ def listwise_features(data: RankingData, score: Any = None) -> RankingData:
     names, groups = _names(data), data.groups
     width = len(names)
     X = np.empty((len(data), len(BLOCKS) * width), data.X.dtype)
-    X[:, :width] = data.X.toarray() if sparse.issparse(data.X) else data.X
+    X[:, :width] = dense(data.X)
     threads.run_ranges(lambda a, b: expand(groups.ptr, groups.rows, X, width, a, b), groups.sizes)
     return _replaced(data, X, [name + end for end in BLOCKS for name in names])
 

@@ -14,10 +14,10 @@ from rankwood._core.atomic import replacing
 from rankwood._core.checks import InputError, nearest, one_of
 from rankwood.data.comments import Comments
 from rankwood.data.file_errors import unwritable
+from rankwood.data.frames import dense
 from rankwood.data.letor import save_letor
 from rankwood.data.letor.write import chunks
 from rankwood.data.ranking_data import RankingData
-from rankwood.datasets.facts import dense
 from rankwood.datasets.files import Reading, read_files, sizes_file
 
 FORMATS = ("letor", "lightgbm", "csv", "parquet", "npz")

@@ -3,8 +3,8 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
+from rankwood.data.frames import dense
 from rankwood.data.ranking_data import RankingData
 from rankwood.datasets.hashing import column_hashes, row_blocks
 
@@ -107,11 +107,6 @@ class FeatureFacts(NamedTuple):
         ]
         rows = zip(self.names, *columns.values(), strict=True)
         return [dict(zip(("name", *columns), row, strict=True)) for row in rows]
-
-
-def dense(X: Any) -> np.ndarray:
-    """Return features as a dense matrix."""
-    return np.asarray(X.toarray() if sparse.issparse(X) else X)
 
 
 def count_values(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwood._core.rng import generator
+from rankwood.data.frames import dense
 from rankwood.data.ranking_data import RankingData
-from rankwood.datasets.facts import dense
 from rankwood.datasets.hashing import row_blocks
 from rankwood.metrics.evaluate import Evaluator, named_metrics
 

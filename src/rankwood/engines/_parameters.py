@@ -6,9 +6,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from rankwood._core import checks
+
+# Some engines take what a sparse matrix doesn't store for missing values, not for 0.
+from rankwood.data.frames import dense as dense
 from rankwood.data.ranking_data import RankingData
 
 
@@ -115,8 +117,3 @@ def whole(columns: Any, train: RankingData) -> list[int]:
                 f"{values[broken[0]]:g} at row {broken[0]}; number the categories first."
             )
     return found
-
-
-def dense(X: Any) -> np.ndarray:
-    """Return a dense matrix, for engines that take absent entries of a sparse one for missing values, not for 0."""
-    return X.toarray() if sparse.issparse(X) else X

@@ -6,12 +6,12 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 
 from rankwood._core import checks
 from rankwood._core.progress import bar
 from rankwood._core.rng import generator
+from rankwood.data.frames import dense
 from rankwood.data.ranking_data import RankingData
 
 _FINGERPRINT_ROWS = 64  # rows whose features are part of a fingerprint
@@ -95,8 +95,7 @@ def _score_queries(ranker: Any, data: RankingData, mask: np.ndarray, scores: np.
 def fingerprint(data: RankingData) -> str:
     """Return a digest of the labels, the queries and the features of some rows, to recognise data by."""
     some = np.unique(np.linspace(0, len(data) - 1, _FINGERPRINT_ROWS).astype(np.int64))
-    X = data.X[some].toarray() if sparse.issparse(data.X) else np.asarray(data.X[some])
     digest = hashlib.blake2b(digest_size=16)
-    for array in (data.y, data.groups.ptr, data.groups.rows, X):
+    for array in (data.y, data.groups.ptr, data.groups.rows, dense(data.X[some])):
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
