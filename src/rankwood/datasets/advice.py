@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwood._core.text import plural
+from rankwood._core.text import listed, plural
 from rankwood.datasets.facts import FeatureFacts, PartFacts
 from rankwood.datasets.leaks import Overlap, SingleFeatures
 
@@ -132,25 +132,20 @@ def _parts(parts: tuple[PartFacts, ...]) -> Iterator[str]:
     few = [f"{p.name} ({p.queries})" for p in parts if p.queries < _FEW_QUERIES]
     if few:
         yield (
-            f"There are only a few queries in {_and(few)}: differences of models need a test of significance, and "
+            f"There are only a few queries in {listed(few)}: differences of models need a test of significance, and "
             "folds give more queries to test on."
         )
     for field, of, limit, what in _SHARES:
         shares = {part.name: getattr(part, field) / getattr(part, of) for part in parts}
         named = [f"{share:.1%} of {name}" for name, share in shares.items() if share > limit]
         if named:
-            yield what.format(_and(named))
+            yield what.format(listed(named))
     scattered = [part.name for part in parts if part.scattered]
     if scattered:
         yield (
-            f"Documents of some queries of {_and(scattered)} stand apart in the file: Rankwood minds no such "
+            f"Documents of some queries of {listed(scattered)} stand apart in the file: Rankwood minds no such "
             "thing, other programs need them together."
         )
-
-
-def _and(words: list[str]) -> str:
-    """Return words as they are listed in a sentence."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _labels(parts: Iterable[PartFacts]) -> Iterator[str]:
@@ -193,7 +188,7 @@ def _named(mask: np.ndarray, features: FeatureFacts) -> str:
     if len(names) == 1:
         return f"Feature {names[0]}"
     if len(names) <= _NAMED:
-        return f"Features {_and(names)}"
+        return f"Features {listed(names)}"
     return f"{len(names)} features ({', '.join(names[:_NAMED])}, ...)"
 
 

@@ -41,6 +41,8 @@ TITLES = {
     "seconds_trees": "seconds for trees",
     "seconds_evaluation": "seconds for evaluation",
 }
+#: The curves among them that are shares, from 0 to 1.
+SHARES = ("effective_pairs", "incoherent", "false_over_missed")
 
 
 @contextmanager
@@ -140,8 +142,13 @@ def draw_curves(ax: "Axes", key: str, curves: Mapping[str, Sequence[float]]) -> 
         ax.plot(rounds, values, color=colour, linewidth=1.6, label=model or None)
     ax.set_ylim(bottom=0)
     ax.set_title(TITLES.get(key, key), loc="left")
-    if key in ("incoherent", "false_over_missed", "effective_pairs"):
-        ax.yaxis.set_major_formatter("{x:.0%}" if ax.get_ylim()[1] > 0.05 else "{x:.1%}")
+    if key in SHARES:
+        show_percent(ax)
+
+
+def show_percent(ax: "Axes") -> None:
+    """Label the vertical axis in percent, with a decimal if all values are small."""
+    ax.yaxis.set_major_formatter("{x:.0%}" if ax.get_ylim()[1] > 0.05 else "{x:.1%}")
 
 
 def _ticks(n: int) -> list[int]:

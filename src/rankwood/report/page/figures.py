@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwood._core.text import shortened
 from rankwood.report import _drawing
 from rankwood.report.page.breakdown import Bin, ByLabel
 from rankwood.report.page.outcome import Outcome, Pair
@@ -20,7 +21,6 @@ _ALL_POINTS = 6000  # of all scatters together
 _WIDTH, _HEIGHT = 3.3, 2.7  # three fit side by side, and one on a telephone
 _DIM = "#888888"
 _LONGEST = 28  # characters of a name in a picture
-_SHARES = ("effective_pairs", "incoherent", "false_over_missed")
 
 
 def colour(model: int) -> str:
@@ -47,9 +47,9 @@ def curves(name: str, found: Sequence[Curve]) -> "Figure":
         ax.set_xlabel("round")
         ax.set_title(short(_drawing.TITLES.get(name, name), 50), loc="left", fontsize=10)
         ax.locator_params(axis="x", integer=True)
-        if name in _SHARES:
+        if name in _drawing.SHARES:
             ax.set_ylim(bottom=0)
-            ax.yaxis.set_major_formatter("{x:.0%}" if ax.get_ylim()[1] > 0.05 else "{x:.1%}")
+            _drawing.show_percent(ax)
     return figure
 
 
@@ -156,7 +156,7 @@ def short(text: str, longest: int = _LONGEST) -> str:
     """Return a text that fits into a picture, on one line."""
     text = " ".join(text.encode("utf-8", "replace").decode().split())
     text = "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    return shortened(text, longest)
 
 
 def _limits(values: np.ndarray) -> tuple[float, float]:

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rankwood._core.text import shortened
 from rankwood.metrics.evaluation import Evaluation
 from rankwood.report.movers import QueryTable, movers, worst
 from rankwood.report.page.documents import Documents
@@ -151,7 +152,7 @@ def _entry(q: int, own: int, outcome: Outcome, documents: Documents, scored: lis
     shown = shown[np.lexsort((shown, placed[0, shown]))]
     made = [
         DocumentRow(
-            _shortened(documents.name(int(rows[i]))),
+            shortened(documents.name(int(rows[i])), _LONGEST),
             float(documents.label[rows[i]]),
             ranks[:, i].tolist(),
             documents.scores[scored, rows[i]].tolist(),
@@ -166,7 +167,3 @@ def _entry(q: int, own: int, outcome: Outcome, documents: Documents, scored: lis
         outcome.values[outcome.shown, 0, q].tolist(),
         made,
     )
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

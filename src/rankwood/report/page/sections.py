@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rankwood._core.text import plural
+from rankwood.report._drawing import SHARES
 from rankwood.report.page import figures, tables, theme
 from rankwood.report.page.findings import Findings
 from rankwood.report.page.queries import Queries
@@ -11,8 +12,6 @@ from rankwood.report.page.training import Curve
 
 if TYPE_CHECKING:
     from markupsafe import Markup
-
-_RECORDS = ("effective_pairs", "incoherent", "false_over_missed")
 
 
 class Section(NamedTuple):
@@ -229,7 +228,7 @@ def _importance(found: Findings) -> Section | None:
 
 
 def _objectives(found: Findings) -> Section | None:
-    records = {name: found.records[name] for name in _RECORDS if name in found.records}
+    records = {name: found.records[name] for name in SHARES if name in found.records}
     if not found.objectives and not records:
         return None
     blocks = _curve_figures(records, "record") if records else []

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from rankwood._core.text import listed
 from rankwood.report.table import Cell, Table
 from rankwood.reproduce.content import Content, Drawing
 from rankwood.reproduce.kinds._examples import Worked, read_examples, work_out
@@ -81,7 +82,7 @@ def _said(one: Worked) -> list[str]:
         made.append(_compared(said, one.incoherent_names, example.incoherent))
     if example.full:
         names = [example.documents[row] for row in sorted(one.full)]
-        said = f"{start} {_listed(names)} meet every document of another label."
+        said = f"{start} {listed(names)} meet every document of another label."
         allowed = [sorted(choice) for choice in example.full]
         expected = sorted(names) if sorted(names) in allowed else allowed[0]
         made.append(_compared(said, sorted(names), expected))
@@ -98,10 +99,6 @@ def _incoherent_sentence(one: Worked) -> str:
 def _compared(said: str, ours: Sequence[Any], paper: Sequence[Any]) -> str:
     same = list(ours) == list(paper)
     return f"{said} The paper says {'the same' if same else f'otherwise: {paper}'}."
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
 def _records(one: Worked) -> list[list[Any]]:
