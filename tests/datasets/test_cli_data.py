@@ -40,7 +40,7 @@ def test_describe(call, folder, tmp_path):
     assert "Best features, each alone" in out and "Advice" in out
     found = answer(call("describe @demo --json --output @page.html"))
     assert [part["queries"] for part in found["parts"]] == [120, 40, 40]
-    assert (tmp_path / "page.html").read_text().startswith("<!DOCTYPE html>")
+    assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
     for name, start in {"a.svg": b"<?xml", "a.png": b"\x89PNG", "a.md": b"# train.txt"}.items():
         assert call(f"describe @demo/train.txt --output @{name}")[0] == 0
         assert (tmp_path / name).read_bytes().startswith(start)

@@ -202,7 +202,7 @@ def test_text_and_pages():
     )
     found = describe({"<train>": named})
     page = found.to_html()
-    assert page.startswith("<!DOCTYPE html>")
+    assert page.startswith("<!doctype html>")
     assert "<svg" in page
     assert "<b>" not in page.replace("<b></b>", "")
     assert "&lt;train&gt;" in page

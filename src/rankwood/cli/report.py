@@ -11,6 +11,9 @@ from rankwood.cli import _args, _files, _models, _show
 from rankwood.data.ranking_data import RankingData
 from rankwood.report import read_evaluation
 from rankwood.report.files import looks_like_evaluation
+from rankwood.report.page import theme
+from rankwood.report.page.make import page_of
+from rankwood.report.page.scored import METRICS, ScoredModel
 
 _EXAMPLE = """
 rankwood report test.txt m.json --output report.html
@@ -50,18 +53,13 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Write the page, and return what it is about."""
-    # Templates and scikit-learn take a while to import, for which --help need not wait.
-    from rankwood.report.page import theme
-    from rankwood.report.page.make import page_of
-    from rankwood.report.page.scored import METRICS
-
     labels, files = _models.split_files(args.files, least=1)
     names = _models.name_models(files, args.name)
     for name in args.metric or [] if labels else []:  # tables may have metrics that we don't know
         metric(name)
     metrics = args.metric or (list(METRICS) if labels else None)
     _files.check_output(args.output, [*args.files, *([args.train] if args.train else [])])
-    theme.environment()
+    theme.check_installed()
     source = _models.FileEvaluator(labels, args)
     models = []
     for name, file in names.items():
@@ -83,10 +81,10 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _scored(name: str, file: str, source: _models.FileEvaluator, metrics: list[str] | None) -> Any:
+def _scored(
+    name: str, file: str, source: _models.FileEvaluator, metrics: list[str] | None
+) -> ScoredModel:
     """Return a model with its evaluation, and with its scores and training data where there are any."""
-    from rankwood.report.page.scored import ScoredModel
-
     if looks_like_evaluation(file):
         return ScoredModel(name, read_evaluation(file))
     found = source.scored(file)

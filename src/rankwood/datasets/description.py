@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankwood._core.checks import InputError
+from rankwood.data.frames import dense
 from rankwood.data.ranking_data import RankingData
 from rankwood.datasets import overview, published
 from rankwood.datasets.advice import sentences
-from rankwood.datasets.facts import FeatureFacts, PartFacts, dense, feature_facts, part_facts
+from rankwood.datasets.facts import FeatureFacts, PartFacts, feature_facts, part_facts
 from rankwood.datasets.files import Reading, read_files, writes_zeros_and_gaps
 from rankwood.datasets.hashing import row_hashes
 from rankwood.datasets.layouts import find_layout
@@ -85,7 +86,7 @@ class Description:
         Raises
         ------
         InputError
-            If matplotlib is not installed.
+            If Jinja2 or matplotlib is not installed.
         """
         return overview.page(self)
 

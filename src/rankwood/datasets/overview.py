@@ -1,6 +1,5 @@
 """A description of a data set as tables, pictures and a page."""
 
-import io
 from html import escape
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
@@ -9,7 +8,8 @@ import numpy as np
 
 from rankwood._core.text import plural
 from rankwood.datasets.facts import MANY_LABELS
-from rankwood.report import _drawing, html
+from rankwood.report import _drawing
+from rankwood.report.page import theme
 from rankwood.report.table import Cell, Table
 
 if TYPE_CHECKING:
@@ -18,11 +18,6 @@ if TYPE_CHECKING:
 
     from rankwood.datasets.description import Description
 
-_STYLE = """
-.page div > svg { max-width: 100%; height: auto; margin: 0; }
-.page h1 { overflow-wrap: anywhere; }
-.page ul { max-width: 60em; padding-left: 1.2em; }
-"""
 _TOP = 10  # features in the table of those that rank best alone
 
 
@@ -219,29 +214,11 @@ def _draw_single(ax: "Axes", found: "Description") -> None:
 def page(found: "Description") -> str:
     """Return a page with the advice, the pictures and all tables."""
     items = "".join(f"<li>{escape(text)}</li>\n" for text in found.advice)
-    body = (
-        f"<h1>{escape(found.title)}</h1>\n<h2>Advice</h2>\n<ul>\n{items}</ul>\n"
-        f"<h2>Pictures</h2>\n<div>{_svg(draw(found))}</div>\n<h2>Tables</h2>\n"
-        f"{html.fragment(tables(found))}"
-    )
-    return _shell(found.title, body)
-
-
-def _svg(figure: "Figure") -> str:
-    """Return a figure as an element of a page."""
-    out = io.BytesIO()
-    with _drawing.style():
-        # Without the date and matplotlib's version, the same data give the same page.
-        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
-    text = out.getvalue().decode()
-    return text[text.index("<svg") :]  # without the head of a file of its own
-
-
-def _shell(title: str, body: str) -> str:
-    """Return a complete page around its body."""
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
-        f'<body class="rankwood page">\n{body}</body>\n</html>\n'
-    )
+    label = "Labels, lengths of lists, relevant documents of a query, and single features"
+    parts = [
+        f"<h2>Advice</h2>\n<ul>\n{items}</ul>",
+        f"<h2>Pictures</h2>\n{theme.figure_html(draw(found), 'overview', label)}",
+        "<h2>Tables</h2>",
+        *map(theme.table_html, tables(found)),
+    ]
+    return theme.render_page(found.title, "\n".join(parts))

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rankwood._core import checks
+from rankwood.report.page import theme
 from rankwood.reproduce import kinds
 from rankwood.reproduce.cells import Store
 from rankwood.reproduce.found import Found
@@ -14,7 +15,7 @@ from rankwood.reproduce.pages import make_page
 from rankwood.reproduce.plan import Request, Work
 from rankwood.reproduce.reading import load_recipe, recipe_names
 from rankwood.reproduce.recipe import Item, Recipe
-from rankwood.reproduce.result import Result, check_installed, write_page
+from rankwood.reproduce.result import Result, write_page
 from rankwood.reproduce.running import run_cells, unfinished
 from rankwood.reproduce.sources import Source, open_source
 
@@ -116,7 +117,7 @@ def run(
     options = _options(limits)
     chosen = find_items([item] if isinstance(item, str) else list(item))
     folder = Path(out).expanduser()
-    check_installed()
+    theme.check_installed()
     _check_out(folder)
     works = make_works(chosen, data or {}, options)
     store = Store(folder / "cells")

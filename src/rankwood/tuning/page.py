@@ -1,20 +1,19 @@
 """The result of a study as tables and as a page."""
 
-import io
 import math
+from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from rankwood._core.checks import InputError
 from rankwood._core.text import plural
-from rankwood._version import __version__
-from rankwood.report import html
+from rankwood.report.page import theme
 from rankwood.report.table import Cell, Table
 
 if TYPE_CHECKING:
-    from rankwood.tuning.result import Tuning
+    from matplotlib.figure import Figure
 
-_TITLE = "Tuning"
+    from rankwood.tuning.result import Tuning
 
 
 def tables(tuning: "Tuning", most: int | None = None) -> list[Table]:
@@ -92,49 +91,26 @@ def _value(value: float) -> str:
 
 def html_page(tuning: "Tuning") -> str:
     """Return a page with tables and pictures that needs no other file."""
-    figures = []
-    for title, draw in (
-        ("History", tuning.plot_history),
-        ("Importance of parameters", tuning.plot_importance),
-        ("Slices", tuning.plot_slices),
-    ):
-        try:
-            figures.append(f"<h2>{title}</h2>\n<figure>{_svg(draw())}</figure>")
-        except InputError as error:
-            figures.append(f"<h2>{title}</h2>\n<p>{escape(str(error))}</p>")
-    best, trials = tables(tuning)
-    body = "\n".join([html.fragment([best]), *figures, html.fragment([trials]), _setup(tuning)])
-    return _shell(f"{_TITLE} of {tuning.metric}", body)
+    best, trials = map(theme.table_html, tables(tuning))
+    pictures = [
+        _picture("history", "History", tuning.plot_history),
+        _picture("importance", "Importance of parameters", tuning.plot_importance),
+        _picture("slices", "Slices", tuning.plot_slices),
+    ]
+    body = "\n".join([best, *pictures, "<h2>Trials</h2>", trials, _setup(tuning)])
+    return theme.render_page(f"Tuning of {tuning.metric}", body)
+
+
+def _picture(name: str, title: str, draw: "Callable[[], Figure]") -> str:
+    """Return a picture below its title, or why it can't be drawn."""
+    try:
+        shown: str = theme.figure_html(draw(), name, title)
+    except InputError as error:
+        shown = f"<p>{escape(str(error))}</p>"
+    return f"<h2>{title}</h2>\n{shown}"
 
 
 def _setup(tuning: "Tuning") -> str:
     """Return the space and the ranker, as they print themselves."""
-    texts = {"Space": repr(tuning.space), "Ranker": repr(tuning.ranker), "Version": __version__}
+    texts = {"Space": repr(tuning.space), "Ranker": repr(tuning.ranker)}
     return "\n".join(f"<h2>{k}</h2>\n<pre>{escape(text)}</pre>" for k, text in texts.items())
-
-
-def _svg(figure: Any) -> str:
-    """Return a figure as an SVG element."""
-    from rankwood.report import _drawing
-
-    out = io.StringIO()
-    with _drawing.style():
-        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
-    text = out.getvalue()
-    return text[text.index("<svg") :]
-
-
-def _shell(title: str, body: str) -> str:
-    """Return a whole page around a body."""
-    style = (
-        "body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 70em; padding: 0 1em; }\n"
-        "figure { margin: 0 0 1em; background: #fff; padding: .5em; overflow-x: auto; }\n"
-        "pre { overflow-x: auto; }\n"
-        "@media (prefers-color-scheme: dark) { body { background: #14181f; color: #dde3ea; } }\n"
-    )
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
-        f"<h1>{escape(title)}</h1>\n{body}\n</body>\n</html>\n"
-    )

@@ -18,7 +18,7 @@ _COLUMNS = 3
 #: Colour, marker and label of each state; failed trials have no value to draw.
 _LOOK = {
     "complete": ("#0072B2", "o", "complete"),
-    "pruned": ("#999999", "x", "stopped early, best value so far"),
+    "pruned": ("#888888", "x", "stopped early, best value so far"),
 }
 _BEST = "#D55E00"
 

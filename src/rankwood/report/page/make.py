@@ -114,7 +114,7 @@ def make_page(
     >>> page = make_page(models, test, metrics=["ndcg@10", "p@5"], n_jobs=1)
     >>> page.save("report.html")  # doctest: +SKIP
     """
-    theme.environment()  # a missing package is reported before any long work
+    theme.check_installed()
     names = [metrics] if isinstance(metrics, str) else None if metrics is None else list(metrics)
     rules = {"ties": ties, "empty": empty, "convention": convention, "n_jobs": n_jobs}
     scored = score_models(models, test, train, names, rules)

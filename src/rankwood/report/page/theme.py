@@ -108,6 +108,12 @@ def fragment(template: str, **values: Any) -> "Markup":
     return Markup(render(template, **values))
 
 
+def check_installed() -> None:
+    """Raise if a package that pages need isn't installed: better before long work than after it."""
+    with _drawing.style():
+        environment()
+
+
 @cache
 def environment() -> "Environment":
     """Return the Jinja2 environment of our templates, which escapes text and refuses unknown names."""
