@@ -14,6 +14,12 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=32)
 
 
+def form(example: str) -> dict[str, Any]:
+    """Return the arguments of a parser that all commands have: examples below the help, and no short forms."""
+    lines = "".join(f"  {line}\n" for line in example.strip().splitlines())
+    return {"epilog": f"examples:\n{lines}", "formatter_class": Formatter, "allow_abbrev": False}
+
+
 Commands = Any  # argparse has no public name for what add_subparsers returns
 
 
@@ -30,17 +36,15 @@ def command(
         name,
         help=about[0].lower() + about[1:].rstrip("."),
         description=about,
-        epilog="examples:\n" + "".join(f"  {line}\n" for line in example.strip().splitlines()),
-        formatter_class=Formatter,
-        allow_abbrev=False,
+        **form(example),
     )
     parser.set_defaults(run=run, show=show, parser=parser)
     parser.add_argument("--json", action="store_true", help="write one JSON object instead of text")
     return parser
 
 
-def add_reading(parser: argparse.ArgumentParser, training: bool = False) -> Any:
-    """Add the options for reading LETOR files; return their group."""
+def add_reading(parser: argparse.ArgumentParser, training: bool = False) -> None:
+    """Add the options for reading LETOR files; `training` tells whether a model is trained on them."""
     group = parser.add_argument_group("reading")
     as_trained = "as for the model's training data"
     group.add_argument(
@@ -62,7 +66,9 @@ def add_reading(parser: argparse.ArgumentParser, training: bool = False) -> Any:
         help="keep a binary copy next to each file, and read the copy next time",
     )
     add_threads(group)
-    return group
+    if training:
+        text = "number of features (default: the largest number in the files)"
+        add_number(group, "--features", text)
 
 
 def add_threads(group: Any) -> None:

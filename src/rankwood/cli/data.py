@@ -17,6 +17,7 @@ from rankwood.datasets.description import Description, describe
 from rankwood.datasets.overview import tables
 from rankwood.datasets.published import DataSet, catalogue, find
 from rankwood.report import plots
+from rankwood.report.page import theme
 
 _EXAMPLE = """
 rankwood data list
@@ -38,9 +39,7 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
         "data",
         help="list, describe, check and convert data sets",
         description="List, describe, check and convert data sets.",
-        epilog="examples:\n" + "".join(f"  {line}\n" for line in _EXAMPLE.strip().splitlines()),
-        formatter_class=_args.Formatter,
-        allow_abbrev=False,
+        **_args.form(_EXAMPLE),
     )
     own = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_list(own)
@@ -73,7 +72,8 @@ def _add_describe(own: _args.Commands) -> None:
         metavar="FILE",
         help=f"page, text or picture to write, which must end in {', '.join(_OUTPUTS)}",
     )
-    _add_reading(parser)
+    _add_absent(parser)
+    _add_cache_and_threads(parser)
 
 
 def _add_check(own: _args.Commands) -> None:
@@ -82,7 +82,7 @@ def _add_check(own: _args.Commands) -> None:
     parser = _args.command(own, "check", about, example, run_check, show_check)
     parser.add_argument("name", metavar="NAME", help="name of the data set, see rankwood data list")
     _args.add_file(parser, "folder", "folder that holds its files, as they are distributed")
-    _add_cache(parser)
+    _add_cache_and_threads(parser)
 
 
 def _add_convert(own: _args.Commands) -> None:
@@ -107,17 +107,12 @@ def _add_name(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", metavar="NAME", help=text)
 
 
-def _add_reading(parser: argparse.ArgumentParser) -> None:
-    _add_absent(parser)
-    _add_cache(parser)
-
-
 def _add_absent(parser: argparse.ArgumentParser) -> None:
     text = "value of a feature that a line does not list: 0, or nan for missing (default: 0)"
     parser.add_argument("--absent", choices=("0", "nan"), help=text)
 
 
-def _add_cache(parser: argparse.ArgumentParser) -> None:
+def _add_cache_and_threads(parser: argparse.ArgumentParser) -> None:
     text = "keep a binary copy next to each file, and read the copy next time"
     parser.add_argument("--cache", action="store_true", help=text)
     _args.add_threads(parser)
@@ -196,6 +191,8 @@ def run_describe(args: argparse.Namespace) -> dict[str, Any]:
                 f"{args.output} can't be written: expected a name that ends in {', '.join(_OUTPUTS)}."
             )
         _files.check_output(args.output, [args.path])
+        if ending == ".html":
+            theme.check_installed()
     absent = None if args.absent is None else float(args.absent)
     with _show.status(f"Describing {args.path}"):
         found = describe(args.path, args.name, absent=absent, cache=args.cache, n_jobs=args.threads)

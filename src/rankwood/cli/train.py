@@ -63,9 +63,7 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
     _add_stopping(group)
     add_other_parameters(group)
     _add_recording(parser.add_argument_group("recording"))
-    reading = _args.add_reading(parser, training=True)
-    text = "number of features (default: the largest number in either file)"
-    _args.add_number(reading, "--features", text)
+    _args.add_reading(parser, training=True)
     return parser
 
 
@@ -163,7 +161,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     _check_labels(args.train, train, parts[:1])
     _check_labels(args.valid, valid, parts[1:])
     reading = perf_counter() - began_reading
-    ranker = _ranker(args, metrics)
+    ranker = make_ranker(args, metrics, record=_record(args), verbose=_args.verbosity(args))
     try:
         ranker.fit(train, valid=valid)
     except KeyboardInterrupt:
@@ -220,12 +218,17 @@ def _outcome(ranker: Any) -> dict[str, Any]:
     }
 
 
-def _ranker(args: argparse.Namespace, metrics: list[str]) -> Any:
+def _record(args: argparse.Namespace) -> Any:
+    """Return what to record: with a file for it and no choice, everything that the objective supports."""
+    if args.record is None and args.record_file is not None:
+        return records_of(objective(args.objective))
+    return args.record
+
+
+def make_ranker(args: argparse.Namespace, metrics: list[str], **others: Any) -> Any:
+    """Return an unfitted ranker with the parameters that the options have, and others."""
     from rankwood.training.ranker import Ranker  # slow to import: --help need not wait for it
 
-    record = args.record
-    if record is None and args.record_file is not None:
-        record = records_of(objective(args.objective))
     return Ranker(
         args.objective,
         args.engine,
@@ -234,8 +237,7 @@ def _ranker(args: argparse.Namespace, metrics: list[str]) -> Any:
         early_stopping_rounds=args.early_stopping_rounds,
         random_state=args.seed,
         n_jobs=args.threads,
-        record=record,
-        verbose=_args.verbosity(args),
+        **others,
         **dict(args.param),
     )
 

@@ -15,6 +15,7 @@ from rankwood.cli import _args, _files, _show, train
 from rankwood.cli._train_summary import next_commands
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
+from rankwood.report.page import theme
 from rankwood.training import model_file
 
 _EXAMPLE = """
@@ -48,9 +49,7 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
     train.add_patience(group)
     train.add_other_parameters(group)
     _args.add_metric_rules(parser.add_argument_group("rules of metrics"))
-    reading = _args.add_reading(parser, training=True)
-    text = "number of features (default: the largest number in the files)"
-    _args.add_number(reading, "--features", text)
+    _args.add_reading(parser, training=True)
     return parser
 
 
@@ -90,7 +89,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
     try:
         tuning = tune(
-            _ranker(args, metrics),
+            train.make_ranker(args, metrics),
             data,
             valid,
             space=_space(args.space),
@@ -130,6 +129,13 @@ def _check_outputs(args: argparse.Namespace) -> None:
         _files.check_output(path, inputs)
     if len({os.path.abspath(path) for path in outputs}) < len(outputs):
         raise InputError("--model, --output and --storage must be different files.")
+    if args.output is not None and not _is_markdown(args.output):
+        theme.check_installed()
+
+
+def _is_markdown(path: str) -> bool:
+    """Return whether the page of a study is to be Markdown: it is HTML otherwise."""
+    return path.lower().endswith(".md")
 
 
 def _space(text: str) -> Any:
@@ -144,28 +150,12 @@ def _space(text: str) -> Any:
     return spaces.read(text)
 
 
-def _ranker(args: argparse.Namespace, metrics: list[str]) -> Any:
-    from rankwood.training.ranker import Ranker
-
-    return Ranker(
-        args.objective,
-        args.engine,
-        **{name: getattr(args, name) for name in train.TUNING},
-        eval_metric=metrics,
-        early_stopping_rounds=args.early_stopping_rounds,
-        random_state=args.seed,
-        n_jobs=args.threads,
-        **dict(args.param),
-    )
-
-
 def _write(tuning: Any, args: argparse.Namespace) -> None:
     """Write the best model and the page, if they have a file."""
     if args.model is not None:
         model_file.write(tuning.best, args.model, letor=_files.reading_options(args))
     if args.output is not None:
-        markdown = args.output.lower().endswith(".md")
-        text = tuning.to_markdown() if markdown else tuning.to_html()
+        text = tuning.to_markdown() if _is_markdown(args.output) else tuning.to_html()
         with replacing(args.output) as out:
             out.write(text.encode())
 
