@@ -101,12 +101,18 @@ def evaluate(
     else:
         y, groups = labels_and_groups(y, qid, group)
         scores = checks.vector(scores, "scores", y.size)
-    if known["scores"] == "float32":
-        scores = scores.astype(np.float32).astype(np.float64)
     parts = {name: part for name, (part, _) in built.items()}
     rule = {name: own for name, (_, own) in built.items()}
     ev = Evaluator(
-        parts, y, groups, known["ties"], rule, n_jobs=n_jobs, found=found, unlisted=unlisted
+        parts,
+        y,
+        groups,
+        known["ties"],
+        rule,
+        n_jobs=n_jobs,
+        found=found,
+        unlisted=unlisted,
+        single=known["scores"] == "float32",
     )(scores)
     if convention is not None:
         ev.conventions["convention"] = convention
@@ -156,6 +162,8 @@ class Evaluator:
         better they come last, by label, as nothing may be gained by leaving out a relevant one.
     unlisted : UnlistedLabels, optional
         Labels of documents that belong to the queries and are not among the scores: none of them was ranked.
+    single : bool
+        Whether scores are rounded to single precision, as some programs keep them.
     """
 
     def __init__(
@@ -169,6 +177,7 @@ class Evaluator:
         n_jobs: int | None = None,
         found: np.ndarray | None = None,
         unlisted: UnlistedLabels | None = None,
+        single: bool = False,
     ) -> None:
         if unlisted is not None:
             found = np.arange(y.size + unlisted.y.size) < y.size
@@ -177,6 +186,7 @@ class Evaluator:
         self.ties = ties
         self.empty = empty if isinstance(empty, dict) else dict.fromkeys(metrics, empty)
         self.n_jobs = n_jobs
+        self._single = single
         self._groups = groups
         self._found = found
         self._length = groups.sizes
@@ -191,6 +201,8 @@ class Evaluator:
     def __call__(self, scores: np.ndarray) -> Evaluation:
         """Return the value of each metric for each query."""
         groups, label = self._groups, self._label
+        if self._single:
+            scores = scores.astype(np.float32).astype(np.float64)
         if self._found is not None:  # what was not ranked comes last, the most relevant at the end
             ranked = scores if scores.size < label.size else scores[self._found]
             scores = self._behind.copy()

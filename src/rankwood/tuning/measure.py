@@ -3,33 +3,33 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from rankwood._core import checks
 from rankwood.data.ranking_data import RankingData
 from rankwood.metrics import conventions
 from rankwood.metrics.evaluate import Evaluator
-from rankwood.metrics.evaluation import Evaluation
 from rankwood.metrics.verbs import higher_is_better
-
-
-class _RoundedEvaluator(Evaluator):
-    """An evaluator of scores in single precision, as some programs keep them."""
-
-    def __call__(self, scores: np.ndarray) -> Evaluation:
-        return super().__call__(scores.astype(np.float32).astype(np.float64))
 
 
 @dataclass(frozen=True)
 class Measure:
-    """Metrics by name, the first of which decides, and the rules for ties and empty queries."""
+    """Metrics by name, the first of which decides, and their rules.
+
+    Attributes
+    ----------
+    parts : dict
+        The metrics.
+    empty : dict
+        The value of queries without relevant documents, by metric.
+    ties : str
+        The rule for equal scores.
+    single : bool
+        Whether scores are rounded to single precision.
+    """
 
     parts: dict[str, Any]
     empty: dict[str, Any]
     ties: str
     single: bool
-    #: The rules as the caller gave them, to be shown and remembered.
-    given: dict[str, Any]
 
     @property
     def name(self) -> str:
@@ -53,9 +53,8 @@ class Measure:
 
     def evaluator(self, data: RankingData, n_jobs: int | None) -> Evaluator:
         """Return what evaluates scores of these documents."""
-        kind = _RoundedEvaluator if self.single else Evaluator
         try:
-            return kind(
+            return Evaluator(
                 self.parts,
                 data.y,
                 data.groups,
@@ -63,23 +62,22 @@ class Measure:
                 self.empty,
                 n_jobs=n_jobs,
                 unlisted=data.unlisted,
+                single=self.single,
             )
         except checks.InputError as error:
             raise checks.InputError(f"metric on the validation data: {error}") from None
 
 
-def measure(metrics: Any, convention: str | None, ties: str | None, empty: Any) -> Measure:
+def make_measure(metrics: Any, convention: str | None, ties: str | None, empty: Any) -> Measure:
     """Return the metric of a study; raise if a name or a rule is unknown."""
     listed = list(metrics) if isinstance(metrics, (list, tuple)) else [metrics]
     known = conventions.rules(convention, ties, empty)
     if not listed:
         raise checks.InputError("there is no metric; give one, such as metric='ndcg@10'.")
     built = {str(one): conventions.build(one, known) for one in listed}
-    rules = {"convention": convention, "ties": ties, "empty": empty}
     return Measure(
         {name: part for name, (part, _) in built.items()},
         {name: own for name, (_, own) in built.items()},
         known["ties"],
         known["scores"] == "float32",
-        {name: rule for name, rule in rules.items() if rule is not None},
     )
