@@ -160,6 +160,22 @@ def test_wrong_texts(text, message):
         Space.parse(text)
 
 
+@pytest.mark.parametrize(
+    ("engine", "name"),
+    [("catboost", "lambdarank-map"), ("catboost", "yetirank"), ("lightgbm", "bi-ranknet")],
+)
+def test_a_composition_has_the_space_of_its_name(engine, name):
+    made = rw.objective(name)
+    assert rw.spaces.default(engine, made) == rw.spaces.default(engine, name)
+    if engine == "catboost":
+        papers = [
+            rw.spaces.named("which-tricks-2023", objective=one, engine=engine)
+            for one in (name, made)
+        ]
+        assert papers[0] == papers[1]
+        assert ("reg_lambda" in papers[0]) == (name == "yetirank")
+
+
 def test_wrong_names():
     with refused("did you mean 'lambdagap-2025'"):
         rw.spaces.named("lambdagap")
@@ -167,7 +183,7 @@ def test_wrong_names():
         rw.spaces.default("lightgmb")
     with refused("needs a cutoff"):
         rw.spaces.named("lambdagap-2025", objective="lambdarank-ndcg")
-    with refused("not of xgboost"):
+    with refused("not for xgboost"):
         rw.spaces.named("bivariate-2024", engine="xgboost")
 
 

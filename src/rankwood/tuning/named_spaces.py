@@ -6,7 +6,9 @@ from typing import Any
 
 from rankwood._core import checks
 from rankwood.engines import base
+from rankwood.engines.catboost.losses import native
 from rankwood.objectives.families.registry import objective as to_objective
+from rankwood.objectives.units import unit_of
 from rankwood.tuning.parameters import cutoff_of, parameters_of
 from rankwood.tuning.space import Choice, Dimension, Float, Integer, Space
 
@@ -53,8 +55,8 @@ def default(engine: str = "lightgbm", objective: Any = None) -> Space:
     engine : {"lightgbm", "xgboost", "catboost", "pairtree"}
         The engine.
     objective : str or part, optional
-        The objective: parameters that the engine can't combine with it are left out, and those of pairs have the
-        learning rates of pairs.
+        The objective. Parameters that the engine can't combine with it are left out, and an objective of pairs
+        (``bi-...``) has the ranges of pair trees.
 
     Returns
     -------
@@ -77,13 +79,18 @@ def default(engine: str = "lightgbm", objective: Any = None) -> Space:
     })
     """
     base.abilities_of(engine)
-    dimensions = dict(_DEFAULTS[engine])
-    name = str(objective or "")
-    if engine == "catboost" and name.startswith("lambdarank"):
-        del dimensions["reg_lambda"]  # its LambdaMart subtracts what it should add
-    if engine == "lightgbm" and name.startswith("bi-"):
+    if objective is None:
+        return Space(_DEFAULTS[engine])
+    part = to_objective(objective)
+    if unit_of(part) == "pairs":
         return Space(_DEFAULTS["pairtree"])
-    return Space(dimensions)
+    refused = _refused_by_catboost(part) if engine == "catboost" else ()
+    return Space({name: one for name, one in _DEFAULTS[engine].items() if name not in refused})
+
+
+def _refused_by_catboost(objective: Any) -> tuple[str, ...]:
+    """Return the parameters that our engine refuses: CatBoost's LambdaMart subtracts the L2 penalty."""
+    return ("reg_lambda",) if native(objective).name == "LambdaMart" else ()
 
 
 def names() -> list[str]:
@@ -114,9 +121,9 @@ def named(
     Parameters
     ----------
     name : str
-        ``"lambdagap-2025"``: Table 7 of the paper on LambdaGap. ``"which-tricks-2023"``: Appendix A of the paper on
-        tricks. ``"bivariate-2024"``: that paper names the parameters it tunes, and not their ranges; these contain all
-        values of its Table 8.
+        ``"lambdagap-2025"``: Table 7 of [lambdagap2025]. ``"which-tricks-2023"``: Appendix A of [whichtricks2023].
+        ``"bivariate-2024"``: [bivariate2024] names the parameters that it tunes but not their ranges; these contain
+        all values of its Table 8.
     objective : str
         The objective: some parameters are its own, or depend on its cutoff.
     engine : str
@@ -155,10 +162,10 @@ def named(
 
 
 def _lambdagap(objective: Any, engine: str, k: int | None) -> dict[str, Dimension]:
-    """Table 7: whole numbers exclude the upper bound there.
+    """Return the space of Table 7, where ranges of whole numbers exclude the upper bound.
 
-    The text has [0, 1] for the smallest weight of a leaf; chosen values reach 0.1 and never exceed it, so that 0.1 is
-    the bound.
+    The text has [0, 1] for the smallest weight of a leaf, but two of the selected values equal 0.1 and none exceeds it:
+    the bound here is 0.1.
     """
     _only(engine, ("lightgbm",), "lambdagap-2025")
     known = parameters_of(objective)
@@ -183,7 +190,7 @@ def _lambdagap(objective: Any, engine: str, k: int | None) -> dict[str, Dimensio
 
 
 def _which_tricks(objective: Any, engine: str, k: int | None) -> dict[str, Dimension]:
-    """Appendix A: a space for LightGBM, and three for losses of CatBoost."""
+    """Return the space of Appendix A: one for LightGBM, and three for CatBoost's losses."""
     _only(engine, ("lightgbm", "catboost"), "which-tricks-2023")
     space: dict[str, Dimension] = {"learning_rate": Float(1e-3, 1.0, log=True)}
     if engine == "lightgbm":
@@ -193,12 +200,10 @@ def _which_tricks(objective: Any, engine: str, k: int | None) -> dict[str, Dimen
             "num_leaves": Integer(16, 256, log=True),
             "min_child_samples": Integer(1, 1000, log=True),
         }
-    if "stochasticrank" not in str(objective):
-        # CatBoost's LambdaMart subtracts this parameter where it should add it, and our engine refuses it.
-        reg: dict[str, Dimension] = {"reg_lambda": Float(1e-3, 100.0, log=True)}
-        return (
-            space | ({} if "lambdarank" in str(objective) else reg) | {"max_depth": Integer(6, 8)}
-        )
+    part = to_objective(objective)
+    if native(part).name != "StochasticRank":
+        space |= {"reg_lambda": Float(1e-3, 100.0, log=True), "max_depth": Integer(6, 8)}
+        return {name: one for name, one in space.items() if name not in _refused_by_catboost(part)}
     return space | {
         "reg_lambda": Choice(0.0),
         "max_depth": Integer(6, 10),
@@ -210,7 +215,7 @@ def _which_tricks(objective: Any, engine: str, k: int | None) -> dict[str, Dimen
 
 
 def _bivariate(objective: Any, engine: str, k: int | None) -> dict[str, Dimension]:
-    """Section 5.4 names the parameters; the ranges contain the values of Table 8."""
+    """Return the parameters of Section 5.4, in ranges that contain the values of Table 8."""
     _only(engine, ("lightgbm", "pairtree"), "bivariate-2024")
     return {
         "learning_rate": Float(0.001, 0.2, log=True),
@@ -224,7 +229,7 @@ def _only(engine: str, able: tuple[str, ...], space: str) -> None:
     """Raise if a paper has no space for an engine."""
     if engine not in able:
         raise checks.InputError(
-            f"the space {space!r} is of {' and '.join(able)}, not of {engine}; take rankwood.spaces.default."
+            f"the space {space!r} is for {' and '.join(able)}, not for {engine}; take rankwood.spaces.default."
         )
 
 
@@ -236,7 +241,7 @@ _PAPERS: dict[str, Callable[[Any, str, int | None], dict[str, Dimension]]] = {
 
 
 def resolve(space: Any, ranker: Any) -> Space:
-    """Return the space that `tune` was given: a value, a dictionary, a name, or None for the default."""
+    """Return the space that the argument of `tune` stands for: a space, a dictionary, a name, or None."""
     if isinstance(space, Space):
         return space
     if isinstance(space, dict):
