@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 from rankwood._core.checks import InputError
 from rankwood._core.progress import bar
 from rankwood._core.text import plural
-from rankwood.tuning.result import Outcome, TrialRecord, Tuning, TuningInterrupt, record_of
+from rankwood.tuning.records import TrialOutcome, TrialRecord, record_of
+from rankwood.tuning.result import Tuning, TuningInterrupt
 from rankwood.tuning.space import Space
 from rankwood.tuning.store import Store, quiet
-from rankwood.tuning.trials import Fitted, Hopeless, Task
+from rankwood.tuning.trials import Fitted, Pruned, Task
 from rankwood.tuning.tuners import Tuner
 
 
@@ -21,7 +22,7 @@ class Limits(NamedTuple):
 
 
 class _Reporter:
-    """Tells Optuna how a trial is doing, and asks whether it is hopeless."""
+    """Reports the best value so far to Optuna, every few steps, and returns whether to prune the trial."""
 
     def __init__(self, trial: Any, every: int) -> None:
         self._trial = trial
@@ -37,7 +38,21 @@ class _Reporter:
 
 
 class Loop:
-    """A study: what trials have in common, where they are kept, and who proposes their parameters."""
+    """The trials of a study, one after the other.
+
+    Parameters
+    ----------
+    task : Task
+        What trials have in common.
+    space : Space
+        What is tuned.
+    store : Store
+        Where finished trials are kept.
+    tuner : Tuner
+        Proposes the parameters of trials.
+    every : int
+        After how many steps a trial is compared with others.
+    """
 
     def __init__(self, task: Task, space: Space, store: Store, tuner: Tuner, every: int) -> None:
         self._task, self._space, self._store, self._tuner = task, space, store, tuner
@@ -76,29 +91,25 @@ class Loop:
         seconds = perf_counter() - start
         with quiet():
             value, rounds, _ = outcome.fitted or (None, reporter.step, None)
-            about = {"seconds": seconds, "rounds": rounds, "message": outcome.message}
-            for name, known in about.items():
-                trial.set_user_attr(name, known)
+            facts = {"seconds": seconds, "rounds": rounds, "message": outcome.message}
+            for name, fact in facts.items():
+                trial.set_user_attr(name, fact)
             frozen = self._store.study.tell(trial, value, state=outcome.optuna_state)
             self._store.keep()
             record = self._take_in(record_of(frozen, self._space), outcome.fitted)
             self._tuner.tell(number, self._loss(record))
         return True
 
-    def _attempt(self, params: dict[str, Any], reporter: _Reporter) -> Outcome:
+    def _attempt(self, params: dict[str, Any], reporter: _Reporter) -> TrialOutcome:
         """Run a trial; whatever it raises but an interrupt is part of its outcome."""
         try:
-            return Outcome("complete", self._task.run(params, reporter))
-        except Hopeless:
-            return Outcome("pruned")
+            return TrialOutcome("complete", self._task.run(params, reporter))
+        except Pruned:
+            return TrialOutcome("pruned")
         except Exception as error:  # one failed trial must not end the study
             text = " ".join(str(error).split()) or "no message"
-            return Outcome(
-                "failed",
-                message=text
-                if isinstance(error, InputError)
-                else f"{type(error).__name__}: {text}",
-            )
+            kind = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
+            return TrialOutcome("failed", message=kind + text)
 
     def _take_in(self, record: TrialRecord, fitted: Fitted | None) -> TrialRecord:
         """Add a finished trial, and note whether it is the best."""
@@ -126,19 +137,18 @@ class Loop:
     def _finished(self) -> Tuning:
         """Return the result, with the best ranker fitted; raise if no trial is complete."""
         if self._best is None:
-            said = next((one.message for one in self._records if one.message), "no message.")
+            reason = next((one.message for one in self._records if one.message), "no message.")
             raise InputError(
-                f"{plural(len(self._records), 'trial')} failed and none is complete; the first said: {said}"
+                f"{plural(len(self._records), 'trial')} failed and none is complete; the first said: {reason}"
             )
-        result = self._result()
-        result.best  # noqa: B018  (it is trained now unless this process has trained it)
-        return result
+        if self._fitted is None:  # another process has run the best trial, or there are folds
+            self._fitted = self._task.refit(self._best.params, self._best.rounds)
+        return self._result()
 
     def _interrupted(self) -> str:
-        """Return what to say after an interrupt."""
+        """Return the message of an interrupt."""
+        verb = "is" if len(self._records) == 1 else "are"
         done = plural(len(self._records), "finished trial")
         where = f" kept in {self._store.path}" if self._store.path and self._records else ""
-        note = self._note()
-        return f"interrupted; there {'is' if len(self._records) == 1 else 'are'} {done}{where}" + (
-            f", {note}." if note else "."
-        )
+        best = f", {self._note()}" if self._best else ""
+        return f"interrupted; there {verb} {done}{where}{best}."

@@ -1,62 +1,17 @@
 """The result of a study."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwood._core import checks
 from rankwood._core.text import plural
+from rankwood.tuning.records import TrialRecord
 from rankwood.tuning.space import Choice, Float, Integer, Space
-from rankwood.tuning.trials import Fitted, Task
+from rankwood.tuning.trials import Task
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-_STATES = {"COMPLETE": "complete", "PRUNED": "pruned", "FAIL": "failed"}
-
-
-class Outcome(NamedTuple):
-    """How a trial ended."""
-
-    state: str
-    fitted: Fitted | None = None
-    message: str = ""
-
-    @property
-    def optuna_state(self) -> Any:
-        """The state in Optuna's words."""
-        from optuna.trial import TrialState
-
-        return next(TrialState[word] for word, ours in _STATES.items() if ours == self.state)
-
-
-class TrialRecord(NamedTuple):
-    """A finished trial."""
-
-    number: int
-    #: complete, pruned or failed
-    state: str
-    #: The metric; that of the last report if the trial was pruned, NaN if it failed.
-    value: float
-    seconds: float
-    #: Trees of the model; those that were grown if the trial was pruned or failed.
-    rounds: int
-    params: dict[str, Any]
-    message: str
-
-
-def record_of(trial: Any, space: Space) -> TrialRecord:
-    """Return a trial of Optuna's as we have it."""
-    known = {**space.fixed, **trial.params}
-    return TrialRecord(
-        trial.number,
-        _STATES[trial.state.name],
-        np.nan if trial.value is None else trial.value,
-        trial.user_attrs["seconds"],
-        trial.user_attrs["rounds"],
-        {name: known[name] for name in space},
-        trial.user_attrs.get("message", ""),
-    )
 
 
 class TuningInterrupt(KeyboardInterrupt):
@@ -65,7 +20,7 @@ class TuningInterrupt(KeyboardInterrupt):
     Attributes
     ----------
     tuning : Tuning
-        The trials that were finished; its `best` is trained when it is first read, unless there is none.
+        The finished trials. `tuning.best` is trained when it is first read, if any trial is complete.
     """
 
     def __init__(self, message: str, tuning: "Tuning") -> None:
@@ -83,8 +38,8 @@ class Tuning:
     best_params : dict
         Its values of the tuned parameters.
     best_value, best_trial : float, int
-        Its metric on the validation data, and the number of its trial. The metric chose this trial among all, so that
-        new data will hardly have as good a value.
+        Its metric on the validation data, and the number of its trial. It is the best of many values, so expect a
+        worse one on new data.
     ties : list of int
         The numbers of all complete trials with the best value; the first of them is the best trial.
     metric : str
@@ -92,8 +47,8 @@ class Tuning:
     space : Space
         What was tuned.
     trials : structured array
-        One row a trial: `number`, `state` (complete, pruned or failed), `value`, `seconds`, `rounds`, one column a
-        parameter, and `message`, which says why a trial failed. `pandas.DataFrame(tuning.trials)` takes it as it is.
+        One row per trial: `number`, `state` (complete, pruned or failed), `value`, `seconds`, `rounds`, one column
+        per parameter, and `message`, the reason why a trial failed. `pandas.DataFrame(tuning.trials)` accepts it.
     """
 
     def __init__(
@@ -123,7 +78,7 @@ class Tuning:
 
     @property
     def ranker(self) -> Any:
-        """The ranker whose other parameters all trials have; it isn't fitted."""
+        """The unfitted ranker with the parameters that all trials have in common."""
         return self._task.ranker
 
     @property
@@ -174,8 +129,16 @@ class Tuning:
         kinds += [("seconds", np.float64), ("rounds", np.int64)]
         kinds += [(name, _kind(self.space[name])) for name in self.space]
         rows = [
-            (*record[:5], *(record.params[name] for name in self.space), record.message)
-            for record in self.records
+            (
+                r.number,
+                r.state,
+                r.value,
+                r.seconds,
+                r.rounds,
+                *map(r.params.get, self.space),
+                r.message,
+            )
+            for r in self.records
         ]
         return np.array(rows, dtype=[*kinds, ("message", object)])
 

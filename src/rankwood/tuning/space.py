@@ -17,7 +17,7 @@ class _Numbers:
     high: float
     log: bool = False
 
-    #: The lowest bound of which ratios exist.
+    #: The smallest bound that `log` allows.
     _lowest_log: ClassVar[float]
 
     def __post_init__(self) -> None:
@@ -31,7 +31,7 @@ class _Numbers:
             )
         if self.log and self.low < self._lowest_log:
             raise checks.InputError(
-                f"{kind} with log=True must have low above 0, got {self.low}: ratios to 0 don't exist."
+                f"{kind} with log=True must have low above 0, got {self.low}: the logarithm of 0 doesn't exist."
             )
 
     def __repr__(self) -> str:
@@ -44,7 +44,7 @@ class _Numbers:
         raise NotImplementedError
 
     def nearest(self, value: Any) -> Any:
-        """Return the number that is nearest to a value; the low bound for what is no number."""
+        """Return the number that is nearest to a value; the low bound if the value is not a number."""
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             return self.low
         return min(max(value, self.low), self.high)
@@ -76,7 +76,7 @@ class Integer(_Numbers):
         return checks.at_least(bound, -(2**62), name)
 
     def nearest(self, value: Any) -> int:
-        """Return the whole number that is nearest to a value; the low bound for what is no number."""
+        """Return the whole number that is nearest to a value; the low bound if the value is not a number."""
         return round(super().nearest(value))
 
 
@@ -104,7 +104,7 @@ class Float(_Numbers):
         return checks.finite(bound, name)
 
     def nearest(self, value: Any) -> float:
-        """Return the number that is nearest to a value; the low bound for what is no number."""
+        """Return the number that is nearest to a value; the low bound if the value is not a number."""
         return float(super().nearest(value))
 
 
@@ -222,7 +222,7 @@ class Space(Mapping[str, Dimension]):
 
     @property
     def fixed(self) -> dict[str, Any]:
-        """The values of the other parameters, which have one only."""
+        """The values of the parameters whose dimensions have one value only."""
         found = {name: constant(one) for name, one in self.items()}
         return {name: values[0] for name, values in found.items() if values is not None}
 
@@ -245,37 +245,35 @@ class Space(Mapping[str, Dimension]):
             If the text can't be read, or a dimension makes no sense.
         """
         try:
-            call = ast.parse(text.strip(), mode="eval").body
-            assert isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
-            assert call.func.id == "Space" and len(call.args) == 1 and not call.keywords
-            (body,) = call.args
-            assert isinstance(body, ast.Dict)
-            names = [ast.literal_eval(name) for name in body.keys if name is not None]
-            made = [_dimension(value) for value in body.values]
-            return Space(dict(zip(names, made, strict=True)))
+            match ast.parse(text.strip(), mode="eval").body:
+                case ast.Call(ast.Name("Space"), [ast.Dict(keys, values)], []):
+                    names = [ast.literal_eval(name) for name in keys if name is not None]
+                    made = [_dimension(value) for value in values]
+                    return Space(dict(zip(names, made, strict=True)))
         except checks.InputError:
             raise
-        except (AssertionError, SyntaxError, TypeError, ValueError):
-            raise checks.InputError(
-                "the text is not a space; expected Space({'name': Integer(low, high), ...}) with dimensions Integer, "
-                "Float and Choice."
-            ) from None
+        except (SyntaxError, TypeError, ValueError):
+            pass
+        raise checks.InputError(
+            "the text is not a space; expected Space({'name': Integer(low, high), ...}) with dimensions Integer, "
+            "Float and Choice."
+        )
 
 
 def constant(dimension: Dimension) -> tuple[Any] | None:
-    """Return the only value of a dimension, or None if it has several."""
+    """Return the only value of a dimension as a tuple of one, or None if it has several; the value may be None."""
     if isinstance(dimension, Choice):
         return (dimension.values[0],) if len(dimension.values) == 1 else None
     return (dimension.low,) if dimension.low == dimension.high else None
 
 
 def _dimension(node: ast.expr) -> Dimension:
-    """Return the dimension that an expression describes."""
-    assert isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    if node.func.id not in _KINDS:
-        raise checks.InputError(
-            f"unknown dimension {node.func.id!r}{checks.nearest(node.func.id, _KINDS)}"
-        )
-    args = [ast.literal_eval(arg) for arg in node.args]
-    words = {str(word.arg): ast.literal_eval(word.value) for word in node.keywords}
-    return _KINDS[node.func.id](*args, **words)
+    """Return the dimension that an expression describes; raise ValueError if it isn't a call with plain values."""
+    match node:
+        case ast.Call(ast.Name(kind), args, keywords):
+            if kind not in _KINDS:
+                raise checks.InputError(f"unknown dimension {kind!r}{checks.nearest(kind, _KINDS)}")
+            words = {str(word.arg): ast.literal_eval(word.value) for word in keywords}
+            made: Dimension = _KINDS[kind](*map(ast.literal_eval, args), **words)
+            return made
+    raise ValueError("not a dimension")

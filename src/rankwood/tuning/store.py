@@ -43,11 +43,11 @@ class Store:
     path : path or None
         An SQLite file, made if it doesn't exist.
     about : dict
-        What the study is of: texts by name. A file of another study is refused.
+        What identifies the study: texts by name. A file of another study is refused.
     direction : {"maximize", "minimize"}
         Whether larger values are better.
     settings : dict
-        What else to remember from the first process on, for the attribute `settings`.
+        What the study keeps to when it is resumed. If the file exists, the attribute `settings` has those in the file.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Store:
         if self._file is None:
             return
         trial = self.study.get_trials(deepcopy=False)[-1]
-        with quiet(), _plain_errors(self.path or "", "written"):
+        with quiet(), _plain_errors(self.path or ""):
             if len(self._file.get_trials(deepcopy=False)) != trial.number:
                 raise checks.InputError(
                     f"{self.path} is being written by another process: give each study a file of its own."
@@ -103,7 +103,7 @@ def _create(path: str, about: dict[str, str], settings: dict[str, Any], directio
         raise checks.InputError(f"{path} can't be written: there is no directory {folder}.")
     temporary = f"{path}.{secrets.token_hex(6)}.tmp"
     try:
-        with _plain_errors(path, "written"):
+        with _plain_errors(path):
             storage = _storage(temporary)
             study = optuna.create_study(storage=storage, study_name=_NAME, direction=direction)
             study.set_user_attr(_KEY, {"about": about, "settings": settings})
@@ -125,13 +125,13 @@ def _open(path: str) -> Any:
         return optuna.load_study(storage=_storage(path), study_name=_NAME)
     except (KeyError, RuntimeError, SQLAlchemyError, optuna.exceptions.StorageInternalError):
         raise checks.InputError(
-            f"{path} is not the file of a study of rankwood's; give another name as storage."
+            f"{path} is not the file of a study; give another name as storage."
         ) from None
 
 
 @contextmanager
-def _plain_errors(path: str, verb: str) -> Iterator[None]:
-    """Say in one sentence that a file can't be read or written, and why."""
+def _plain_errors(path: str) -> Iterator[None]:
+    """Raise errors of the database as one sentence: that the file can't be written, and why."""
     from optuna.exceptions import StorageInternalError
     from sqlalchemy.exc import SQLAlchemyError
 
@@ -141,7 +141,7 @@ def _plain_errors(path: str, verb: str) -> Iterator[None]:
         cause = error.__cause__ if isinstance(error, StorageInternalError) else error
         reason = str(getattr(cause, "orig", None) or cause or error).splitlines()[0].rstrip(".")
         raise checks.InputError(
-            f"{path} can't be {verb} ({reason}); the trials that are in it stay there."
+            f"{path} can't be written ({reason}); the trials that are in it stay there."
         ) from None
 
 
@@ -167,7 +167,7 @@ def _check_same(path: str, known: dict[str, str] | None, about: dict[str, str]) 
 
 
 def as_text(value: Any) -> str:
-    """Return a description as text that is the same in each process: parts print themselves, other objects don't."""
+    """Return values as a text that is the same in each process: parts by their repr, other objects by their type."""
     return json.dumps(
         value, sort_keys=True, default=lambda x: repr(x) if is_part(x) else type(x).__name__
     )

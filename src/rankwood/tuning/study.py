@@ -16,7 +16,7 @@ from rankwood.training.parameters import check_shared, engine_params
 from rankwood.training.ranker import Ranker
 from rankwood.tuning import pruners, store, tuners
 from rankwood.tuning.loop import Limits, Loop
-from rankwood.tuning.measure import measure
+from rankwood.tuning.measure import make_measure
 from rankwood.tuning.named_spaces import resolve
 from rankwood.tuning.parameters import check_names, configured, own_values
 from rankwood.tuning.result import Tuning
@@ -45,8 +45,9 @@ def tune(
 ) -> Tuning:
     """Search for the parameters with which a ranker has the best validation metric.
 
-    Trial 0 has the ranker's own parameters, moved into the space; the optimiser proposes the others. All trials share
-    the binned data. The same arguments give the same trials, also if a study is killed and resumed by its `storage`.
+    Trial 0 has the ranker's own parameters, moved into the space; the optimiser proposes those of the other trials. All
+    trials share the binned data. The same arguments give the same trials, even if a study is killed and resumed from
+    its `storage`.
 
     Parameters
     ----------
@@ -57,8 +58,8 @@ def tune(
     valid : RankingData or (X, y, qid), optional
         The validation data: it decides how many trees a model has, and which trial is the best.
     space : Space, dict, str or None
-        What to tune. A text is the name of a space (`rankwood.spaces.names()`); None means
-        `rankwood.spaces.default(ranker.engine)`.
+        What to tune. A string is the name of a space (`rankwood.spaces.names()`); None means
+        `rankwood.spaces.default(ranker.engine, ranker.objective)`.
     tuner : {"tpe", "random", "random+gp", "cfo"}
         The optimiser: Optuna's tree-structured Parzen estimator; random search; random search in the first 20% of
         trials and a Gaussian process afterwards; or FLAML's cost-frugal local search, which starts from the ranker's
@@ -66,7 +67,7 @@ def tune(
     trials : int
         Number of trials, those in `storage` included.
     seconds : float or None
-        No trial begins after trials have taken so long.
+        Time limit: no trial begins after the finished trials have taken this many seconds in total.
     seed : int
         Seed of the optimiser and of the folds. Trees have the seed of the ranker, the same in all trials.
     storage : path or None
@@ -77,11 +78,11 @@ def tune(
     convention, ties, empty
         Rules of the metric, as in `rankwood.evaluate`.
     folds : int or None
-        Cross-validate by query with so many folds, in place of `valid`. The value of a trial is the mean over folds;
-        the best ranker is then trained on all queries, with the mean of the folds' numbers of trees.
+        Cross-validate by query with this many folds, in place of `valid`. The value of a trial is the mean over folds;
+        the best ranker is then trained on all queries, with as many trees as the folds have on average.
     pruner : {"median", "hyperband", None} or Optuna pruner
-        Ends hopeless trials early: by default those that are worse than the median of earlier trials at the same
-        round. None lets all trials finish.
+        Stops poor trials early: by default those that are worse than the median of earlier trials at the same round.
+        None lets all trials finish.
     verbose : bool or None
         Show a progress bar; None means on a terminal.
 
@@ -113,16 +114,17 @@ def tune(
     limits = Limits(checks.at_least(trials, 1, "trials"), _seconds(seconds))
     tuners.check_installed(tuner)
     _check_data(ranker, train, valid, folds)
-    ruler = measure(ranker.eval_metric if metric is None else metric, convention, ties, empty)
+    wanted = ranker.eval_metric if metric is None else metric
+    measure = make_measure(wanted, convention, ties, empty)
     space = resolve(space, ranker)
     start = own_values(ranker, space)
     ranker = _prepared(ranker, metric)
     _check_start(ranker, train, space, start)
-    task = make_task(ranker, train, _valid(valid, train), ruler, folds, seed)
+    task = make_task(ranker, train, _valid(valid, train), measure, folds, seed)
     about = _about(task, space, {"tuner": tuner, "seed": seed, "pruner": pruner, "folds": folds})
     steps = pruners.steps(configured(ranker, start).n_estimators, folds)
     with store.quiet():
-        kept = store.Store(storage, about, ruler.direction, tuners.settings(limits.trials))
+        kept = store.Store(storage, about, measure.direction, tuners.settings(limits.trials))
         kept.study.pruner = pruners.make(pruner, steps)
         free = {name: start[name] for name in space.free}
         search = tuners.Search(space.free, free, seed, kept.settings["random_trials"])
@@ -131,7 +133,7 @@ def tune(
 
 
 def _seconds(seconds: Any) -> float:
-    """Return the time that trials may take."""
+    """Return the time limit, infinity if there is none."""
     return math.inf if seconds is None else checks.positive(seconds, "seconds")
 
 
@@ -154,10 +156,10 @@ def _valid(valid: Any, train: RankingData) -> RankingData | None:
 
 
 def _prepared(ranker: Ranker, metric: Any) -> Ranker:
-    """Return a copy of a ranker with the metric of the study, and parameters that let trials share data."""
+    """Return a copy of a ranker with the metric of the study, and with parameters that let trials share data."""
     made = clone(ranker)
     sharing = base.abilities_of(made.engine).sharing
-    made.set_params(**{name: v for name, v in sharing.items() if name not in made.engine_params})
+    made.set_params(**{**sharing, **made.engine_params})
     return made if metric is None else made.set_params(eval_metric=metric)
 
 
@@ -172,16 +174,16 @@ def _check_start(ranker: Ranker, train: RankingData, space: Space, start: dict[s
 
 
 def _about(task: Task, space: Space, rules: dict[str, Any]) -> dict[str, str]:
-    """Return what a study is of: a file of a study with anything else is refused."""
+    """Return what identifies a study, as texts: a file with another study is refused."""
     ignored = {*space, "n_jobs", "verbose", "record", "eval_metric"}
     params = {k: v for k, v in task.ranker.get_params(deep=False).items() if k not in ignored}
-    data = [fingerprint(one) for part in task.parts for one in (part.train, part.valid)]
-    ruler = task.measure
+    data = [fingerprint(one) for pair in task.data for one in (pair.train, pair.valid)]
+    metric = task.measure
     return {
         "space": repr(space),
         "data": store.as_text(data),
         "metric": store.as_text(
-            [list(ruler.parts.values()), ruler.ties, ruler.empty, ruler.single]
+            [list(metric.parts.values()), metric.ties, metric.empty, metric.single]
         ),
         "ranker": store.as_text(params),
         **{name: store.as_text(value) for name, value in rules.items()},

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from rankwood.training.context import FitContext
 from rankwood.tuning.measure import Measure
 from rankwood.tuning.parameters import configured
 
-#: Takes a step and the best value so far; returns True if the trial is hopeless.
+#: Takes a step and the best value so far; returns True if the trial is to be pruned.
 Report = Callable[[int, float], bool]
 
 
@@ -28,11 +28,11 @@ class Fitted(NamedTuple):
     ranker: Any
 
 
-class Hopeless(Exception):
-    """A trial has been stopped because others were better at the same step."""
+class Pruned(Exception):
+    """A trial was stopped because others were better at the same step."""
 
 
-class Part(NamedTuple):
+class TrialData(NamedTuple):
     """Training data, validation data, and what all trials on them share."""
 
     train: RankingData
@@ -50,46 +50,48 @@ class Task:
     ranker : Ranker
         Has the parameters that are not tuned.
     train : RankingData
-        The training data.
-    parts : list of Part
-        One for fixed validation data; one a fold in cross-validation.
+        The whole training data.
+    data : list of TrialData
+        What trials train and validate on: one pair of data sets, or one for each fold.
     measure : Measure
         The metric.
+    folds : int or None
+        The number of folds; None means fixed validation data.
     """
 
     ranker: Any
     train: RankingData
-    parts: list[Part]
+    data: list[TrialData]
     measure: Measure
-    folds: int | None = field(default=None)
+    folds: int | None
 
     def run(self, params: dict[str, Any], report: Report) -> Fitted:
-        """Train with some parameters; raise Hopeless if `report` says so, and anything that training raises."""
+        """Train with some parameters; raise Pruned if `report` returns True, and anything that training raises."""
         if self.folds is None:
-            return self._fit_one(params, self.parts[0], report)
+            return self._fit_one(params, self.data[0], report)
         found: list[Fitted] = []
-        for step, part in enumerate(self.parts, 1):
-            found.append(self._fit_one(params, part, lambda round_, value: False))
+        for step, data in enumerate(self.data, 1):
+            found.append(self._fit_one(params, data, _never_prune))
             mean = float(np.mean([one.value for one in found]))
             if report(step, mean) and step < self.folds:
-                raise Hopeless
+                raise Pruned
         rounds = round(float(np.mean([one.rounds for one in found])))
         return Fitted(mean, max(rounds, 1), None)
 
-    def _fit_one(self, params: dict[str, Any], part: Part, report: Report) -> Fitted:
-        """Train on one part; its value is that of the best round."""
+    def _fit_one(self, params: dict[str, Any], data: TrialData, report: Report) -> Fitted:
+        """Train on one pair of data sets; the value is that of the best round."""
         ranker = configured(self.ranker, params).set_params(verbose=False)
-        sign, best, hopeless = self.measure.sign, -math.inf, False
+        sign, best, pruned = self.measure.sign, -math.inf, False
 
         def watch(round_: int, value: float) -> bool:
-            nonlocal best, hopeless
+            nonlocal best, pruned
             best = max(best, sign * value)
-            hopeless = report(round_, sign * best)
-            return hopeless
+            pruned = report(round_, sign * best)
+            return pruned
 
-        ranker._fit(part.train, part.valid, FitContext(part.shared, part.evaluator, watch))
-        if hopeless:
-            raise Hopeless
+        ranker._fit(data.train, data.valid, FitContext(data.shared, data.evaluator, watch))
+        if pruned:
+            raise Pruned
         value = ranker.history_[self.measure.name][ranker.best_iteration_ - 1]
         if math.isnan(value):
             raise checks.InputError(
@@ -98,11 +100,15 @@ class Task:
         return Fitted(value, ranker.best_iteration_, ranker.set_params(verbose=self.ranker.verbose))
 
     def refit(self, params: dict[str, Any], rounds: int) -> Any:
-        """Return a fitted ranker with these parameters: that of the trial, or one of all queries if there are folds."""
+        """Return a fitted ranker with these parameters: the trial's own; with folds, one trained on all queries."""
         if self.folds is None:
-            return self._fit_one(params, self.parts[0], lambda round_, value: False).ranker
+            return self._fit_one(params, self.data[0], _never_prune).ranker
         ranker = configured(self.ranker, params)
         return ranker.set_params(n_estimators=rounds, early_stopping_rounds=None).fit(self.train)
+
+
+def _never_prune(step: int, value: float) -> bool:
+    return False
 
 
 def make_task(
@@ -113,11 +119,11 @@ def make_task(
     folds: int | None,
     seed: int,
 ) -> Task:
-    """Return what the trials of a study have in common; `seed` is that of the folds."""
+    """Return what the trials of a study have in common; `seed` is that of the folds, `valid` is used without any."""
     pairs = [(train, valid)] if folds is None else list(train.folds(folds, seed))
-    parts = [
-        Part(one, other, measure.evaluator(other, ranker.n_jobs), Shared())
+    data = [
+        TrialData(one, other, measure.evaluator(other, ranker.n_jobs), Shared())
         for one, other in pairs
         if other is not None
     ]
-    return Task(ranker, train, parts, measure, folds)
+    return Task(ranker, train, data, measure, folds)

@@ -1,7 +1,7 @@
-"""The optimisers, each behind the same two calls: ask for a trial, tell what came of it.
+"""The optimisers behind one interface: ask for a trial, and tell its loss.
 
-Every trial is a trial of an Optuna study in memory, whoever proposed its parameters. What an optimiser proposes depends
-on the seed, the number of the trial and the finished trials only, so that a study can be resumed.
+Every trial belongs to an Optuna study in memory, whichever optimiser proposed its parameters. What an optimiser
+proposes depends on the seed, the number of the trial and the finished trials only, so that a study can be resumed.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,9 @@ from rankwood.tuning.space import Choice, Dimension, Float, Integer
 
 TUNERS = ("tpe", "random", "random+gp", "cfo")
 _RANDOM_SHARE = 0.2  # of the trials of random+gp: 20 random ones of 100 [which-tricks-2023]
-_MOST_SILENT = 200  # proposals that CFO may skip in a row, as it has tried them already
+_MOST_SKIPPED = (
+    200  # times in a row that CFO may propose nothing, before there is nothing left to try
+)
 
 
 class Search(NamedTuple):
@@ -41,7 +43,15 @@ class Tuner(Protocol):
 
 
 class OptunaTuner:
-    """A sampler of Optuna's, made anew for each trial with a seed of its own."""
+    """One of Optuna's samplers, made anew for each trial with a seed of its own.
+
+    Parameters
+    ----------
+    search : Search
+        What is searched.
+    sampler : callable
+        Takes the number of a trial and its seed, and returns a sampler.
+    """
 
     def __init__(self, search: Search, sampler: Callable[[int, int], Any]) -> None:
         self._search = search
@@ -69,22 +79,23 @@ class CFOTuner:
         CFO, domain = _flaml()
         self._search = search
         self._distributions = distributions(search.dimensions)
-        self._search_cfo = CFO(
+        self._cfo = CFO(
             metric="loss",
             mode="min",
             space={name: domain(one) for name, one in search.dimensions.items()},
             points_to_evaluate=[dict(search.start)],
             seed=trial_seed(search.seed, 0) % 2**31,
         )
-        self._asked: dict[int, dict[str, Any]] = {}
-        self._worst = 0.0
+        self._proposed: dict[int, dict[str, Any]] = {}
+        self._losses: list[float] = []
 
     def ask(self, study: Any, number: int) -> Any:
         """Return the next trial; the first has the parameters to start from."""
         config = self._propose(number)
         if config is None:
             return None
-        params = {name: one.nearest(_plain(config[name])) for name, one in self._dimensions}
+        dimensions = self._search.dimensions
+        params = {name: one.nearest(_plain(config[name])) for name, one in dimensions.items()}
         study.enqueue_trial(self._search.start if number == 0 else params)
         return study.ask(self._distributions)
 
@@ -93,28 +104,27 @@ class CFOTuner:
         self._propose(number)
         self.tell(number, loss)
 
-    @property
-    def _dimensions(self) -> Any:
-        return self._search.dimensions.items()
-
     def _propose(self, number: int) -> dict[str, Any] | None:
-        """Return what CFO proposes, which returns None for points that it knows and when a search converges."""
-        for _ in range(_MOST_SILENT):
-            config = self._search_cfo.suggest(str(number))
+        """Return what CFO proposes; None if there is nothing left to try.
+
+        CFO itself returns None for points that it has tried, and when a local search converges.
+        """
+        for _ in range(_MOST_SKIPPED):
+            config = self._cfo.suggest(str(number))
             if config is not None:
-                self._asked[number] = config
+                self._proposed[number] = config
                 return dict(config)
         return None
 
     def tell(self, number: int, loss: float | None) -> None:
         """Take in a loss; a failed trial counts as the worst so far. All cost the same, so that clocks don't matter."""
-        if number not in self._asked:
+        if number not in self._proposed:
             return
-        if loss is not None:
-            self._worst = max(self._worst, loss) if len(self._asked) > 1 else loss
-        found = self._worst if loss is None else loss
-        result = {"loss": found, "time_total_s": 1.0, "config": self._asked[number]}
-        self._search_cfo.on_trial_complete(str(number), result)
+        if loss is None:
+            loss = max(self._losses, default=0.0)
+        self._losses.append(loss)
+        result = {"loss": loss, "time_total_s": 1.0, "config": self._proposed[number]}
+        self._cfo.on_trial_complete(str(number), result)
 
 
 def make_tuner(name: str, search: Search) -> Tuner:
@@ -139,9 +149,8 @@ def make_tuner(name: str, search: Search) -> Tuner:
 def check_installed(name: str) -> None:
     """Raise unless the packages of an optimiser are installed, and Optuna, which keeps the record."""
     checks.one_of(name, TUNERS, "tuner")
-    needed = [("optuna", "tune")] + [("flaml", "tune")] * (name == "cfo")
-    needed += [("torch", "gp")] * (name == "random+gp")
-    for package, extra in needed:
+    own = {"cfo": [("flaml", "tune")], "random+gp": [("torch", "gp")]}
+    for package, extra in [("optuna", "tune"), *own.get(name, [])]:
         try:
             __import__(package)
         except ModuleNotFoundError as error:
@@ -153,7 +162,7 @@ def check_installed(name: str) -> None:
 
 
 def settings(trials: int) -> dict[str, int]:
-    """Return what a study keeps to when it is resumed with more trials: the number of random ones."""
+    """Return what a study keeps to when it is resumed with another number of trials: how many are random."""
     return {"random_trials": max(1, round(_RANDOM_SHARE * trials))}
 
 
@@ -163,19 +172,19 @@ def trial_seed(seed: int, number: int) -> int:
 
 
 def distributions(dimensions: dict[str, Dimension]) -> dict[str, Any]:
-    """Return dimensions as Optuna has them."""
-    from optuna import distributions as known
+    """Return dimensions as Optuna's distributions."""
+    from optuna import distributions as optuna
 
     kinds: dict[type, Callable[[Any], Any]] = {
-        Integer: lambda one: known.IntDistribution(one.low, one.high, log=one.log),
-        Float: lambda one: known.FloatDistribution(one.low, one.high, log=one.log),
-        Choice: lambda one: known.CategoricalDistribution(one.values),
+        Integer: lambda one: optuna.IntDistribution(one.low, one.high, log=one.log),
+        Float: lambda one: optuna.FloatDistribution(one.low, one.high, log=one.log),
+        Choice: lambda one: optuna.CategoricalDistribution(one.values),
     }
     return {name: kinds[type(one)](one) for name, one in dimensions.items()}
 
 
 def _flaml() -> tuple[Any, Callable[[Dimension], Any]]:
-    """Return FLAML's class, and a function from a dimension to what FLAML has for it."""
+    """Return FLAML's class of the optimiser, and a function that turns a dimension into FLAML's."""
     from flaml import CFO, tune
 
     kinds: dict[tuple[type, bool], Callable[[Any], Any]] = {
@@ -190,5 +199,5 @@ def _flaml() -> tuple[Any, Callable[[Dimension], Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a number of NumPy as Python's."""
+    """Return one of NumPy's scalars as Python's."""
     return value.item() if isinstance(value, np.generic) else value
