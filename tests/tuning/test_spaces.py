@@ -162,7 +162,7 @@ def test_wrong_texts(text, message):
 
 @pytest.mark.parametrize(
     ("engine", "name"),
-    [("catboost", "lambdarank-map"), ("catboost", "yetirank"), ("lightgbm", "bi-ranknet")],
+    [("catboost", "lambdarank-ndcg@10"), ("catboost", "yetirank"), ("lightgbm", "bi-ranknet")],
 )
 def test_a_composition_has_the_space_of_its_name(engine, name):
     made = rw.objective(name)
