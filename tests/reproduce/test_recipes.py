@@ -88,7 +88,7 @@ def test_items_have_the_names_of_papers():
     [
         ("digits = 2", "digit = 2", "item 'table1': unknown key 'digit'; did you mean 'digits'"),
         ("over = { k = [3, 5] }\ncolumns", "over = { k = [3] }\ncolumns", "2 printed values of"),
-        ('baseline = "LambdaMART"\ndigits', 'baseline = "Lambda"\ndigits', "is no row"),
+        ('baseline = "LambdaMART"\ndigits', 'baseline = "Lambda"\ndigits', "is not a row"),
         ('kind = "metrics"', 'kind = "metric"', "no kind of item 'metric'; did you mean 'metrics'"),
         ('protocol = "short"', 'protocol = "shirt"', "no protocol 'shirt'; did you mean 'short'"),
         ("rounds = 4", "", "protocol 'short': the key 'rounds' is missing"),
@@ -96,7 +96,11 @@ def test_items_have_the_names_of_papers():
         ('name = "tiny"', 'name = "small"', "paper.name is 'small', expected 'tiny'"),
         ("marks = [", "marks = [ '+', ", "levels and marks must be equally many"),
         ('name = "RankNet"\ngroup', 'name = "LambdaMART"\ngroup', "two rows of one group"),
-        ("printed.mslr10k = [40, 50]", "printed.mslr = [40, 50]", "which is no role of the item"),
+        (
+            "printed.mslr10k = [40, 50]",
+            "printed.mslr = [40, 50]",
+            "which is not a role of the item",
+        ),
         ('model = "perfect"', 'model = "ideal"', "model must be one of"),
         ('columns = ["queries"', 'columns = ["query"', "unknown statistic 'query'"),
         ('split = "all"', 'split = "whole"', "split must be one of"),

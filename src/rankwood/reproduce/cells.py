@@ -22,8 +22,8 @@ FORMAT = 1
 class Cell:
     """One training run: everything that its numbers depend on, as values that JSON can hold.
 
-    What is only recorded beside the training (curves, values on other parts of the data) is no part of it: it is
-    asked for apart from the cell, and a cell that lacks some of it is computed again with more.
+    What is only recorded beside the training (curves, values on other parts of the data) doesn't belong to the cell: a
+    request names it separately, and a cell whose result lacks some of it is computed again.
     """
 
     spec: Mapping[str, Any]

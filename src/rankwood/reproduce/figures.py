@@ -36,7 +36,7 @@ class Panel(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """How both axes are labelled: texts, whether x is logarithmic, and names of x values that are no numbers."""
+    """Both axes: labels, whether x is logarithmic, names of x values that are not numbers, whether points are marked."""
 
     x: str
     y: str
@@ -96,7 +96,7 @@ def _draw_panel(ax: "Axes", panel: Panel, looks: dict[str, tuple[str, str]], axi
 
 
 def _legend(figure: "Figure", axes: "Sequence[Axes]") -> None:
-    """Put one legend of all names below the panels, if there are several."""
+    """Draw one legend of all names below the panels, if there are several."""
     handles: dict[str, Any] = {}
     for ax in axes:
         for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):

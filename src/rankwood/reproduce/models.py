@@ -49,12 +49,12 @@ def compute(
     if spec["model"] == "first-stage":
         start = perf_counter()
         stages = _with_first_stage(spec, split, n_jobs)
-        said: dict[str, Any] = {"seconds": {"total": perf_counter() - start}}
-        fitted = Fitted(stages.first_scores, said, spec["two_stage"]["first"]["engine"])
+        facts = {"seconds": {"total": perf_counter() - start}}
+        fitted = Fitted(stages.first_scores, facts, spec["two_stage"]["first"]["engine"])
     else:
         fitted = fit(spec, split, wants, n_jobs=n_jobs, storage=storage)
     found = evaluate(spec["metrics"], split.test, fitted.predict(split.test), **rules)
-    result = {**_measured(found), "has": sorted(wants), **fitted.said}
+    result = {**_measured(found), "has": sorted(wants), **fitted.facts}
     for part in ("train", "valid"):
         if f"split:{part}" in wants:
             data = getattr(split, part)
@@ -81,10 +81,10 @@ def _number(value: float) -> float | None:
 
 
 class Fitted(NamedTuple):
-    """The scores of a fitted model, what is kept of its training, and its engine."""
+    """How a fitted model scores documents, what is kept of its training, and its engine."""
 
     predict: Callable[[Any], np.ndarray]
-    said: dict[str, Any]
+    facts: dict[str, Any]
     engine: str
 
 
@@ -109,7 +109,7 @@ def fit(
         if chosen is None:
             ranker.fit(split.train, valid=split.valid)
         fitted, second, history = ranker, ranker, ranker.history_
-    said = {
+    facts: dict[str, Any] = {
         "seconds": {"total": perf_counter() - start, **second.seconds_},
         "rounds": len(next(iter(history.values()), [])),
         "best_round": second.best_iteration_,
@@ -117,10 +117,10 @@ def fit(
         "curves": dict(second.record_),
     }
     if chosen is not None:
-        said["chosen"] = chosen
+        facts["chosen"] = chosen
     if "train_curve" in wants:
-        said["train_history"] = _train_curve(second, split.train, said["rounds"])
-    return Fitted(fitted.predict, said, spec["engine"])
+        facts["train_history"] = _train_curve(second, split.train, facts["rounds"])
+    return Fitted(fitted.predict, facts, spec["engine"])
 
 
 def make_ranker(

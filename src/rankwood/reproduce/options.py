@@ -56,7 +56,7 @@ class Options:
     def _fits(self, row: Row) -> bool:
         return self.rows is None or fnmatchcase(row.name.lower(), self.rows.lower())
 
-    def said(self) -> list[str]:
+    def in_words(self) -> list[str]:
         """Return what is smaller than in the paper, as phrases."""
         counted = {"trees": "tree", "queries": "query", "folds": "fold", "trials": "trial"}
         parts = []

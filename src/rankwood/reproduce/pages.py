@@ -1,4 +1,4 @@
-"""Pages of items: what was asked, what was found, and what to know about it, in four formats."""
+"""Pages of items, in four formats: the data, what was found, and what to know about it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -106,7 +106,7 @@ def lead(work: Work) -> list[str]:
     missing = [role for role in work.item.roles if role not in work.sources]
     if work.roles and missing:
         said.append(f"Left out because no data was given: {', '.join(missing)}.")
-    smaller = work.options.said()
+    smaller = work.options.in_words()
     if work.roles and smaller:
         said.append(f"This run was made smaller than the paper's: {', '.join(smaller)}.")
     if work.roles and (work.options.seeds or 1) > 1:

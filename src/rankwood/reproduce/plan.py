@@ -10,7 +10,7 @@ from rankwood.reproduce.cells import Cell
 from rankwood.reproduce.options import Options
 from rankwood.reproduce.recipe import Item, Paper, Protocol, Recipe, Row, SignificanceTest
 from rankwood.reproduce.sources import DataRef, Source
-from rankwood.reproduce.template import fill
+from rankwood.reproduce.template import fill, setting_text
 
 #: Models that are computed from labels: neither parameters nor seeds matter.
 FROM_LABELS = ("perfect", "random", "statistics")
@@ -62,6 +62,11 @@ class Work:
     def roles(self) -> list[str]:
         """The roles that have data, in the order of the item."""
         return [role for role in self.item.roles if role in self.sources]
+
+    def title(self, role: str) -> str:
+        """Return the title of a role's table: the role, after the name of the data set if that is another one."""
+        source = self.sources[role]
+        return role if source.published else f"{source.name} in the role of {role}"
 
     def baseline(self, row: Row, setting: Mapping[str, Any]) -> Row | None:
         """Return the row that a row is compared with: of the same group if that has one of the baseline's name."""
@@ -128,7 +133,7 @@ def _spread(
         ref = DataRef(source.folder, role, fold, work.options.queries)
         for seed in seeds:
             cell = Cell({**spec, "data": digest, "seed": seed, "version": __version__})
-            about = f"{row.name}{_said(setting)}, {source.name}"
+            about = ", ".join(filter(None, [row.name, setting_text(setting), source.name]))
             about += f", fold {fold + 1}" if len(source.folds) > 1 else ""
             about += f", seed {seed}" if len(seeds) > 1 else ""
             made.append(Request(place_of(role, row, setting), cell, ref, wants, about))
@@ -139,10 +144,6 @@ def _recorded(protocol: Protocol) -> set[str]:
     """Return what a protocol wants recorded beside the training."""
     curves = {f"record:{name}" for name in protocol.record}
     return curves | ({"train_curve"} if protocol.train_curve else set())
-
-
-def _said(setting: Mapping[str, Any]) -> str:
-    return "".join(f", {name} = {value}" for name, value in setting.items())
 
 
 def row_spec(work: Work, row: Row, role: str, setting: Mapping[str, Any]) -> dict[str, Any]:
@@ -213,6 +214,8 @@ def _two_stage(work: Work, row: Row, protocol: Protocol, role: str) -> dict[str,
     name = str(settings.get("first"))
     if name not in known:
         near = checks.nearest(name, known)
-        raise checks.InputError(f"{where}: the first stage {name!r} is no such protocol{near}")
+        raise checks.InputError(
+            f"{where}: the first stage {name!r} is not a protocol with an objective{near}"
+        )
     first = {"objective": known[name].objective, **_training(work, known[name], role)}
     return {**settings, "first": first}

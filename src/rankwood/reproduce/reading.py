@@ -1,4 +1,4 @@
-"""Reading recipes: TOML files, checked key by key, so that a slip of the pen is an error that names its place."""
+"""Reading recipes: TOML files, checked key by key, so that a mistake is an error that names its place."""
 
 import tomllib
 from collections.abc import Mapping
@@ -141,7 +141,7 @@ def _check_rows(item: Item, where: str) -> None:
             raise checks.InputError(f"{where}: two rows of one group are called {one[1]!r}.")
     if item.baseline not in (None, "best", *names):
         near = checks.nearest(str(item.baseline), names)
-        raise checks.InputError(f"{where}: the baseline {item.baseline!r} is no row{near}")
+        raise checks.InputError(f"{where}: the baseline {item.baseline!r} is not a row{near}")
     wanted = len(item.columns)
     for values in item.over.values():
         wanted *= len(values)
@@ -149,7 +149,7 @@ def _check_rows(item: Item, where: str) -> None:
         for role, printed in {**row.printed}.items():
             if role not in item.roles:
                 raise checks.InputError(
-                    f"{where}, row {row.name!r}: printed values of {role!r}, which is no role of the item."
+                    f"{where}, row {row.name!r}: printed values of {role!r}, which is not a role of the item."
                 )
             if item.kind == "metrics" and len(printed) != wanted:
                 raise checks.InputError(

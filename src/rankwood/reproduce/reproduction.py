@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from rankwood._core import checks
-from rankwood.report.page import theme
 from rankwood.reproduce import kinds
 from rankwood.reproduce.cells import Store
 from rankwood.reproduce.found import Found
@@ -15,7 +14,7 @@ from rankwood.reproduce.pages import make_page
 from rankwood.reproduce.plan import Request, Work
 from rankwood.reproduce.reading import load_recipe, recipe_names
 from rankwood.reproduce.recipe import Item, Recipe
-from rankwood.reproduce.result import Result, write_page
+from rankwood.reproduce.result import Result, check_installed, write_page
 from rankwood.reproduce.running import run_cells, unfinished
 from rankwood.reproduce.sources import Source, open_source
 
@@ -117,7 +116,7 @@ def run(
     options = _options(limits)
     chosen = find_items([item] if isinstance(item, str) else list(item))
     folder = Path(out).expanduser()
-    theme.check_installed()
+    check_installed()
     _check_out(folder)
     works = make_works(chosen, data or {}, options)
     store = Store(folder / "cells")

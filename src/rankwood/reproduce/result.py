@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rankwood._core.atomic import replacing
 from rankwood.report import _drawing
+from rankwood.report.page import theme
 from rankwood.reproduce.pages import Page
 
 
@@ -76,6 +77,13 @@ class Result:
 
     def __repr__(self) -> str:
         return f"Result({self.name}: {self.cells} cells, {self.computed} of them computed now)"
+
+
+def check_installed() -> None:
+    """Raise if what draws pages isn't installed: better now than after hours of training."""
+    with _drawing.style():
+        pass
+    theme.environment()
 
 
 def write_page(name: str, page: Page, folder: Path) -> list[Path]:

@@ -42,3 +42,13 @@ def _text(value: Any) -> str:
 def settings(over: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     """Return every combination of the values of names, the last name varying fastest; one empty one for no names."""
     return [dict(zip(over, values, strict=True)) for values in product(*over.values())]
+
+
+def setting_text(setting: Mapping[str, Any]) -> str:
+    """Return the values of names for readers: ``k = 5, metric = map``."""
+    return ", ".join(f"{name} = {value}" for name, value in setting.items())
+
+
+def setting_key(setting: Mapping[str, Any]) -> str:
+    """Return the values of names for the cells of a CSV: ``k=5 metric=map``."""
+    return " ".join(f"{name}={value}" for name, value in setting.items())

@@ -12,7 +12,7 @@ from rankwood.reproduce import significance
 from rankwood.reproduce.found import Found
 from rankwood.reproduce.plan import FROM_LABELS, Work, exists, place_of
 from rankwood.reproduce.recipe import Column, Row
-from rankwood.reproduce.template import fill, settings
+from rankwood.reproduce.template import fill, setting_text, settings
 
 #: The baseline that is not a row but the best one of each group and column.
 BEST = "best"
@@ -65,8 +65,7 @@ def table_columns(work: Work) -> list[TableColumn]:
     titles = [c.title for c in made]
     if len(set(titles)) == len(titles):
         return made
-    said = [", ".join(f"{name} = {value}" for name, value in c.setting.items()) for c in made]
-    return [c._replace(title=f"{c.title} ({s})") for c, s in zip(made, said, strict=True)]
+    return [c._replace(title=f"{c.title} ({setting_text(c.setting)})") for c in made]
 
 
 def _title(work: Work, column: Column, setting: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from rankwood.reproduce.content import Content, Drawing
 from rankwood.reproduce.found import Found
 from rankwood.reproduce.plan import Request, Work, place_of, requests
 from rankwood.reproduce.recipe import Item, Row
-from rankwood.reproduce.template import fill, settings
+from rankwood.reproduce.template import fill, setting_key, setting_text, settings
 from rankwood.reproduce.values import better
 from rankwood.training.monitoring import RECORDS
 
@@ -71,8 +71,7 @@ def panel_title(work: Work, role: str, setting: Mapping[str, Any]) -> str:
     """Return the data of a panel, and the values of names if there are several."""
     source = work.sources[role]
     name = role if source.published else f"{source.name} as {role}"
-    said = [f"{key} = {value}" for key, value in setting.items()]
-    return ", ".join([name, *said])
+    return f"{name}, {setting_text(setting)}" if setting else name
 
 
 def _curves(work: Work, found: Found, role: str, setting: Mapping[str, Any]) -> list[Curve]:
@@ -134,8 +133,8 @@ def _records(work: Work, role: str, curves: list[Curve]) -> list[list[Any]]:
     """Return some points of each curve; cells have them all."""
     made: list[list[Any]] = []
     for curve in curves:
-        said = " ".join(f"{name}={value}" for name, value in curve.setting.items())
-        where = [role, work.sources[role].name, curve.row.group, curve.row.name, said]
+        row, setting = curve.row, setting_key(curve.setting)
+        where = [role, work.sources[role].name, row.group, row.name, setting]
         for i in figures.thinned(curve.y.size, 1):
             made.append([*where, int(i) + 1, float(curve.y[i])])
     return made

@@ -12,7 +12,7 @@ from rankwood.reproduce.content import Content
 from rankwood.reproduce.found import Found
 from rankwood.reproduce.plan import Request, Work, requests
 from rankwood.reproduce.recipe import Column, Row
-from rankwood.reproduce.template import settings
+from rankwood.reproduce.template import setting_key, settings
 from rankwood.reproduce.values import BEST, TableColumn, Value, better, role_values, table_columns
 
 KEYS: frozenset[str] = frozenset()
@@ -56,9 +56,8 @@ def _tables(work: Work, role: str, grid: list[list[Value]]) -> list[Table]:
         for i, line in enumerate(grid)
     ]
     text_columns = len(_row_headings(work))
-    title = role if source.published else f"{source.name} in the role of {role}"
     numeric = len(headings) - text_columns
-    made = [Table(title, headings, rows, numeric, _notes(work), _breaks(work.rows))]
+    made = [Table(work.title(role), headings, rows, numeric, _notes(work), _breaks(work.rows))]
     if has_printed and not source.published:
         made.append(_printed_table(work, role, grid, columns))
     return made
@@ -147,7 +146,7 @@ def _records(work: Work, role: str, grid: list[list[Value]]) -> list[list[Any]]:
     made: list[list[Any]] = []
     for v in (value for line in grid for value in line):
         column = v.column.of(v.row)
-        setting = " ".join(f"{name}={x}" for name, x in v.column.setting.items())
+        setting = setting_key(v.column.setting)
         where = [role, source.name, v.row.group, v.row.name, setting, column.metric, column.split]
         difference = v.ours - v.paper if source.published else float("nan")
         marks = [v.paper_mark, v.our_mark, v.printed_mark, v.row.pending]

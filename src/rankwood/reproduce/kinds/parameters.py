@@ -10,7 +10,7 @@ from rankwood.reproduce.content import Content
 from rankwood.reproduce.found import Found
 from rankwood.reproduce.plan import Request, Work, exists, place_of, requests, row_spec
 from rankwood.reproduce.recipe import Item, Recipe, Row
-from rankwood.reproduce.template import settings
+from rankwood.reproduce.template import setting_key, settings
 
 KEYS: frozenset[str] = frozenset({"of", "of_protocol", "of_space"})
 _CSV = ("role", "group", "row", "setting", "parameter", "ours", "paper")
@@ -91,21 +91,17 @@ def show(work: Work, found: Found) -> Content:
     for line in lines:
         name = f"{line.row.group}: {line.row.name}" if line.row.group else line.row.name
         cells = [Cell(line.role), Cell(name)]
-        cells += [Cell(_said(line.setting))] if work.item.over else []
+        cells += [Cell(setting_key(line.setting))] if work.item.over else []
         for ours, paper in zip(line.ours, line.paper, strict=True):
             cells += [Cell(ours or "–"), Cell(paper or "–")]
         rows.append(cells)
     table = Table("Parameters", headings, rows, len(headings) - text_columns)
     records = [
-        [line.role, line.row.group, line.row.name, _said(line.setting), *both]
+        [line.role, line.row.group, line.row.name, setting_key(line.setting), *both]
         for line in lines
         for both in zip(names, line.ours, line.paper, strict=True)
     ]
     return Content(tables=[table], headings=_CSV, records=records)
-
-
-def _said(setting: Mapping[str, Any]) -> str:
-    return " ".join(f"{name}={value}" for name, value in setting.items())
 
 
 def _lines(work: Work, found: Found) -> list[Line]:

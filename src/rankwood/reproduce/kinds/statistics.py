@@ -140,8 +140,7 @@ def _table(work: Work, role: str, lines: Lines) -> Table:
             cells.append(TableCell(number(mine, item.digits), "≠" if differs else ""))
             cells += [TableCell(number(printed, item.digits))] if beside else []
         rows.append(cells)
-    title = role if source.published else f"{source.name} in the role of {role}"
-    return Table(title, headings, rows, len(headings) - 1)
+    return Table(work.title(role), headings, rows, len(headings) - 1)
 
 
 def number(value: float, digits: int) -> str:

@@ -13,7 +13,7 @@ from rankwood.reproduce.found import Found
 from rankwood.reproduce.kinds.curves import label, panel_title, wants_of
 from rankwood.reproduce.plan import Request, Work, exists, place_of, requests, row_spec
 from rankwood.reproduce.recipe import Column, Item, Row
-from rankwood.reproduce.template import fill, settings
+from rankwood.reproduce.template import fill, setting_key, settings
 
 KEYS: frozenset[str] = frozenset({"x", "values", "metric", "record", "reduce", "relative", "log"})
 _REDUCE: dict[str, Callable[[np.ndarray], Any]] = {
@@ -150,10 +150,9 @@ def _text(value: float, digits: int) -> str:
 def _records(
     work: Work, role: str, setting: Mapping[str, Any], series: list[Series]
 ) -> list[list[Any]]:
-    said = " ".join(f"{name}={value}" for name, value in setting.items())
-    source = work.sources[role].name
+    source, key = work.sources[role].name, setting_key(setting)
     return [
-        [role, source, s.row.group, s.row.name, said, x, float(ours), float(paper)]
+        [role, source, s.row.group, s.row.name, key, x, float(ours), float(paper)]
         for s in series
         for x, ours, paper in zip(work.item.extra["values"], s.ours, s.paper, strict=True)
     ]

@@ -13,7 +13,7 @@ from rankwood.reproduce.content import Content
 from rankwood.reproduce.found import Found
 from rankwood.reproduce.plan import Place, Request, Work, exists, place_of, requests
 from rankwood.reproduce.recipe import Item, Row
-from rankwood.reproduce.template import settings
+from rankwood.reproduce.template import setting_key, setting_text, settings
 
 KEYS: frozenset[str] = frozenset({"repeats"})
 #: What can be measured, and its name in a result.
@@ -71,13 +71,12 @@ def show(work: Work, found: Found) -> Content:
                 paper = _printed_ratio(work, role, row, setting, position)
                 cells += [TableCell(_cell_text(work, ours, milliseconds))]
                 cells += [TableCell(_text(paper * work.item.scale, work.item.digits))]
-                said = " ".join(f"{name}={value}" for name, value in setting.items())
-                where = [role, work.sources[role].name, row.group, row.name, said, column]
-                records.append([*where, ours, milliseconds, paper])
+                where = [role, work.sources[role].name, row.group, row.name, setting_key(setting)]
+                records.append([*where, column, ours, milliseconds, paper])
             rows.append(cells)
         tables.append(_table(work, role, rows))
-    said = f"Times of {plural(_turns(work), 'turn')}, all on one machine."
-    return Content([said], tables, headings=_CSV, records=records)
+    lead = f"Times of {plural(_turns(work), 'turn')}, all on one machine."
+    return Content([lead], tables, headings=_CSV, records=records)
 
 
 def _columns(work: Work) -> list[tuple[dict[str, Any], str]]:
@@ -87,11 +86,8 @@ def _columns(work: Work) -> list[tuple[dict[str, Any], str]]:
 def _table(work: Work, role: str, rows: list[list[TableCell]]) -> Table:
     headings = ["row"]
     for setting, column in _columns(work):
-        said = ", ".join(f"{name} = {value}" for name, value in setting.items())
-        headings += [f"{column}, {said}" if said else column, "paper"]
-    source = work.sources[role]
-    title = role if source.published else f"{source.name} in the role of {role}"
-    return Table(title, headings, rows, len(headings) - 1, [_NOTE])
+        headings += [f"{column}, {setting_text(setting)}" if setting else column, "paper"]
+    return Table(work.title(role), headings, rows, len(headings) - 1, [_NOTE])
 
 
 def _seconds(found: Found, place: Place, measure: str) -> np.ndarray:

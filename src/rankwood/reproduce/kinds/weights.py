@@ -10,7 +10,7 @@ from rankwood.report import _drawing
 from rankwood.report.table import Cell, Table
 from rankwood.reproduce.content import Content, Drawing
 from rankwood.reproduce.recipe import Item
-from rankwood.reproduce.template import fill, settings
+from rankwood.reproduce.template import fill, setting_text, settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,10 +38,10 @@ def weight_maps(item: Item) -> list[WeightMap]:
     every = settings(dict(item.over))
     made = []
     for setting in every:
-        said = [f"{name} = {value}" for name, value in setting.items()] if len(every) > 1 else []
         for row in item.rows:
+            title = f"{row.name}, {setting_text(setting)}" if len(every) > 1 else row.name
             weights = heat(fill(row.objective, setting), item.extra["n"])
-            made.append(WeightMap(row.name, setting, ", ".join([row.name, *said]), weights))
+            made.append(WeightMap(row.name, setting, title, weights))
     return made
 
 
