@@ -65,17 +65,17 @@ def _add_search(group: Any) -> None:
     group.add_argument("--tuner", choices=_TUNERS, default="tpe", help=text)
     text = "number of trials, those in the storage included (default: 40)"
     _args.add_number(group, "--trials", text, default=40)
-    text = "begin no trial after trials have taken so long"
+    text = "time limit: begin no trial after the finished ones have taken S seconds"
     group.add_argument("--seconds", type=float, metavar="S", help=text)
     text = "metric to tune; if repeated, the first one decides (default: ndcg@10)"
     _args.add_names(group, "--metric", text)
-    text = "file that keeps finished trials; if it exists, its study goes on"
+    text = "file that keeps finished trials; if it exists, its study is resumed"
     group.add_argument("--storage", metavar="FILE", help=text)
     group.add_argument(
         "--pruner",
         choices=_PRUNERS,
         default="median",
-        help="how hopeless trials are ended early (default: median)",
+        help="rule by which poor trials are stopped early (default: median)",
     )
 
 

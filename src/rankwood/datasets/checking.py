@@ -1,4 +1,4 @@
-"""A folder against the published counts of the data set it is said to hold."""
+"""Compare a folder with the published counts of a data set."""
 
 import os
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a person wants to know of a data set that she has not seen before."""
+"""Descriptions of data sets: sizes, labels, features, signs of leaks, and advice."""
 
 import math
 import os
@@ -173,8 +173,8 @@ def describe(
         parts = {part: joined([read[path] for path in paths]) for part, paths in files.items()}
         first = next(iter(read))
         gaps = not math.isnan(absent) and writes_zeros_and_gaps(first, read[first].n_features)
-        return describe_parts(Path(data).resolve().name, parts, gaps, n_jobs)
-    return describe_parts("data", _parts(data), False, n_jobs)
+        return _describe_parts(Path(data).resolve().name, parts, gaps, n_jobs)
+    return _describe_parts("data", _parts(data), False, n_jobs)
 
 
 def _files(fold: Any) -> dict[str, tuple[Path, ...]]:
@@ -199,7 +199,7 @@ def _parts(data: Any) -> dict[str, RankingData]:
     )
 
 
-def describe_parts(
+def _describe_parts(
     title: str, parts: dict[str, RankingData], gaps: bool, n_jobs: int | None
 ) -> Description:
     """Describe parts of a data set, the first of which is training data."""

@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from rankwood._core.checks import InputError
 from rankwood.datasets.published import DataSet
@@ -27,20 +27,23 @@ _DEPTH = 2  # folders of archives lie in folders of their own
 SECTIONS = 5
 
 
-class FoldFiles(NamedTuple):
-    """The files of one fold; without files of validation data, they are split off the training data."""
+T = TypeVar("T")
+
+
+class Fold(NamedTuple, Generic[T]):
+    """The files of one fold, or their content; if `valid` is empty, it is to be split off the training data."""
 
     name: str
-    train: tuple[Path, ...]
-    valid: tuple[Path, ...]
-    test: tuple[Path, ...]
+    train: tuple[T, ...]
+    valid: tuple[T, ...]
+    test: tuple[T, ...]
 
 
 class Layout(NamedTuple):
     """How the files of a folder belong together: `folds`, or `whole`, one file to make folds of."""
 
     folder: Path
-    folds: tuple[FoldFiles, ...] = ()
+    folds: tuple[Fold[Path], ...] = ()
     whole: Path | None = None
 
 
@@ -94,7 +97,7 @@ def _files(children: list[Path]) -> dict[str, Path]:
     return {child.name.lower(): child for child in children if child.is_file()}
 
 
-def _folds(children: list[Path], wanted: DataSet | None) -> list[FoldFiles]:
+def _folds(children: list[Path], wanted: DataSet | None) -> list[Fold[Path]]:
     """Return the folds that lie in folders Fold1, Fold2, and so on."""
     folders = {
         int(match[1]): child
@@ -113,7 +116,7 @@ def _folds(children: list[Path], wanted: DataSet | None) -> list[FoldFiles]:
     return made
 
 
-def _sections(files: dict[str, Path]) -> list[FoldFiles]:
+def _sections(files: dict[str, Path]) -> list[Fold[Path]]:
     """Return LETOR's five folds of S1 to S5: three of them train, one validates and one tests."""
     found = {int(m[1]): path for name, path in files.items() if (m := _SECTION.fullmatch(name))}
     if len(found) < SECTIONS:
@@ -121,18 +124,18 @@ def _sections(files: dict[str, Path]) -> list[FoldFiles]:
     return rotated([found[i] for i in range(1, SECTIONS + 1)])
 
 
-def rotated(parts: list[Path]) -> list[FoldFiles]:
-    """Return five folds of five parts: fold i trains on parts i, i + 1, i + 2, and so on in a circle."""
+def rotated(parts: list[T]) -> list[Fold[T]]:
+    """Return five folds of five parts: fold i trains on i, i + 1 and i + 2, validates on i + 3 and tests on i + 4."""
     made = []
     for first in range(SECTIONS):
         one, two, three, valid, test = (
             parts[(first + step) % SECTIONS] for step in range(SECTIONS)
         )
-        made.append(FoldFiles(f"Fold{first + 1}", (one, two, three), (valid,), (test,)))
+        made.append(Fold(f"Fold{first + 1}", (one, two, three), (valid,), (test,)))
     return made
 
 
-def _sets(folder: Path, files: dict[str, Path], wanted: DataSet | None) -> list[FoldFiles]:
+def _sets(folder: Path, files: dict[str, Path], wanted: DataSet | None) -> list[Fold[Path]]:
     """Return the one set of train, valid and test files in a folder; names may share a prefix, as Yahoo's do."""
     sets: dict[str, dict[str, Path]] = {}
     for name, path in files.items():
@@ -154,4 +157,4 @@ def _sets(folder: Path, files: dict[str, Path], wanted: DataSet | None) -> list[
     if "test" not in roles:
         raise InputError(f"{folder} has training data, but no test data: expected a file test.txt.")
     valid = (roles["valid"],) if "valid" in roles else ()
-    return [FoldFiles(prefix or folder.name, (roles["train"],), valid, (roles["test"],))]
+    return [Fold(prefix or folder.name, (roles["train"],), valid, (roles["test"],))]

@@ -136,9 +136,7 @@ def _overlaps(found: "Description") -> Table:
         )
         for pair in found.overlaps
     ]
-    note = (
-        "A document id that several parts share is no leak: a document may answer several queries."
-    )
+    note = "A document id that several parts share is not a leak: a document may belong to several queries."
     return Table("What parts share", headings, rows, 4, [note])
 
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -12,8 +12,9 @@ from rankwood._core.rng import generator
 from rankwood.data.ranking_data import RankingData
 from rankwood.datasets import published
 from rankwood.datasets.files import Reading, read_files
-from rankwood.datasets.layouts import SECTIONS, FoldFiles, find_layout, rotated
+from rankwood.datasets.layouts import SECTIONS, Fold, find_layout, rotated
 
+T = TypeVar("T")
 VALID_SHARE = 0.2  # of the training queries, where there are no validation data
 
 
@@ -51,7 +52,7 @@ def load_splits(
     Fold1 to Fold5 with train, vali and test files (MSLR, LETOR); S1 to S5, of which fold i trains on three,
     validates on the next and tests on the last (LETOR); train, vali and test files, whose names may share a
     prefix (Istella, Yahoo); the same without validation data, which are then split off by query (Istella's full
-    set); lines without query ids and LightGBM's files of query sizes; and one file, `all.txt` or a name given
+    set); text without query ids beside LightGBM's files of query sizes; and one file, `all.txt` or the file given
     as `folder`, whose queries are dealt out to five folds in turn.
 
     Parameters
@@ -59,10 +60,10 @@ def load_splits(
     folder : str or path
         The folder, or one file.
     name : str, optional
-        The data set's name in `catalogue()`: it decides which of several sets in a folder is meant, and how an
-        absent feature is read. Files of another set may be given under a name.
+        The data set's name in `catalogue()`: it decides which of several sets in a folder is read, and what an
+        absent feature means. The files need not be those of the data set with this name.
     queries : int, optional
-        Keep at most so many queries of each part, chosen at random; a smaller number gives a subset.
+        Keep at most this many queries of each part, chosen at random; a smaller number keeps a subset.
     folds : sequence of int, optional
         Numbers of the folds to read, from 1; all by default. Each takes memory of its own.
     absent : 0 or NaN, optional
@@ -106,16 +107,22 @@ def load_splits(
     share = VALID_SHARE if known is None else known.valid_share
     if layout.whole is not None:
         data = read_files([layout.whole], how)[layout.whole]
-        stand_ins = [Path(str(i)) for i in range(SECTIONS)]
-        parts = dict(zip(stand_ins, _dealt(data, layout.whole), strict=True))
-        files = _numbered(rotated(stand_ins), folds)
+        chosen = _numbered(rotated(_dealt(data, layout.whole)), folds)
     else:
-        files = _numbered(layout.folds, folds)
-        parts = read_files((path for fold in files for path in sum(fold[1:], ())), how)
-    return [_limited(_split(fold, parts, share, seed), queries, seed) for fold in files]
+        chosen = _read(_numbered(layout.folds, folds), how)
+    return [_limited(_split(fold, share, seed), queries, seed) for fold in chosen]
 
 
-def _numbered(folds: Sequence[FoldFiles], numbers: Sequence[int] | None) -> list[FoldFiles]:
+def _read(folds: list[Fold[Path]], how: Reading) -> list[Fold[RankingData]]:
+    """Return folds with the content of their files, each of which is read once."""
+    read = read_files((path for fold in folds for part in fold[1:] for path in part), how)
+    return [
+        Fold(fold.name, *(tuple(read[path] for path in part) for part in fold[1:]))
+        for fold in folds
+    ]
+
+
+def _numbered(folds: Sequence[Fold[T]], numbers: Sequence[int] | None) -> list[Fold[T]]:
     """Return the folds of these numbers, from 1."""
     if numbers is None:
         return list(folds)
@@ -134,16 +141,14 @@ def _dealt(data: RankingData, path: Path) -> list[RankingData]:
     return [data.select(turn == i) for i in range(SECTIONS)]
 
 
-def _split(fold: FoldFiles, parts: dict[Path, RankingData], share: float, seed: int) -> Split:
-    """Return the data of a fold; validation data are split off the training data if there are none."""
-    train, valid, test = ([parts[path] for path in paths] for paths in fold[1:])
-    whole = joined(train)
-    if not valid:
-        whole, *valid = whole.split(share, seed)
-    return Split(fold.name, whole, valid[0], test[0])
+def _split(fold: Fold[RankingData], share: float, seed: int) -> Split:
+    """Return the data of a fold; without validation data, a share of the training queries becomes them."""
+    train = joined(fold.train)
+    train, valid = (train, fold.valid[0]) if fold.valid else train.split(share, seed)
+    return Split(fold.name, train, valid, fold.test[0])
 
 
-def joined(parts: list[RankingData]) -> RankingData:
+def joined(parts: Sequence[RankingData]) -> RankingData:
     """Return several parts as one; one part is returned as it is."""
     return parts[0] if len(parts) == 1 else RankingData.concat(parts)
 

@@ -36,11 +36,12 @@ class Panel(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """Both axes: labels, whether x is logarithmic, names of x values that are not numbers, whether points are marked."""
+    """The labels of both axes, and how lines are drawn along x."""
 
     x: str
     y: str
     log: bool = False
+    #: Names of x values that aren't numbers.
     ticks: Sequence[str] = ()
     markers: bool = False
 

@@ -1,19 +1,22 @@
-"""Ending hopeless trials early, by Optuna's pruners."""
+"""Pruning: stopping poor trials early, by Optuna's pruners."""
 
 from typing import Any, NamedTuple
 
 from rankwood._core import checks
 
 PRUNERS = ("median", "hyperband")
-_REPORTS = 50  # of a trial that grows all of its trees
-_STARTUP = 5  # trials that finish before others are compared with them
+_REPORTS = 50  # times that a trial with all of its trees is compared with others
+_STARTUP = 5  # trials that are never pruned, so that others can be compared with them
 
 
 class Steps(NamedTuple):
-    """When a trial is compared with others: each `every` steps, after `warmup` steps; it has at most `last`."""
+    """When a trial is compared with others."""
 
+    #: Number of steps between comparisons.
     every: int
+    #: Number of first steps without a comparison.
     warmup: int
+    #: Largest number of steps.
     last: int
 
 
@@ -26,7 +29,7 @@ def steps(rounds: int, folds: int | None) -> Steps:
 
 
 def make(pruner: Any, when: Steps) -> Any:
-    """Return a pruner of Optuna's by its name; raise if there is none."""
+    """Return one of Optuna's pruners by its name, or the given one; raise if the name is unknown."""
     from optuna import pruners
 
     if pruner is None:

@@ -44,10 +44,10 @@ def findings_of(
     by_length: list[breakdown.Bin] = []
     by_relevant: list[breakdown.Bin] = []
     if documents is not None:
-        place = queries.documents_place(found, documents)
+        at = queries.positions(found, documents)
         by_label = breakdown.by_label(documents, found)
-        by_length = breakdown.by_query_kind(documents.groups.sizes[place], found)
-        by_relevant = breakdown.by_query_kind(documents.relevant[place], found)
+        by_length = breakdown.by_query_kind(documents.groups.sizes[at], found)
+        by_relevant = breakdown.by_query_kind(documents.relevant[at], found)
     return Findings(
         outcome=found,
         training_means=training_means(models, found, rules),

@@ -1,6 +1,6 @@
 """What the metrics say: means with intervals, tests, and pairs of models query by query."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -112,8 +112,6 @@ def outcome_of(
     found = compare(evaluations, baseline, metrics=names, bounds=bounds or None, n_jobs=n_jobs)
     own = [found.evaluation(name) for name in found.models]
     values = np.array([[ev.per_query[m] for m in names] for ev in own])
-    means = [_mean(name, m, ev.per_query[m]) for name, ev in evaluations.items() for m in names]
-    means += [_mean(label, m, ev.per_query[m], True) for label, ev in bounds.items() for m in names]
     base = str(found.rules["baseline"])
     at = found.models.index(base)
     pairs = [
@@ -129,7 +127,7 @@ def outcome_of(
         better=found.better,
         conventions=found.conventions,
         definitions={k: v for m in reversed(models) for k, v in m.evaluation.definitions.items()},
-        means=means,
+        means=_means(evaluations, bounds, names),
         comparison=found,
         pairs=pairs,
     )
@@ -147,10 +145,6 @@ def _alone(
             f"baseline {baseline!r} is none of the models{checks.nearest(baseline, [model.name])}"
         )
     values = np.array([[ev.per_query[m] for m in names]])
-    means = [_mean(model.name, m, ev.per_query[m]) for m in names]
-    means += [
-        _mean(label, m, own.per_query[m], True) for label, own in bounds.items() for m in names
-    ]
     table = Aligned([model.name], names, ev.per_query["qid"], values, ev.conventions)
     others = {label: align_one(table, label, own) for label, own in bounds.items()}
     pairs = [Pair(model.name, _RANDOM, values[0, 0], others[_RANDOM][0], 0)] if others else []
@@ -162,7 +156,7 @@ def _alone(
         better={name: better_sign(name) for name in names},
         conventions=ev.conventions,
         definitions=ev.definitions,
-        means=means,
+        means=_means({model.name: ev}, bounds, names),
         comparison=None,
         pairs=pairs,
     )
@@ -187,6 +181,16 @@ def _bounds(
         columns = {m: own.per_query[m][kept] for m in names}
         made[label] = Evaluation(own.per_query["qid"][kept], columns, own.conventions)
     return made
+
+
+def _means(
+    evaluations: Mapping[str, Evaluation], bounds: Mapping[str, Evaluation], names: list[str]
+) -> list[Mean]:
+    """Return the means of all models and metrics, those of bounds last."""
+    own = [_mean(name, m, ev.per_query[m]) for name, ev in evaluations.items() for m in names]
+    return own + [
+        _mean(name, m, ev.per_query[m], bound=True) for name, ev in bounds.items() for m in names
+    ]
 
 
 def _mean(model: str, metric: str, column: np.ndarray, bound: bool = False) -> Mean:

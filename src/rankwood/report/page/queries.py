@@ -61,41 +61,45 @@ class Queries(NamedTuple):
 
 def queries_of(outcome: Outcome, documents: Documents | None) -> Queries:
     """Choose the queries to show: those that gained, lost and did worst come first."""
-    tables = [t for pair in outcome.shown_pairs for t in _gains_and_losses(outcome, pair)]
-    query_of = np.full(outcome.ids.size, -1)
-    if documents is not None:
-        query_of = documents_place(outcome, documents)
-    hopeless = (
-        np.zeros(query_of.size, bool) if documents is None else documents.relevant[query_of] == 0
-    )
-    tables += [_worst(outcome, i, hopeless) for i in outcome.shown]
-    tables = [table for table in tables if table.rows.size]
+    at = positions(outcome, documents)
+    tables = _short_tables(outcome, documents, at)
     place = {str(q): i for i, q in enumerate(outcome.ids.tolist())}
     named = dict.fromkeys(place[str(q)] for table in tables for q in table.rows["qid"].tolist())
-    order = np.array([*named, *(q for q in _by_interest(outcome) if q not in named)], np.int64)
-    gains = np.array([pair.gain for pair in outcome.pairs]).reshape(-1, outcome.ids.size)
+    order = [*named, *(q for q in _by_interest(outcome) if q not in named)]
     n_rows = max(200, min(MOST_ROWS, _ROW_CELLS // (3 + 2 * len(outcome.models))))
+    gains = np.array([pair.gain for pair in outcome.pairs]).reshape(-1, outcome.ids.size)
     rows = [
-        _row(q, int(query_of[q]), outcome, documents, gains[:, q].tolist())
-        for q in sorted(order[:n_rows].tolist())
+        _row(q, int(at[q]), outcome, documents, gains[:, q].tolist())
+        for q in sorted(order[:n_rows])
     ]
     if documents is None:
         return Queries(tables, rows, [], [])
     scored = [i for i in outcome.shown if not np.isnan(documents.scores[i]).all()]
+    if not scored:
+        return Queries(tables, rows, [], [])
     most = max(40, min(MOST_ENTRIES, _CELLS // (DOCUMENTS * (2 + 2 * len(scored)))))
-    chosen: np.ndarray = order[: max(most, len(named))] if scored else order[:0]
-    entries = [
-        _entry(int(q), int(query_of[q]), outcome, documents, scored)
-        for q in sorted(chosen)
-        if query_of[q] >= 0
-    ]
+    chosen = sorted(order[: max(most, len(named))])
+    entries = [_entry(q, int(at[q]), outcome, documents, scored) for q in chosen if at[q] >= 0]
     return Queries(tables, rows, entries, scored)
 
 
-def documents_place(outcome: Outcome, documents: Documents) -> np.ndarray:
+def positions(outcome: Outcome, documents: Documents | None) -> np.ndarray:
     """Return for each query of the outcome its position among those of the documents, -1 if it isn't there."""
-    place = {str(q): i for i, q in enumerate(documents.groups.ids.tolist())}
+    known = [] if documents is None else documents.groups.ids.tolist()
+    place = {str(q): i for i, q in enumerate(known)}
     return np.array([place.get(str(q), -1) for q in outcome.ids.tolist()])
+
+
+def _short_tables(
+    outcome: Outcome, documents: Documents | None, at: np.ndarray
+) -> list[QueryTable]:
+    """Return the tables of the largest gains and losses of each pair, and of the worst queries of each model."""
+    tables = [t for pair in outcome.shown_pairs for t in _gains_and_losses(outcome, pair)]
+    nothing_relevant = np.zeros(at.size, bool)
+    if documents is not None:
+        nothing_relevant = (at >= 0) & (documents.relevant[at] == 0)
+    tables += [_worst(outcome, i, nothing_relevant) for i in outcome.shown]
+    return [table for table in tables if table.rows.size]
 
 
 def _gains_and_losses(outcome: Outcome, pair: Pair) -> list[QueryTable]:
@@ -114,10 +118,10 @@ def _gains_and_losses(outcome: Outcome, pair: Pair) -> list[QueryTable]:
     ]
 
 
-def _worst(outcome: Outcome, model: int, hopeless: np.ndarray) -> QueryTable:
-    """Return the worst queries of a model, without those in which no order is better than another."""
+def _worst(outcome: Outcome, model: int, left_out: np.ndarray) -> QueryTable:
+    """Return the worst queries of a model among those that are not left out."""
     name, metric = outcome.models[model], outcome.metrics[0]
-    values = np.where(hopeless, np.nan, outcome.values[model, 0])
+    values = np.where(left_out, np.nan, outcome.values[model, 0])
     return worst(Evaluation(outcome.ids, {metric: values}, {}), metric, TOP, name)
 
 
@@ -130,23 +134,22 @@ def _by_interest(outcome: Outcome) -> list[int]:
 
 
 def _row(
-    q: int, own: int, outcome: Outcome, documents: Documents | None, gains: list[float]
+    q: int, at: int, outcome: Outcome, documents: Documents | None, gains: list[float]
 ) -> QueryRow:
-    """Return a query of the long table; `own` is its position among the documents' queries, or -1."""
+    """Return a query of the long table; `at` is its position among the documents' queries, or -1."""
     sizes: tuple[int | None, int | None] = (None, None)
-    if documents is not None and own >= 0:
-        sizes = int(documents.groups.sizes[own]), int(documents.relevant[own])
-    values = outcome.values[:, 0, q].tolist()
-    return QueryRow(q, str(outcome.ids[q]), *sizes, values, gains)
+    if documents is not None and at >= 0:
+        sizes = int(documents.groups.sizes[at]), int(documents.relevant[at])
+    return QueryRow(q, str(outcome.ids[q]), *sizes, outcome.values[:, 0, q].tolist(), gains)
 
 
-def _entry(q: int, own: int, outcome: Outcome, documents: Documents, scored: list[int]) -> Entry:
+def _entry(q: int, at: int, outcome: Outcome, documents: Documents, scored: list[int]) -> Entry:
     """Return a query with its documents, in the order of the first model that has scores."""
-    rows = documents.rows(own)
+    rows = documents.rows(at)
     ranks = documents.ranks[scored][:, rows]
     placed = np.where(ranks > 0, ranks, rows.size + 1)
     first = placed.min(axis=0)
-    # The head of each ranking and relevant documents are worth more than the rest.
+    # The head of each ranking and relevant documents go before the rest.
     interest = np.lexsort((placed[0], first, ~((first <= 10) | (documents.label[rows] > 0))))
     shown = interest[:DOCUMENTS]
     shown = shown[np.lexsort((shown, placed[0, shown]))]
@@ -163,7 +166,7 @@ def _entry(q: int, own: int, outcome: Outcome, documents: Documents, scored: lis
         q,
         str(outcome.ids[q]),
         rows.size,
-        int(documents.relevant[own]),
+        int(documents.relevant[at]),
         outcome.values[outcome.shown, 0, q].tolist(),
         made,
     )

@@ -1,4 +1,4 @@
-"""The sections of a report page: findings put into tables, figures and sentences, and rendered by templates."""
+"""The sections of a report page: findings as tables, figures and sentences, rendered by templates."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple

@@ -102,7 +102,7 @@ def render(template: str, **values: Any) -> str:
 
 
 def fragment(template: str, **values: Any) -> "Markup":
-    """Return one of our templates as HTML to be put into another one."""
+    """Return one of our templates as HTML that goes into another one."""
     from markupsafe import Markup
 
     return Markup(render(template, **values))
