@@ -46,7 +46,7 @@ def test_describe(call, folder, tmp_path):
         assert (tmp_path / name).read_bytes().startswith(start)
     assert "ends in .html, .md" in complaint(call("describe @demo --output @a.doc"))
     assert "nowhere doesn't exist" in complaint(call("describe @nowhere"))
-    assert "several data sets" not in complaint(call("describe @demo --name mslr"))
+    assert "did you mean 'mslr10k' or 'mslr30k'" in complaint(call("describe @demo --name mslr"))
 
 
 def test_describe_with_absent_as_missing(call, tmp_path):

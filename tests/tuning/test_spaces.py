@@ -42,7 +42,8 @@ def ends(dimension):
 )
 def test_spaces_round_trip_and_engines_take_their_corners(space, engine, objective):
     assert Space.parse(repr(space)) == space
-    assert eval(repr(space), {"Space": Space, "Float": Float, "Integer": Integer, "Choice": Choice})
+    scope = {"Space": Space, "Float": Float, "Integer": Integer, "Choice": Choice}
+    assert eval(repr(space), scope) == space
     own = rw.Ranker(objective, engine)
     start = own_values(own, space)
     for params in [start, *({**start, n: v} for n in space for v in ends(space[n]))]:
