@@ -7,10 +7,10 @@ from typing import Protocol
 
 
 class Advance(Protocol):
-    """What shows that a step is done, or with 0 steps what is being done now."""
+    """Moves a progress bar on: a note, and by how many steps; with 0 steps only the note changes."""
 
     def __call__(self, note: str, steps: int = 1) -> None:
-        """Show a note after so many steps more."""
+        """Advance the bar by `steps`, and show a note."""
 
 
 @contextmanager

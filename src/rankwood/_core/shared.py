@@ -7,9 +7,9 @@ T = TypeVar("T")
 
 
 class Shared:
-    """Things that training runs on the same data share, such as binned features: each is made on first use.
+    """What training runs on the same data share, such as binned features; each object is made on first use.
 
-    The last thing of each kind is kept, so that memory doesn't grow with the number of runs.
+    Only the last object of each kind is kept, so that memory doesn't grow with the number of runs.
     """
 
     def __init__(self) -> None:
@@ -17,13 +17,13 @@ class Shared:
         self._run: Any = None
 
     def begin(self, run: Any) -> None:
-        """Forget everything unless `run`, what all things depend on, is the same as in the run before."""
+        """Begin a run; forget everything unless `run`, on which all objects depend, equals that of the run before."""
         if run != self._run:
             self._held.clear()
             self._run = run
 
     def once(self, kind: str, key: Any, make: Callable[[], T]) -> T:
-        """Return the thing of this kind, made anew unless the last one was made for an equal key."""
+        """Return the object of this kind; it is made anew unless the last one was made for an equal key."""
         if kind in self._held and self._held[kind][0] == key:
             return self._held[kind][1]
         self._held.pop(kind, None)  # before the next one takes as much memory

@@ -83,6 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with redirect_stdout(sys.stderr):  # an engine's messages must not get into our output
             result = args.run(args)
+        code: int = args.exit_code(result)
         if args.json:
             _show.as_json(result)
         elif not getattr(args, "quiet", False):
@@ -94,7 +95,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (InputError, OSError, MemoryError, KeyboardInterrupt) as error:
         print(f"rankwood: error: {_sentence(error)}", file=sys.stderr)
         return 1
-    return getattr(args, "exit_code", 0)
+    return code
 
 
 def _build() -> tuple[_Parser, dict[str, argparse.ArgumentParser]]:

@@ -31,14 +31,17 @@ def command(
     run: Callable[[argparse.Namespace], dict[str, Any]],
     show: Callable[..., None],
 ) -> argparse.ArgumentParser:
-    """Add a command: `run` returns its result as a dictionary, `show` writes that for people."""
+    """Add a command: `run` returns its result as a dictionary, `show` writes that for people.
+
+    The default `exit_code` of the parser is a function of the result: 0, unless a command sets another one.
+    """
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=about[0].lower() + about[1:].rstrip("."),
         description=about,
         **form(example),
     )
-    parser.set_defaults(run=run, show=show, parser=parser)
+    parser.set_defaults(run=run, show=show, parser=parser, exit_code=lambda result: 0)
     parser.add_argument("--json", action="store_true", help="write one JSON object instead of text")
     return parser
 

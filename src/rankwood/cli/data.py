@@ -80,6 +80,7 @@ def _add_check(own: _args.Commands) -> None:
     about = "Compare a folder with the published counts of a data set; exit with 1 if they differ."
     example = "rankwood data check mslr30k ~/data/MSLR-WEB30K"
     parser = _args.command(own, "check", about, example, run_check, show_check)
+    parser.set_defaults(exit_code=lambda result: 0 if result["agrees"] else 1)
     parser.add_argument("name", metavar="NAME", help="name of the data set, see rankwood data list")
     _args.add_file(parser, "folder", "folder that holds its files, as they are distributed")
     _add_cache_and_threads(parser)
@@ -227,7 +228,6 @@ def run_check(args: argparse.Namespace) -> dict[str, Any]:
     """Compare a folder with the published counts."""
     with _show.status(f"Checking {args.folder}"):
         found = check(args.name, args.folder, cache=args.cache, n_jobs=args.threads)
-    args.exit_code = 0 if found.agrees else 1
     return found.to_dict() if args.json else {**found.to_dict(), "check": found}
 
 

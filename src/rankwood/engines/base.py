@@ -36,7 +36,7 @@ class TrainingTask(NamedTuple):
     shared: Shared | None = None
 
     def once(self, kind: str, key: Any, make: Callable[[], T]) -> T:
-        """Return what `make` returns, or what it returned in an earlier run for an equal key."""
+        """Return what `make` returns, or what it returned in an earlier run for the same kind and an equal key."""
         return make() if self.shared is None else self.shared.once(kind, key, make)
 
 
@@ -122,7 +122,7 @@ ENGINES = {
         "lightgbm.engine",
         "lightgbm",
         units=("documents", "pairs"),
-        # Else LightGBM drops features that can't split leaves of the smallest size, which may be tuned.
+        # Otherwise LightGBM drops features that can't split leaves of the smallest size, which may be tuned.
         sharing=MappingProxyType({"feature_pre_filter": False}),
     ),
     "xgboost": Abilities("xgboost", "xgboost"),

@@ -1,4 +1,4 @@
-"""What a training run is given besides the data, by who trains many models on the same data."""
+"""What training runs on the same data share: the context that a search over parameters gives to each run."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -11,16 +11,16 @@ Watch = Callable[[int, float], bool]
 
 
 class FitContext(NamedTuple):
-    """What runs on the same data share, and who watches them; `Ranker.fit` alone needs none of it.
+    """What runs on the same data share, and a function that watches a run; `Ranker.fit` needs none of it.
 
     Attributes
     ----------
     shared : Shared or None
-        Binned features, orders of documents and plans of labels of earlier runs.
+        Binned features, orders of documents and values of labels from earlier runs.
     evaluator : Evaluator or None
         Evaluates the validation data; None means the metrics of the ranker by the default rules.
     watch : callable or None
-        Follows the validation metric, and may end training.
+        Called after each round with its number and the first validation metric; may end training.
     """
 
     shared: Shared | None = None

@@ -28,6 +28,19 @@ _ROUNDING = 1e-5  # error of float32 sums, relative to the largest gradient of a
 class EarlyStopping:
     """Evaluate the validation data after each round, and decide when to stop.
 
+    Parameters
+    ----------
+    eval_metric : str, part, or list of them
+        The metrics, by the default rules; the first one decides.
+    patience : int or None
+        Rounds without an improvement after which training stops; None keeps all rounds.
+    valid : RankingData or None
+        The validation data.
+    n_jobs : int or None
+        Number of threads of the evaluation.
+    evaluator : Evaluator, optional
+        Evaluates the validation data in place of `eval_metric`.
+
     Attributes
     ----------
     history : dict

@@ -29,7 +29,7 @@ class TrainingRun:
     takes_gradients : bool
         Whether the engine takes our gradients; if it has its own, ours are for the record only.
     watch : callable or None
-        Told of each round's first metric; may end training.
+        Called after each round with its number and its first metric; may end training.
     rounds_done : int
         Trees grown so far.
     seconds : dict
