@@ -1,15 +1,11 @@
 """Recipes as plain tables: what was printed, and what each row trains, without the code that runs recipes."""
 
 import re
-import tomllib
 from itertools import product
-from pathlib import Path
 from typing import NamedTuple
 
 import rankwood as rw
 from rankwood.engines import base
-
-FOLDER = Path(rw.__file__).parent / "reproduce" / "recipes"
 
 
 class Trained(NamedTuple):
@@ -21,11 +17,6 @@ class Trained(NamedTuple):
     objective: str
     params: dict
     protocol: str
-
-
-def recipe(name):
-    """Return a recipe by the name of its paper."""
-    return tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def printed(item, role, column=0):

@@ -12,6 +12,7 @@ FOLDER = Path(rankwood.__file__).parent / "reproduce" / "recipes"
 
 
 def load(name):
+    """Return a recipe by the name of its paper."""
     return tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
 
 

@@ -8,11 +8,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from printed import recipe
 from rankwood._core.checks import InputError
 from rankwood.reproduce.kinds import functions, scheme
+from recipe_tables import load
 
-LAMBDALOSS, BIVARIATE = recipe("lambdaloss")["items"], recipe("bivariate")["items"]
+LAMBDALOSS, BIVARIATE = load("lambdaloss")["items"], load("bivariate")["items"]
 
 
 @dataclass

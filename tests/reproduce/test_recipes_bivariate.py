@@ -3,9 +3,10 @@
 import pytest
 
 import rankwood as rw
-from printed import assert_trainable, best, one_of_each_protocol, printed, ranker, recipe
+from printed import assert_trainable, best, one_of_each_protocol, printed, ranker
+from recipe_tables import load
 
-CONTENT = recipe("bivariate")
+CONTENT = load("bivariate")
 ITEMS = CONTENT["items"]
 ROLES = ["mslr10k", "mslr30k", "yahoo1"]
 NETWORKS = ["DNN", "GSF(2)", "GSF(20)", "attn-DIN", "SetRank"]

@@ -3,9 +3,10 @@
 import pytest
 
 import rankwood as rw
-from printed import assert_trainable, best, one_of_each_protocol, printed, ranker, recipe
+from printed import assert_trainable, best, one_of_each_protocol, printed, ranker
+from recipe_tables import load
 
-CONTENT = recipe("lambdaloss")
+CONTENT = load("lambdaloss")
 ITEMS = CONTENT["items"]
 ROLES = ["yahoo1", "mslr10k", "mslr30k"]
 

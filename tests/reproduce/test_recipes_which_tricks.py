@@ -5,9 +5,10 @@ import math
 import pytest
 
 import rankwood as rw
-from printed import assert_trainable, best, one_of_each_protocol, printed, ranker, recipe
+from printed import assert_trainable, best, one_of_each_protocol, printed, ranker
+from recipe_tables import load
 
-CONTENT = recipe("which-tricks")
+CONTENT = load("which-tricks")
 ITEMS = CONTENT["items"]
 ALL = ["mslr10k", "mslr30k", "yahoo1", "yahoo2", "istella", "istella-s"]
 THREE = ["mslr10k", "yahoo2", "istella-s"]
