@@ -96,7 +96,9 @@ def _add_convert(own: _args.Commands) -> None:
         "file to write; .csv, .csv.gz, .parquet and .npz choose the format, else it is LETOR text"
     )
     _args.add_file(parser, "target", text)
-    parser.add_argument("--to", choices=FORMATS, help="format, if the ending doesn't tell")
+    parser.add_argument(
+        "--to", choices=FORMATS, help="format, if the ending of TARGET doesn't determine it"
+    )
     parser.add_argument("--force", action="store_true", help="replace a file that exists")
     parser.add_argument("--sparse", action="store_true", help="leave zeros out of text")
     _add_absent(parser)

@@ -12,48 +12,48 @@ from rankwood.datasets.leaks import Overlap, SingleFeatures
 if TYPE_CHECKING:
     from rankwood.datasets.description import Description
 
-LEAK = 0.9  # how far from random to perfect a single feature may rank before we call it a leak
-_HINT = 0.15  # how far the order of the rows may
+LEAK = 0.9  # share of the distance from a random to a perfect order from which a feature is called a leak
+_HINT = 0.15  # the same share, from which the order of the rows is mentioned
 _FEW_QUERIES = 100
 _MANY_EMPTY = 0.05
 _RARE = 0.02
-_COPIES = 0.001  # the share of equal documents in two parts that chance may bring
+_COPIES = 0.001  # share of equal documents in two parts that may occur by chance
 _LIGHTGBM_LABELS = 31  # LightGBM's gains end at label 30
 _NAMED = 8  # features that a sentence names
-# A count, what it is a share of, the share that is worth a sentence, and the sentence.
+# A count, what it is a share of, the share above which there is a sentence, and the sentence.
 _SHARES = (
     (
         "empty",
         "queries",
         _MANY_EMPTY,
-        "Queries without a relevant document ({}) teach no order, and metrics count them as 0 unless empty='skip' "
-        "or empty=1 is given.",
+        "No order can be learned from queries without a relevant document ({}), and metrics count them as 0 unless "
+        "empty='skip' or empty=1 is given.",
     ),
     (
         "uniform",
         "queries",
         _MANY_EMPTY,
-        "Queries whose documents all have the same label above 0 ({}) teach no order, and every model is perfect "
-        "on them.",
+        "No order can be learned from queries whose documents all have the same label above 0 ({}), and every model "
+        "is perfect on them.",
     ),
     (
         "single",
         "queries",
         _MANY_EMPTY,
-        "Queries with one document only ({}) teach no order, and every model is perfect on them or none is.",
+        "No order can be learned from queries with a single document ({}), and all models are equally good on them.",
     ),
     (
         "contradictory",
         "documents",
         _RARE,
-        "Some documents ({}) have the features of another document of their query, but another label: no model "
-        "can tell these apart.",
+        "Some documents ({}) have the same features as another document of their query but a different label: no "
+        "model can tell them apart.",
     ),
 )
 
 
 def sentences(found: "Description") -> list[str]:
-    """Return sentences on what to mind, the most serious first."""
+    """Return sentences on what calls for attention, the most serious first."""
     documents = {part.name: part.documents for part in found.parts}
     said = [
         *_single_features(found.single, found.features),
@@ -68,7 +68,7 @@ def sentences(found: "Description") -> list[str]:
         *_labels(found.parts),
         *_features(found.features),
     ]
-    return said or ["Nothing here calls for care."]
+    return said or ["Nothing calls for attention."]
 
 
 def _single_features(single: SingleFeatures, features: FeatureFacts) -> Iterator[str]:
@@ -80,7 +80,7 @@ def _single_features(single: SingleFeatures, features: FeatureFacts) -> Iterator
         yield (
             f"Leak: feature {features.names[j]} alone ranks nearly perfectly ({single.metric} "
             f"{single.best[j]:.4f}, {direction}, against {single.random:.4f} at random): make sure that it is "
-            "known before the labels are, else leave it out."
+            "known before the labels are, or leave it out."
         )
 
 
@@ -91,11 +91,11 @@ def _row_order(single: SingleFeatures) -> Iterator[str]:
     if share >= LEAK:
         yield (
             f"Leak: rows of a query{direction} are sorted by label {value}: shuffle them, or count ties as the "
-            "worst case, else a constant score looks like a good model."
+            "worst case; otherwise a constant score looks like a good model."
         )
     elif share >= _HINT:
         yield (
-            f"The order of the rows{direction} tells something about labels {value}: count ties as the worst "
+            f"The order of the rows{direction} reveals something about labels {value}: count ties as the worst "
             "case, which is the default, and don't let a model see row numbers."
         )
 
@@ -110,8 +110,8 @@ def _overlap(pair: Overlap, documents: int) -> Iterator[str]:
     if pair.ids > pair.lists:
         yield (
             f"{plural(pair.ids, 'query id')} of {second} {_occur(pair.ids)} in {first}, too: if they stand for "
-            "the same queries, remove them from one of the parts; if each file is numbered on its own, no harm "
-            "is done."
+            "the same queries, remove them from one of the parts; if each file is numbered on its own, this is "
+            "harmless."
         )
     if pair.documents > _COPIES * documents and not pair.lists:
         yield (
@@ -132,8 +132,8 @@ def _parts(parts: tuple[PartFacts, ...]) -> Iterator[str]:
     few = [f"{p.name} ({p.queries})" for p in parts if p.queries < _FEW_QUERIES]
     if few:
         yield (
-            f"There are only a few queries in {listed(few)}: differences of models need a test of significance, and "
-            "folds give more queries to test on."
+            f"There are only a few queries in {listed(few)}: test differences between models for significance, and use "
+            "folds to test on more queries."
         )
     for field, of, limit, what in _SHARES:
         shares = {part.name: getattr(part, field) / getattr(part, of) for part in parts}
@@ -143,19 +143,19 @@ def _parts(parts: tuple[PartFacts, ...]) -> Iterator[str]:
     scattered = [part.name for part in parts if part.scattered]
     if scattered:
         yield (
-            f"Documents of some queries of {listed(scattered)} stand apart in the file: Rankwood minds no such "
-            "thing, other programs need them together."
+            f"Documents of some queries of {listed(scattered)} are not adjacent in the file: Rankwood can read "
+            "this, but many programs can't."
         )
 
 
 def _labels(parts: Iterable[PartFacts]) -> Iterator[str]:
     labels = {label for part in parts for label in part.labels}
     if any(label != int(label) for label in labels):
-        yield "Labels are not integers: metrics and objectives take them, LightGBM's own objectives don't."
+        yield "Labels are not integers: our metrics and objectives accept them, LightGBM's own objectives don't."
     elif max(labels) >= _LIGHTGBM_LABELS:
         yield (
-            f"Labels go up to {max(labels):g}: gains of 2^label - 1 would let the largest alone decide, so take "
-            "a linear gain or fewer grades."
+            f"Labels go up to {max(labels):g}: with gains of 2^label - 1 the largest labels alone would decide, so "
+            "take a linear gain or fewer grades."
         )
 
 
@@ -177,7 +177,7 @@ def _features(features: FeatureFacts) -> Iterator[str]:
     if features.per_query.any():
         verb = "has" if features.per_query.sum() == 1 else "have"
         yield (
-            f"{_named(features.per_query, features)} {verb} one value in each query: of use only together with "
+            f"{_named(features.per_query, features)} {verb} one value in each query: useful only in combination with "
             "other features."
         )
 

@@ -74,7 +74,7 @@ def convert(
     target : str or path
         The file to write; its ending decides the format: `.csv`, `.csv.gz`, `.parquet`, `.npz`, else LETOR text.
     to : {"letor", "lightgbm", "csv", "parquet", "npz"}, optional
-        The format, if the ending doesn't tell.
+        The format, if the ending of `target` doesn't determine it.
     force : bool
         Replace files that exist; without it, they are an error.
     sparse : bool

@@ -54,7 +54,7 @@ class Description:
 
     @property
     def advice(self) -> tuple[str, ...]:
-        """Sentences on what to mind, the most serious first."""
+        """Sentences on what calls for attention, the most serious first."""
         return tuple(sentences(self))
 
     def __str__(self) -> str:

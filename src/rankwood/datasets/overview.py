@@ -33,7 +33,7 @@ def tables(found: "Description") -> list[Table]:
 
 def advice_table(found: "Description") -> Table:
     """Return the advice as a table of one column."""
-    return Table("Advice", ["what to mind"], [[Cell(text)] for text in found.advice], 0)
+    return Table("Advice", ["what calls for attention"], [[Cell(text)] for text in found.advice], 0)
 
 
 def _row(*texts: str) -> list[Cell]:

@@ -71,18 +71,18 @@ def make_page(
 
     The page has means with intervals and tests, learning curves, models against each other query by query, the best
     and the worst queries with their documents, where the metric is won and lost, feature importance, what the
-    objective did, and all parameters and versions. What a model doesn't know is left out: scores have no parameters,
-    an `Evaluation` has no documents.
+    objective did, and all parameters and versions. Sections without information are left out: scores have no
+    parameters, and an `Evaluation` has no documents.
 
     Parameters
     ----------
     models : dict, list, or one model
         Models by name: fitted rankers (`Ranker`, `TwoStage`, or anything with `predict`), arrays of scores in the
-        order of `test`, runs (with judgments), or evaluations. One model alone is set against a random order.
+        order of `test`, runs (with judgments), or evaluations. A single model is compared with a random order.
     test : RankingData or Qrels, optional
         The data to evaluate on; it may be left out if all models are evaluations.
     train : RankingData, optional
-        The training data: adds the means on them, and what the objectives did is shown on them.
+        The training data: the page then has the means on it, and shows what the objectives did on it.
     metrics : str or list of str, optional
         NDCG@10, MAP and MRR by default, or the metrics of the first model if that is an evaluation. Queries are
         shown by the first one.

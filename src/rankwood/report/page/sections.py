@@ -128,7 +128,7 @@ def _scatters(found: Findings) -> Section | None:
         )
         made.append(theme.figure_html(figure, f"scatter{i}", label, titles=titles))
     better = "above" if outcome.sign > 0 else "below"
-    text = f"Each point is a query, and those {better} the line have gained. A click on a point leads to the query."
+    text = f"Each point is a query; those {better} the line have gained. Click on a point to go to the query."
     if drawn < outcome.ids.size:
         text += f" {drawn:,} of {outcome.ids.size:,} queries are drawn."
     if len(links) < outcome.ids.size:
@@ -151,9 +151,9 @@ def _queries(found: Findings) -> Section:
     by_id = {entry.qid: f"q-{entry.query}" for entry in queries.entries}
     links = {row.qid: f"r-{row.query}" for row in queries.rows} | by_id
     short = [theme.table_html(tables.few_queries(table, links)) for table in queries.tables]
-    text = "A query leads to its documents."
+    text = "Click on a query to see its documents."
     if found.n_documents is not None:
-        text += " Queries without relevant documents are not among the worst, as no order of them is better."
+        text += " Queries without relevant documents are left out of the worst, since no order of them is better."
     rows = [f"r-{row.query}" for row in queries.rows]
     everything = theme.table_html(
         tables.all_queries(queries, outcome, by_id), caption=False, row_ids=rows

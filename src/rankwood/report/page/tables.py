@@ -70,7 +70,7 @@ def training_means(rows: Sequence[TrainingMean]) -> Table:
         ]
         for row in rows
     ]
-    note = "A model that is much better on the data it was trained on has learned them by heart."
+    note = "A model that is much better on the training data than on the test data has overfitted."
     headings = ["model", "metric", "training data", "test data", "difference"]
     return Table("Training data against test data", headings, cells, 3, [note])
 
@@ -208,10 +208,11 @@ def objectives(uses: Sequence[ObjectiveUse]) -> Table:
         for use in uses
     ]
     notes = [
-        "Effective pairs: the share of all pairs of documents that the objective gives a weight.",
-        "Incoherent: the share of queries in which a document is pushed up less than a less relevant one above it.",
-        "False over missed: the share of queries in which such a pair is a document that should not be within the "
-        "cutoff and one that should.",
+        "Effective pairs: the share of all pairs of documents whose weight is not 0.",
+        "Incoherent: the share of queries in which a document is pushed up less than a less relevant one ranked above "
+        "it.",
+        "False over missed: the share of queries with such a pair in which the less relevant document should not be "
+        "within the cutoff, and the other one should.",
         *(f"{use.stage}: {use.note}" for use in uses if use.note),
     ]
     return Table("What the objective does at the final scores", headings, rows, 4, notes)
