@@ -205,6 +205,7 @@ def _draw_single(ax: "Axes", found: "Description") -> None:
         look: dict[str, Any] = {"ha": "right", "va": "bottom", "color": "#666666", "fontsize": 8}
         ax.text(1.0, found.single.random, "random order", transform=where, **look)
     ax.set_ylim(0, 1)
+    ax.locator_params(axis="x", integer=True)
     ax.set_xlabel("features, the best one first")
     ax.set_ylabel(f"{found.single.metric} of one alone")
 

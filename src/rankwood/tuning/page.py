@@ -22,24 +22,24 @@ def tables(tuning: "Tuning", most: int | None = None) -> list[Table]:
 
 
 def facts(tuning: "Tuning") -> list[str]:
-    """Return what a reader of the numbers must know, in sentences."""
+    """Return sentences about the study: how trials ended, ties, and what the best value means."""
     counts = [(state, tuning.count(state)) for state in ("complete", "pruned", "failed")]
     known = ", ".join(f"{number} {state}" for state, number in counts if number)
-    said = [f"{plural(len(tuning.records), 'trial')}: {known}."]
+    lines = [f"{plural(len(tuning.records), 'trial')}: {known}."]
     if not tuning.count("complete"):
-        return said
+        return lines
     if len(tuning.ties) > 1:
         numbers = ", ".join(map(str, tuning.ties))
-        said.append(f"Trials {numbers} tie at the best value; the first of them is taken.")
-    said.append(
+        lines.append(f"Trials {numbers} tie at the best value; the first of them is taken.")
+    lines.append(
         f"The best ranker is trained on all queries, with the mean number of trees of {tuning.folds} folds."
         if tuning.folds
         else "The validation data chose both the parameters and the number of trees."
     )
-    said.append(
-        "The best of many values is too good an estimate: evaluate the ranker on data that no trial has seen."
+    lines.append(
+        "The best of many values is too optimistic an estimate: evaluate the ranker on data that no trial has seen."
     )
-    return said
+    return lines
 
 
 def _best(tuning: "Tuning") -> Table:
@@ -91,13 +91,14 @@ def _value(value: float) -> str:
 
 def html_page(tuning: "Tuning") -> str:
     """Return a page with tables and pictures that needs no other file."""
-    best, trials = map(theme.table_html, tables(tuning))
+    best, trials = tables(tuning)
     pictures = [
         _picture("history", "History", tuning.plot_history),
         _picture("importance", "Importance of parameters", tuning.plot_importance),
         _picture("slices", "Slices", tuning.plot_slices),
     ]
-    body = "\n".join([best, *pictures, "<h2>Trials</h2>", trials, _setup(tuning)])
+    shown = [f"<h2>{trials.title}</h2>", theme.table_html(trials, caption=False)]
+    body = "\n".join([theme.table_html(best), *pictures, *shown, _setup(tuning)])
     return theme.render_page(f"Tuning of {tuning.metric}", body)
 
 
