@@ -5,7 +5,8 @@ import json
 import pytest
 
 import rankwood as rw
-from cli_calls import answer, caller, cases, check_help, check_refused
+from cli_calls import answer, caller, cases, check_help, check_refused, complaint
+from rankwood.report.page import theme
 from small_study import data, interrupt_fit
 
 SMALL = "--n-estimators 6 --num-leaves 5 --threads 1"
@@ -99,6 +100,17 @@ def test_interrupt(call, monkeypatch, tmp_path):
 def test_refused(call, made, tmp_path, monkeypatch, line, message):
     monkeypatch.chdir(tmp_path)
     check_refused(call, line, message, 1, made, tmp_path)
+
+
+def test_a_missing_package_is_found_before_the_search(call, monkeypatch, tmp_path):
+    def missing():
+        raise rw.InputError("pages need Jinja2")
+
+    monkeypatch.setattr(theme, "environment", missing)
+    interrupt_fit(monkeypatch, 1)
+    line = f"@train.txt --valid @valid.txt {SMALL} --space @space.txt --trials 1"
+    assert "pages need Jinja2" in complaint(call(f"{line} --output {tmp_path}/page.html"))
+    assert "interrupted" in complaint(call(f"{line} --output {tmp_path}/page.md"))
 
 
 def test_help(call):
