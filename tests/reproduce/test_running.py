@@ -187,7 +187,7 @@ def test_a_killed_process_is_one_sentence(paper, data, tmp_path, monkeypatch):
         Parallel(n_jobs=2)(delayed(os._exit)(1) for _ in range(2))
 
     monkeypatch.setattr(running, "_side_by_side", cells_of_which_one_is_killed)
-    with pytest.raises(InputError, match="a process was killed.*finished cells stay"):
+    with pytest.raises(InputError, match=r"a process was killed.*finished cells stay"):
         run("tiny/table1", {"mslr10k": data}, tmp_path, jobs=2, verbose=False)
     assert len(cell_files(tmp_path)) == 1
 

@@ -1,6 +1,7 @@
 """``rankwood tune``."""
 
 import json
+import sys
 
 import pytest
 
@@ -99,6 +100,17 @@ def test_interrupt(call, monkeypatch, tmp_path):
 def test_refused(call, made, tmp_path, monkeypatch, line, message):
     monkeypatch.chdir(tmp_path)
     check_refused(call, line, message, 1, made, tmp_path)
+
+
+def test_packages_of_the_page_are_missed_before_the_trials(call, monkeypatch, tmp_path):
+    from rankwood.report.page import theme
+
+    theme.environment.cache_clear()
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    interrupt_fit(monkeypatch, 1)
+    line = f"@train.txt --valid @valid.txt {SMALL} --trials 1 --output {tmp_path}/page"
+    assert "pages need Jinja2" in call(line + ".html")[2]
+    assert "interrupted" in call(line + ".md")[2]  # it needs no such package
 
 
 def test_help(call):

@@ -130,6 +130,14 @@ def _check_outputs(args: argparse.Namespace) -> None:
         _files.check_output(path, inputs)
     if len({os.path.abspath(path) for path in outputs}) < len(outputs):
         raise InputError("--model, --output and --storage must be different files.")
+    if args.output is not None and not _is_markdown(args.output):
+        from rankwood.report.page import theme
+
+        theme.environment()  # a missing package is reported before hours of trials
+
+
+def _is_markdown(path: str) -> bool:
+    return path.lower().endswith(".md")
 
 
 def _space(text: str) -> Any:
@@ -164,8 +172,7 @@ def _write(tuning: Any, args: argparse.Namespace) -> None:
     if args.model is not None:
         model_file.write(tuning.best, args.model, letor=_files.reading_options(args))
     if args.output is not None:
-        markdown = args.output.lower().endswith(".md")
-        text = tuning.to_markdown() if markdown else tuning.to_html()
+        text = tuning.to_markdown() if _is_markdown(args.output) else tuning.to_html()
         with replacing(args.output) as out:
             out.write(text.encode())
 

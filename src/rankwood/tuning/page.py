@@ -1,14 +1,11 @@
 """The result of a study as tables and as a page."""
 
-import io
 import math
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from rankwood._core.checks import InputError
 from rankwood._core.text import plural
-from rankwood._version import __version__
-from rankwood.report import html
 from rankwood.report.table import Cell, Table
 
 if TYPE_CHECKING:
@@ -91,50 +88,56 @@ def _value(value: float) -> str:
 
 
 def html_page(tuning: "Tuning") -> str:
-    """Return a page with tables and pictures that needs no other file."""
-    figures = []
+    """Return a page with tables and pictures that needs no other file, in the look of all our pages."""
+    from rankwood.report.page import theme
+
+    theme.environment()  # a missing package is reported before anything is drawn
+    best, trials = tables(tuning)
+    parts: list[str] = [theme.table_html(best)]
     for title, draw in (
-        ("History", tuning.plot_history),
-        ("Importance of parameters", tuning.plot_importance),
-        ("Slices", tuning.plot_slices),
+        ("History", _history),
+        ("Importance of parameters", _importance),
+        ("Slices", _slices),
     ):
         try:
-            figures.append(f"<h2>{title}</h2>\n<figure>{_svg(draw())}</figure>")
+            content = draw(tuning)
         except InputError as error:
-            figures.append(f"<h2>{title}</h2>\n<p>{escape(str(error))}</p>")
-    best, trials = tables(tuning)
-    body = "\n".join([html.fragment([best]), *figures, html.fragment([trials]), _setup(tuning)])
-    return _shell(f"{_TITLE} of {tuning.metric}", body)
+            content = f"<p>{escape(str(error))}</p>"
+        parts.append(f"<h2>{title}</h2>\n{content}")
+    parts += ["<h2>Trials</h2>", theme.table_html(trials), _setup(tuning)]
+    return theme.render_page(f"{_TITLE} of {tuning.metric}", "\n".join(parts))
+
+
+def _history(tuning: "Tuning") -> str:
+    from rankwood.report.page import theme
+
+    return theme.figure_html(tuning.plot_history(), "history", "value of each trial")
+
+
+def _importance(tuning: "Tuning") -> str:
+    from rankwood.report.page import theme
+
+    return theme.figure_html(tuning.plot_importance(), "importance", "importance of parameters")
+
+
+def _slices(tuning: "Tuning") -> str:
+    """Return a figure for each parameter."""
+    from rankwood.report.page import theme
+    from rankwood.tuning import pictures
+
+    if not tuning.space.free:
+        return "<p>No parameter of the space has more than one value.</p>"
+    drawn = pictures.single_slices(tuning)
+    figures = [
+        theme.figure_html(figure, f"slice-{i}", f"value of each trial by {name}")
+        for i, (name, figure) in enumerate(drawn.items())
+    ]
+    crosses = tuning.count("pruned") > 0
+    note = '<p class="note">Crosses are trials that were stopped early.</p>' if crosses else ""
+    return str(theme.figures_html(figures)) + note
 
 
 def _setup(tuning: "Tuning") -> str:
     """Return the space and the ranker, as they print themselves."""
-    texts = {"Space": repr(tuning.space), "Ranker": repr(tuning.ranker), "Version": __version__}
+    texts = {"Space": repr(tuning.space), "Ranker": repr(tuning.ranker)}
     return "\n".join(f"<h2>{k}</h2>\n<pre>{escape(text)}</pre>" for k, text in texts.items())
-
-
-def _svg(figure: Any) -> str:
-    """Return a figure as an SVG element."""
-    from rankwood.report import _drawing
-
-    out = io.StringIO()
-    with _drawing.style():
-        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
-    text = out.getvalue()
-    return text[text.index("<svg") :]
-
-
-def _shell(title: str, body: str) -> str:
-    """Return a whole page around a body."""
-    style = (
-        "body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 70em; padding: 0 1em; }\n"
-        "figure { margin: 0 0 1em; background: #fff; padding: .5em; overflow-x: auto; }\n"
-        "pre { overflow-x: auto; }\n"
-        "@media (prefers-color-scheme: dark) { body { background: #14181f; color: #dde3ea; } }\n"
-    )
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
-        f"<h1>{escape(title)}</h1>\n{body}\n</body>\n</html>\n"
-    )

@@ -18,7 +18,7 @@ _COLUMNS = 3
 #: Colour, marker and label of each state; failed trials have no value to draw.
 _LOOK = {
     "complete": ("#0072B2", "o", "complete"),
-    "pruned": ("#999999", "x", "stopped early, best value so far"),
+    "pruned": ("#888888", "x", "stopped early, best value so far"),
 }
 _BEST = "#D55E00"
 
@@ -75,6 +75,22 @@ def slices(tuning: "Tuning") -> "Figure":
         marks, labels = axes[0].get_legend_handles_labels()
         figure.legend(marks, labels, loc="outside upper left", ncols=2, frameon=False, fontsize=9)
     return figure
+
+
+def single_slices(tuning: "Tuning") -> "dict[str, Figure]":
+    """Draw what `slices` draws, a figure for each parameter: pages place them side by side where there is space."""
+    table, free = _drawn(tuning), tuning.space.free
+    low, high = float(table["value"].min()), float(table["value"].max())
+    edge = 0.06 * (high - low) or 0.01
+    made = {}
+    with _drawing.style():
+        for name, dimension in free.items():
+            figure, (ax,) = _drawing.new_figure(1, 1, 3.1, 2.7)
+            _slice(ax, table, name, dimension)
+            ax.set_ylim(low - edge, high + edge)
+            ax.set_ylabel(_value_label(tuning))
+            made[name] = figure
+    return made
 
 
 def _slice(ax: "Axes", table: np.ndarray, name: str, dimension: Any) -> None:
