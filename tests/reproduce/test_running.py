@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -137,10 +138,18 @@ def test_limits_make_other_cells(paper, data, tmp_path):
 def test_a_damaged_cell_is_computed_again(paper, data, tmp_path):
     run("tiny/table1", {"mslr10k": data}, tmp_path, verbose=False)
     wanted = pages(tmp_path)
-    first, second, *_ = cell_files(tmp_path)
+    first, second, third, fourth, fifth, _ = cell_files(tmp_path)
     first.write_bytes(first.read_bytes()[:100])
     second.write_text(json.dumps({"digest": "other", "result": {}}))
-    assert run("tiny/table1", {"mslr10k": data}, tmp_path, verbose=False).computed == 2
+    third.write_text(json.dumps({"digest": third.stem}))
+    for path, damage in (
+        (fourth, b"AAAA"),
+        (fifth, b""),
+    ):  # values that can't be unpacked; lost ones
+        text = path.read_bytes()
+        at = text.index(b'"float64": "') + len(b'"float64": "')
+        path.write_bytes(text[:at] + damage + text[at + 4 :])
+    assert run("tiny/table1", {"mslr10k": data}, tmp_path, verbose=False).computed == 5
     assert pages(tmp_path) == wanted
 
 
@@ -169,6 +178,19 @@ def test_a_full_disk_is_one_sentence(paper, data, tmp_path, monkeypatch, jobs):
     assert len(cell_files(tmp_path)) == (2 if jobs == 1 else 0)
     assert not list(tmp_path.rglob("*.tmp"))
     monkeypatch.undo()
+
+
+def test_a_killed_process_is_one_sentence(paper, data, tmp_path, monkeypatch):
+    def cells_of_which_one_is_killed(todo, store, jobs):
+        from joblib import Parallel, delayed
+
+        yield running.run_cell(todo[0], store.folder, 1)
+        Parallel(n_jobs=2)(delayed(os._exit)(1) for _ in range(2))
+
+    monkeypatch.setattr(running, "_side_by_side", cells_of_which_one_is_killed)
+    with pytest.raises(InputError, match=r"a process was killed.*finished cells stay"):
+        run("tiny/table1", {"mslr10k": data}, tmp_path, jobs=2, verbose=False)
+    assert len(cell_files(tmp_path)) == 1
 
 
 def test_an_interrupt_says_what_stays(paper, data, tmp_path, monkeypatch):

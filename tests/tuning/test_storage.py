@@ -123,6 +123,20 @@ def test_files_that_are_no_study(tmp_path):
         study(storage=tmp_path / "nowhere" / "study.db")
 
 
+@pytest.mark.parametrize("name", ["100%.db", "a%41.db", "why?.db", "x#1.db", "a b.db"])
+def test_odd_names_of_files(tmp_path, name):
+    study(storage=tmp_path / name, trials=1)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert len(study(storage=os.fsencode(tmp_path / name), trials=2).trials) == 2
+    assert count(tmp_path / name) == 2
+
+
+@pytest.mark.parametrize("path", ["", 5])
+def test_no_names_of_files(path):
+    with refused(f"storage must be the name of a file, such as 'study.db', got {path!r}."):
+        study(storage=path)
+
+
 def test_two_writers(tmp_path):
     path, about = tmp_path / "study.db", {"space": "x"}
     one, two = (Store(path, about, "maximize", {}) for _ in range(2))

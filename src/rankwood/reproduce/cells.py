@@ -61,10 +61,7 @@ class Store:
             content = json.loads(self.path(digest).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        if not isinstance(content, dict) or content.get("digest") != digest:
-            return None
-        result: dict[str, Any] = content["result"]
-        return result
+        return _whole(content, digest)
 
     def has(self, digest: str, wants: frozenset[str]) -> bool:
         """Tell whether a cell is finished with all that is wanted of it."""
@@ -80,9 +77,26 @@ class Store:
             "about": about,
             "cell": {"format": FORMAT, **cell.spec},
             "result": result,
+            "sum": _sum(result),
         }
         with replacing(path) as file:
             file.write((json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
+
+
+def _whole(content: Any, digest: str) -> dict[str, Any] | None:
+    """Return the result in the content of a file; None if it is damaged."""
+    if not isinstance(content, dict) or content.get("digest") != digest:
+        return None
+    result = content.get("result")
+    if not isinstance(result, dict) or not isinstance(result.get("has"), list):
+        return None
+    # Files of earlier runs have no sum.
+    return result if content.get("sum") in (None, _sum(result)) else None
+
+
+def _sum(result: Mapping[str, Any]) -> str:
+    """Return a checksum of a result, the same before it is written and after it is read."""
+    return hashlib.sha256(_canonical(json.loads(json.dumps(result))).encode()).hexdigest()
 
 
 def pack(values: np.ndarray) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import errno
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -45,6 +46,10 @@ def run_cells(
                 failed += [done] if done.error else []
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"interrupted; {kept}.") from None
+    except BrokenProcessPool:
+        raise checks.InputError(
+            f"a process was killed, perhaps because there was no memory left: {kept}; fewer jobs need less memory."
+        ) from None
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise

@@ -9,10 +9,9 @@ from rankwood._core.checks import InputError
 from rankwood._core.text import plural
 from rankwood.report.page import theme
 from rankwood.report.table import Cell, Table
+from rankwood.tuning import pictures
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from rankwood.tuning.result import Tuning
 
 
@@ -92,23 +91,44 @@ def _value(value: float) -> str:
 def html_page(tuning: "Tuning") -> str:
     """Return a page with tables and pictures that needs no other file."""
     best, trials = tables(tuning)
-    pictures = [
-        _picture("history", "History", tuning.plot_history),
-        _picture("importance", "Importance of parameters", tuning.plot_importance),
-        _picture("slices", "Slices", tuning.plot_slices),
+    shown = [
+        _section("History", _history, tuning),
+        _section("Importance of parameters", _importance, tuning),
+        _section("Slices", _slices, tuning),
     ]
-    shown = [f"<h2>{trials.title}</h2>", theme.table_html(trials, caption=False)]
-    body = "\n".join([theme.table_html(best), *pictures, *shown, _setup(tuning)])
+    shown += [f"<h2>{trials.title}</h2>", theme.table_html(trials, caption=False)]
+    body = "\n".join([theme.table_html(best), *shown, _setup(tuning)])
     return theme.render_page(f"Tuning of {tuning.metric}", body)
 
 
-def _picture(name: str, title: str, draw: "Callable[[], Figure]") -> str:
-    """Return a picture below its title, or why it can't be drawn."""
+def _section(title: str, draw: "Callable[[Tuning], str]", tuning: "Tuning") -> str:
+    """Return pictures below their title, or why they can't be drawn."""
     try:
-        shown: str = theme.figure_html(draw(), name, title)
+        shown = draw(tuning)
     except InputError as error:
         shown = f"<p>{escape(str(error))}</p>"
     return f"<h2>{title}</h2>\n{shown}"
+
+
+def _history(tuning: "Tuning") -> str:
+    return theme.figure_html(tuning.plot_history(), "history", "value of each trial")
+
+
+def _importance(tuning: "Tuning") -> str:
+    return theme.figure_html(tuning.plot_importance(), "importance", "importance of parameters")
+
+
+def _slices(tuning: "Tuning") -> str:
+    """Return a figure for each parameter."""
+    if not tuning.space.free:
+        return "<p>No parameter of the space has more than one value.</p>"
+    figures = [
+        theme.figure_html(figure, f"slice-{i}", f"value of each trial by {name}")
+        for i, (name, figure) in enumerate(pictures.single_slices(tuning).items())
+    ]
+    pruned = tuning.count("pruned") > 0
+    note = '<p class="note">Crosses are trials that were stopped early.</p>' if pruned else ""
+    return theme.figures_html(figures) + note
 
 
 def _setup(tuning: "Tuning") -> str:

@@ -77,6 +77,22 @@ def slices(tuning: "Tuning") -> "Figure":
     return figure
 
 
+def single_slices(tuning: "Tuning") -> "dict[str, Figure]":
+    """Draw what `slices` draws, a figure for each parameter: pages place them side by side where there is space."""
+    table, free = _drawn(tuning), tuning.space.free
+    low, high = float(table["value"].min()), float(table["value"].max())
+    edge = 0.06 * (high - low) or 0.01
+    made = {}
+    with _drawing.style():
+        for name, dimension in free.items():
+            figure, (ax,) = _drawing.new_figure(1, 1, 3.1, 2.7)
+            _slice(ax, table, name, dimension)
+            ax.set_ylim(low - edge, high + edge)
+            ax.set_ylabel(_value_label(tuning))
+            made[name] = figure
+    return made
+
+
 def _slice(ax: "Axes", table: np.ndarray, name: str, dimension: Any) -> None:
     """Draw values against one parameter; choices are places on the axis."""
     if isinstance(dimension, Choice):

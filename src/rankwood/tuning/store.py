@@ -59,7 +59,7 @@ class Store:
     ) -> None:
         import optuna
 
-        self.path = None if path is None else os.fspath(path)
+        self.path = None if path is None else _checked(path)
         self.settings = settings
         self._file: Any = None
         with quiet():
@@ -92,6 +92,19 @@ class Store:
                     f"{self.path} is being written by another process: give each study a file of its own."
                 )
             self._file.add_trial(trial)
+
+
+def _checked(path: Any) -> str:
+    """Return a path as text, or raise if it is none."""
+    try:
+        text = os.fsdecode(path)
+    except TypeError:
+        text = ""
+    if not text:
+        raise checks.InputError(
+            f"storage must be the name of a file, such as 'study.db', got {path!r}."
+        )
+    return text
 
 
 def _create(path: str, about: dict[str, str], settings: dict[str, Any], direction: str) -> None:
@@ -148,8 +161,11 @@ def _plain_errors(path: str) -> Iterator[None]:
 def _storage(path: str) -> Any:
     """Return Optuna's access to an SQLite file."""
     from optuna.storages import RDBStorage
+    from sqlalchemy.engine import URL
 
-    return RDBStorage(f"sqlite:///{os.path.abspath(path)}")
+    # Not as plain text, in which "?" and "%" would mean something else.
+    url = URL.create("sqlite", database=os.path.abspath(path))
+    return RDBStorage(url.render_as_string(hide_password=False))
 
 
 def _check_same(path: str, known: dict[str, str] | None, about: dict[str, str]) -> None:
