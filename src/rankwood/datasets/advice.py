@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from rankwood.datasets.description import Description
 
 LEAK = 0.9  # how far from random to perfect a single feature may rank before we call it a leak
+_FEWEST_QUERIES = (
+    20  # of which a leak shows; in fewer, one of many features may rank perfectly by chance
+)
 _HINT = 0.15  # how far the order of the rows may
 _FEW_QUERIES = 100
 _MANY_EMPTY = 0.05
@@ -75,6 +78,12 @@ def _single_features(single: SingleFeatures, features: FeatureFacts) -> Iterator
     if not single.queries:
         yield "No query has documents with different labels, so there is no order to learn."
         return
+    if single.queries < _FEWEST_QUERIES:
+        yield (
+            f"Only {plural(single.queries, 'query')} {_have(single.queries)} documents with different labels: too few to "
+            "tell whether a feature or the order of the rows gives labels away."
+        )
+        return
     for j in np.flatnonzero(single.above_random(single.best) >= LEAK):
         direction = "small values first" if single.downward[j] else "large values first"
         yield (
@@ -85,6 +94,8 @@ def _single_features(single: SingleFeatures, features: FeatureFacts) -> Iterator
 
 
 def _row_order(single: SingleFeatures) -> Iterator[str]:
+    if single.queries < _FEWEST_QUERIES:
+        return
     share = single.above_random(single.rows)
     direction = ", read from the end," if single.rows_reversed else ""
     value = f"({single.metric} {single.rows:.4f}, {single.random:.4f} at random)"
