@@ -80,8 +80,8 @@ def _single_features(single: SingleFeatures, features: FeatureFacts) -> Iterator
         return
     if single.queries < _FEWEST_QUERIES:
         yield (
-            f"Only {plural(single.queries, 'query')} {_have(single.queries)} documents with different labels: too few to "
-            "tell whether a feature or the order of the rows gives labels away."
+            f"Only {plural(single.queries, 'query')} {_have(single.queries)} documents with different labels: too few "
+            "to tell whether a feature or the order of the rows gives labels away."
         )
         return
     for j in np.flatnonzero(single.above_random(single.best) >= LEAK):
