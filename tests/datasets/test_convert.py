@@ -64,6 +64,27 @@ def test_lightgbm_reads_its_files(source, tmp_path, sparse):
     assert again.groups.sizes.tolist() == data.groups.sizes.tolist()
 
 
+def test_packed_files_of_lightgbm(source, tmp_path):
+    made = convert(source, tmp_path / "b.gz", to="lightgbm")
+    assert made.files == (str(tmp_path / "b.gz"), str(tmp_path / "b.query"))
+    y = load_svmlight_file(str(tmp_path / "b.gz"))[1]
+    data = rw.load_letor(source)
+    assert np.array_equal(y, data.y)
+    convert(tmp_path / "b.gz", tmp_path / "c.txt")
+    again = rw.load_letor(tmp_path / "c.txt")
+    assert np.array_equal(again.X, data.X, equal_nan=True)
+    assert again.groups.sizes.tolist() == data.groups.sizes.tolist()
+
+
+def test_text_stays_text(tmp_path):
+    """Query ids may be words, and a comment may be a word that pandas takes for a missing value."""
+    (tmp_path / "a.csv").write_text("label,qid,comment,f\n1,red,NA,2\n0,red,,\n0,blue,null,NA\n")
+    convert(tmp_path / "a.csv", tmp_path / "b.npz")
+    convert(tmp_path / "b.npz", tmp_path / "c.txt")
+    lines = (tmp_path / "c.txt").read_text().splitlines()
+    assert lines == ["1 qid:red 1:2.0 # NA", "0 qid:red 1:nan", "0 qid:blue 1:nan # null"]
+
+
 def test_scattered_queries_are_put_together_for_lightgbm(tmp_path):
     (tmp_path / "a.txt").write_text("1 qid:1 1:1\n2 qid:2 1:2\n0 qid:1 1:3\n")
     convert(tmp_path / "a.txt", tmp_path / "b", to="lightgbm")

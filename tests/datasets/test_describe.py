@@ -127,6 +127,24 @@ def test_rows_sorted_by_label_are_a_leak(sign, text):
     assert text in said(found, "sorted by label")[0]
 
 
+def test_few_queries_tell_nothing_of_leaks():
+    """In a few short lists, some of many random features rank perfectly: there is no alarm before twenty queries."""
+    rng = np.random.default_rng(0)
+    for n_queries, alarm in ((3, False), (19, False), (20, True)):
+        y, qid = np.tile([0.0, 1.0], n_queries), np.repeat(np.arange(n_queries), 2)
+        X = np.column_stack([rng.normal(size=(y.size, 40)), y])
+        found = describe(rw.RankingData(X, y, qid=qid))
+        assert bool(said(found, "Leak: feature 41")) is alarm
+        assert bool(said(found, "Leak: rows")) is alarm
+        assert bool(said(found, f"Only {n_queries} queries have documents")) is not alarm
+
+
+def test_files_without_features(tmp_path):
+    (tmp_path / "a.txt").write_text("1 qid:1\n0 qid:1\n")
+    with pytest.raises(rw.InputError, match="there is no feature to describe"):
+        describe(tmp_path / "a.txt")
+
+
 def test_what_parts_share():
     train, test = ranking(0), renumbered(ranking(1), 1000)
     clean = describe({"train": train, "test": test}).overlaps[0]

@@ -174,6 +174,18 @@ def test_small_spaces_end():
     assert fixed.trials["max_bin"].tolist() == [15, 15]
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_cfo_tries_all_choices_before_it_ends(seed, tmp_path):
+    space = {"num_leaves": Choice(4, 8), "boosting": Choice("gbdt", "goss"), "max_bin": Choice(63)}
+    how = {"space": space, "tuner": "cfo", "seed": seed}
+    tuning = study(trials=9, **how)
+    tried = tuning.trials[["num_leaves", "boosting"]].tolist()
+    assert sorted(tried) == [(4, "gbdt"), (4, "goss"), (8, "gbdt"), (8, "goss")]
+    for trials in (2, 3, 9):
+        resumed = study(trials=trials, storage=tmp_path / "study.db", **how)
+    assert same(resumed, tuning)
+
+
 def test_parameters_of_the_objective_are_tuned():
     space = {"objective.sigma": Float(0.5, 4.0), "objective.truncation": Choice(5, 8)}
     tuning = study(space=space, trials=3)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rankwood.datasets.description import Description
 
 LEAK = 0.9  # share of the distance from a random to a perfect order from which a feature is called a leak
+_FEWEST_QUERIES = 20  # with fewer, one of many features may rank perfectly by chance
 _HINT = 0.15  # the same share, from which the order of the rows is mentioned
 _FEW_QUERIES = 100
 _MANY_EMPTY = 0.05
@@ -75,6 +76,12 @@ def _single_features(single: SingleFeatures, features: FeatureFacts) -> Iterator
     if not single.queries:
         yield "No query has documents with different labels, so there is no order to learn."
         return
+    if single.queries < _FEWEST_QUERIES:
+        yield (
+            f"Only {plural(single.queries, 'query')} {_have(single.queries)} documents with different labels: too few "
+            "to tell whether a feature or the order of the rows gives labels away."
+        )
+        return
     for j in np.flatnonzero(single.above_random(single.best) >= LEAK):
         direction = "small values first" if single.downward[j] else "large values first"
         yield (
@@ -85,6 +92,8 @@ def _single_features(single: SingleFeatures, features: FeatureFacts) -> Iterator
 
 
 def _row_order(single: SingleFeatures) -> Iterator[str]:
+    if single.queries < _FEWEST_QUERIES:
+        return
     share = single.above_random(single.rows)
     direction = ", read from the end," if single.rows_reversed else ""
     value = f"({single.metric} {single.rows:.4f}, {single.random:.4f} at random)"

@@ -1,9 +1,11 @@
 """Ranking data from one kind of file to another: LETOR text, tables, LightGBM's files, NumPy's."""
 
+import gzip
 import os
 import re
 import zipfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -18,12 +20,13 @@ from rankwood.data.frames import dense
 from rankwood.data.letor import save_letor
 from rankwood.data.letor.write import chunks
 from rankwood.data.ranking_data import RankingData
-from rankwood.datasets.files import Reading, read_files, sizes_file
+from rankwood.datasets.files import Reading, read_files, sizes_file, sizes_name
 
 FORMATS = ("letor", "lightgbm", "csv", "parquet", "npz")
 _ENDINGS = {".csv": "csv", ".csv.gz": "csv", ".parquet": "parquet", ".npz": "npz"}
 _QID = re.compile(rb"(?m)^(\S+) qid:\S+")
 Writer = Callable[[RankingData, Path, bool], None]
+_MISSING = ["", "nan", "NaN", "NAN", "NA", "N/A", "n/a", "<NA>", "null", "NULL", "None"]
 _LABEL, _QUERY, _COMMENT = "label", "qid", "comment"
 
 
@@ -106,7 +109,7 @@ def convert(
     """
     kind = format_of(target) if to is None else one_of(to, FORMATS, "to")
     old, new = Path(source), Path(target)
-    files = [new, new.with_name(new.name + ".query")] if kind == "lightgbm" else [new]
+    files = [new, sizes_name(new)] if kind == "lightgbm" else [new]
     _check_targets(old, files, force)
     data = _read(old, Reading(absent=absent, n_jobs=n_jobs))
     try:
@@ -182,7 +185,7 @@ def _pandas(kind: str) -> Any:
 def _read_table(path: Path, kind: str) -> RankingData:
     pandas = _pandas(kind)
     try:
-        frame = pandas.read_csv(path) if kind == "csv" else pandas.read_parquet(path)
+        frame = _read_csv(path, pandas) if kind == "csv" else pandas.read_parquet(path)
     except (OSError, ValueError) as error:
         raise InputError(
             f"{path} can't be read as {kind} ({' '.join(str(error).split())})."
@@ -197,6 +200,17 @@ def _read_table(path: Path, kind: str) -> RankingData:
     return RankingData(frame, _LABEL, qid=_QUERY, comments=comments)
 
 
+def _read_csv(path: Path, pandas: Any) -> Any:
+    """Read a table in which words stand for missing values, but not as comments."""
+    columns = [name for name in pandas.read_csv(path, nrows=0).columns if name != _COMMENT]
+    return pandas.read_csv(
+        path,
+        keep_default_na=False,
+        na_values=dict.fromkeys(columns, _MISSING),
+        dtype={_COMMENT: str},
+    )
+
+
 def _write_letor(data: RankingData, target: Path, sparse: bool) -> None:
     save_letor(data, target, sparse=sparse)
 
@@ -205,15 +219,25 @@ def _write_lightgbm(data: RankingData, target: Path, sparse: bool) -> None:
     """Write lines without query ids, queries one after the other, and the file of their sizes."""
     rows = data.groups.rows
     plain = RankingData(dense(data.X)[rows], data.y[rows], qid=data.qid[rows])
-    with replacing(target) as file:
+    with replacing(target) as file, _packing(file, target) as out:
         for chunk in chunks(plain, sparse):
-            file.write(_QID.sub(rb"\1", bytes(chunk)))
-    with replacing(target.with_name(target.name + ".query")) as file:
+            out.write(_QID.sub(rb"\1", bytes(chunk)))
+    with replacing(sizes_name(target)) as file:
         np.savetxt(file, data.groups.sizes, fmt="%d")
 
 
+def _packing(file: Any, target: Path) -> Any:
+    """Return what compresses a file as it is written, if its name ends in .gz; else the file itself."""
+    if not target.name.lower().endswith(".gz"):
+        return nullcontext(file)
+    return gzip.GzipFile("", "wb", fileobj=file, mtime=0)  # without a time: same data, same bytes
+
+
 def _write_arrays(data: RankingData, target: Path, sparse: bool) -> None:
-    arrays = {"X": dense(data.X), "y": data.y, "qid": data.qid}
+    qid = (
+        data.qid.astype(str) if data.qid.dtype == object else data.qid
+    )  # objects would need pickle
+    arrays = {"X": dense(data.X), "y": data.y, "qid": qid}
     if data.comments is not None:
         arrays |= {"blob": data.comments.blob, "offsets": data.comments.offsets}
     with replacing(target) as file:

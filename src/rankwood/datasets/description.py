@@ -208,6 +208,8 @@ def _describe_parts(
         raise InputError(
             f"parts have {' and '.join(map(str, sorted(widths)))} features, expected the same number in all."
         )
+    if widths == {0}:
+        raise InputError("there is no feature to describe: expected lines such as '0 qid:1 1:0.5'.")
     hashes = {name: row_hashes(dense(part.X)) for name, part in parts.items()}
     known = [seen(name, part, hashes[name]) for name, part in parts.items()]
     return Description(

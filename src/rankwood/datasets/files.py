@@ -38,8 +38,13 @@ def read_files(paths: Iterable[Path], how: Reading) -> dict[Path, RankingData]:
 
 def sizes_file(path: Path) -> Path | None:
     """Return LightGBM's file of the sizes of queries that belongs to a file, None if there is none."""
-    beside = path.with_name(path.name.removesuffix(".gz") + ".query")
+    beside = sizes_name(path)
     return beside if beside.is_file() else None
+
+
+def sizes_name(path: Path) -> Path:
+    """Return the name of the file of the sizes of queries that belongs to a file."""
+    return path.with_name(path.name.removesuffix(".gz") + ".query")
 
 
 def _read_with_sizes(paths: list[Path], how: Reading) -> dict[Path, RankingData]:

@@ -14,6 +14,7 @@ _STYLE = """
 .rankwood th { border-bottom: 2px solid #8a95a5; font-weight: 600; }
 .rankwood th, .rankwood td { padding: .3em .8em; text-align: left; white-space: nowrap; background: none; }
 .rankwood th.n, .rankwood td.n { text-align: right; }
+.rankwood th.long, .rankwood td.long { white-space: normal; min-width: 14em; overflow-wrap: anywhere; }
 .rankwood tbody tr:hover { background: #8a95a522; }
 .rankwood tbody tr.break td { border-top: 1px solid #8a95a5; }
 .rankwood sup { display: inline-block; text-align: left; line-height: 0; }
@@ -24,6 +25,7 @@ _STYLE = """
 }
 """
 _WIDTH, _HEIGHT = 120, 14
+_LONG = 40  # characters that a cell has on one line
 
 
 def page(title: str, tables: Iterable[Table]) -> str:
@@ -54,10 +56,10 @@ def table_element(
     table: Table, *, kind: str = "", caption: bool = True, row_ids: Sequence[str] = ()
 ) -> str:
     """Return the ``table`` element alone, of a class `kind`, with an id for each row if there are any."""
-    numeric = ["" if i < table.text_columns else ' class="n"' for i in range(len(table.headings))]
+    kinds = ["" if i < table.text_columns else "n" for i in range(len(table.headings))]
     heads = "".join(
-        f'<th scope="col"{style}>{escape(heading)}</th>'
-        for heading, style in zip(table.headings, numeric, strict=True)
+        f'<th scope="col"{_class(style, heading)}>{escape(heading)}</th>'
+        for heading, style in zip(table.headings, kinds, strict=True)
     )
     lines = [f'<table class="{kind}">' if kind else "<table>"]
     if caption and table.title:
@@ -66,13 +68,19 @@ def table_element(
     lines.append(f"<thead><tr>{heads}</tr></thead>\n<tbody>")
     for i, row in enumerate(table.rows):
         cells = "".join(
-            f"<td{style}>{_cell(cell, width)}</td>"
-            for cell, width, style in zip(row, widths, numeric, strict=True)
+            f"<td{_class(style, cell.text)}>{_cell(cell, width)}</td>"
+            for cell, width, style in zip(row, widths, kinds, strict=True)
         )
         own_id = f' id="{escape(row_ids[i])}"' if row_ids else ""
         rule = ' class="break"' if i in table.breaks else ""
         lines.append(f"<tr{own_id}{rule}>{cells}</tr>")
     return "\n".join([*lines, "</tbody>\n</table>"])
+
+
+def _class(kind: str, text: str) -> str:
+    """Return the class attribute of a cell; a long text may be broken, so that the other columns are seen."""
+    names = " ".join(name for name in (kind, "long" if len(text) > _LONG else "") if name)
+    return f' class="{names}"' if names else ""
 
 
 def _cell(cell: Cell, width: int) -> str:

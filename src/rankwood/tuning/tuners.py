@@ -4,7 +4,9 @@ Every trial belongs to an Optuna study in memory, whichever optimiser proposed i
 proposes depends on the seed, the number of the trial and the finished trials only, so that a study can be resumed.
 """
 
+import math
 from collections.abc import Callable
+from itertools import product
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -14,9 +16,8 @@ from rankwood.tuning.space import Choice, Dimension, Float, Integer
 
 TUNERS = ("tpe", "random", "random+gp", "cfo")
 _RANDOM_SHARE = 0.2  # of the trials of random+gp: 20 random ones of 100 [which-tricks-2023]
-_MOST_SKIPPED = (
-    200  # times in a row that CFO may propose nothing, before there is nothing left to try
-)
+_SMALL = 1000  # points of a space that CFO may leave before it has tried all of them
+_MOST_SKIPPED = 200  # times in a row that CFO may propose nothing, before its search has ended
 
 
 class Search(NamedTuple):
@@ -93,9 +94,12 @@ class CFOTuner:
         """Return the next trial; the first has the parameters to start from."""
         config = self._propose(number)
         if config is None:
-            return None
-        dimensions = self._search.dimensions
-        params = {name: one.nearest(_plain(config[name])) for name, one in dimensions.items()}
+            params = self._untried(study, number)
+            if params is None:
+                return None
+        else:
+            dimensions = self._search.dimensions
+            params = {name: one.nearest(_plain(config[name])) for name, one in dimensions.items()}
         study.enqueue_trial(self._search.start if number == 0 else params)
         return study.ask(self._distributions)
 
@@ -116,6 +120,24 @@ class CFOTuner:
                 return dict(config)
         return None
 
+    def _untried(self, study: Any, number: int) -> dict[str, Any] | None:
+        """Return a random point of a small space that no trial has had; None if there is none.
+
+        CFO steps over choices at random and gives up after points that it knows, often before it has seen all.
+        """
+        values = [_values(one) for one in self._search.dimensions.values()]
+        if None in values or math.prod(len(some) for some in values if some) > _SMALL:
+            return None
+        names = list(self._search.dimensions)
+
+        def key(params: dict[str, Any]) -> list[str]:
+            return [repr(params[name]) for name in names]
+
+        tried = [key(trial.params) for trial in study.get_trials(deepcopy=False)]
+        points = (dict(zip(names, point, strict=True)) for point in product(*filter(None, values)))
+        left = [point for point in points if key(point) not in tried]
+        return left[trial_seed(self._search.seed, number) % len(left)] if left else None
+
     def tell(self, number: int, loss: float | None) -> None:
         """Take in a loss; a failed trial counts as the worst so far. All cost the same, so that clocks don't matter."""
         if number not in self._proposed:
@@ -125,6 +147,15 @@ class CFOTuner:
         self._losses.append(loss)
         result = {"loss": loss, "time_total_s": 1.0, "config": self._proposed[number]}
         self._cfo.on_trial_complete(str(number), result)
+
+
+def _values(dimension: Dimension) -> list[Any] | None:
+    """Return all values of a dimension; None if there are too many."""
+    if isinstance(dimension, Choice):
+        return list(dimension.values)
+    if isinstance(dimension, Integer) and dimension.high - dimension.low < _SMALL:
+        return list(range(dimension.low, dimension.high + 1))
+    return None
 
 
 def make_tuner(name: str, search: Search) -> Tuner:
