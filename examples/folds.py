@@ -6,6 +6,7 @@ S1 to S5 are LETOR's: three of them train, one validates and one tests, in five 
 from pathlib import Path
 
 import numpy as np
+from sklearn.datasets import load_svmlight_files
 
 import rankwood as rw
 
@@ -21,11 +22,12 @@ def load(folder, threads=None, absent=0.0, needed=False):
 def splits(folder, threads=None, absent=0.0):
     """Return (train, valid, test) of each fold of a folder, or None if it has no data.
 
-    There are five folds of S1 to S5, five of the queries of all.txt, dealt out in turn, or one of train, vali and test.
+    There are five folds of S1 to S5, five of the queries of all.txt or of LightGBM's example, dealt out in turn, or one
+    of train, vali and test.
     """
     parts = load(folder, threads, absent)
     if parts is None:
-        whole = _read(folder, ["all"], threads, absent)
+        whole = _read(folder, ["all"], threads, absent) or _example(folder)
         parts = whole and _deal(whole[0])
     if parts is not None:
         return [fold(parts, number) for number in range(1, 6)]
@@ -55,6 +57,17 @@ def _read(folder, names, threads, absent):
         else rw.load_letor(path, n_features=n_features, absent=absent, n_jobs=threads)
         for part, path in zip(data, found, strict=True)
     ]
+
+
+def _example(folder):
+    """Return LightGBM's example as one data set, in a list; its lines have no query, sizes are in a second file."""
+    paths = [Path(folder) / f"rank.{part}" for part in ("train", "test")]
+    if not all(path.is_file() for path in paths):
+        return None
+    sizes = [np.loadtxt(f"{path}.query", dtype=int) for path in paths]
+    read = load_svmlight_files([str(path) for path in paths])
+    X = np.concatenate([part.toarray() for part in read[::2]]).astype(np.float32)
+    return [rw.RankingData(X, np.concatenate(read[1::2]), group=np.concatenate(sizes))]
 
 
 def _deal(data):

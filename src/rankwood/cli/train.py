@@ -27,7 +27,11 @@ rankwood train train.txt --model m.json --record effective_pairs --record-file r
 """
 #: Parameters of Ranker that have an option of their own: type, default and help.
 TUNING: dict[str, tuple[Any, Any, str]] = {
-    "n_estimators": (_args.integer_at_least(1), 100, "largest number of trees"),
+    "n_estimators": (
+        _args.integer_at_least(1),
+        None,
+        "largest number of trees (default: 500 with --valid and early stopping, else 100)",
+    ),
     "learning_rate": (
         float,
         None,
@@ -179,7 +183,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         "composition": repr(ranker.objective_),
         "train": _files.sizes(args.train, train),
         "valid": None if valid is None else _files.sizes(args.valid, valid),
-        "n_estimators": args.n_estimators,
+        "n_estimators": args.n_estimators or ranker.chosen_["n_estimators"],
+        "chosen": ranker.chosen_,
         "record": ranker.record_,
         "record_file": args.record_file,
         "seconds": {**seconds, "other": total - sum(seconds.values()), "total": total},

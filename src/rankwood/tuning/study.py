@@ -12,7 +12,7 @@ from rankwood.engines import base
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.training.cross_fit import fingerprint
 from rankwood.training.inputs import validation_data
-from rankwood.training.parameters import check_shared, engine_params
+from rankwood.training.parameters import check_shared, chosen, engine_params, rounds_of
 from rankwood.training.ranker import Ranker
 from rankwood.tuning import pruners, store, tuners
 from rankwood.tuning.loop import Limits, Loop
@@ -120,7 +120,7 @@ def tune(
     _check_start(ranker, train, space, start)
     task = make_task(ranker, train, _valid(valid, train), ruler, folds, seed)
     about = _about(task, space, {"tuner": tuner, "seed": seed, "pruner": pruner, "folds": folds})
-    steps = pruners.steps(configured(ranker, start).n_estimators, folds)
+    steps = pruners.steps(rounds_of(configured(ranker, start), True), folds)
     with store.quiet():
         kept = store.Store(storage, about, ruler.direction, tuners.settings(limits.trials))
         kept.study.pruner = pruners.make(pruner, steps)
@@ -174,7 +174,8 @@ def _check_start(ranker: Ranker, train: RankingData, space: Space, start: dict[s
 def _about(task: Task, space: Space, rules: dict[str, Any]) -> dict[str, str]:
     """Return what a study is of: a file of a study with anything else is refused."""
     ignored = {*space, "n_jobs", "verbose", "record", "eval_metric"}
-    params = {k: v for k, v in task.ranker.get_params(deep=False).items() if k not in ignored}
+    whole = {**task.ranker.get_params(deep=False), **chosen(task.ranker)}
+    params = {k: v for k, v in whole.items() if k not in ignored}
     data = [fingerprint(one) for part in task.parts for one in (part.train, part.valid)]
     ruler = task.measure
     return {
