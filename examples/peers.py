@@ -1,5 +1,7 @@
 """Rankers of other programs with their own defaults, stopped early by the same validation data."""
 
+import warnings
+
 import numpy as np
 
 import rankwood as rw
@@ -19,14 +21,11 @@ def of_lightgbm(train, valid, test, seed, threads):
 
     model = lgb.LGBMRanker(random_state=seed, n_jobs=threads, verbosity=-1)
     (one, y, sizes), (two, valid_y, valid_sizes) = _by_query(train), _by_query(valid)
-    model.fit(
-        *(one, y),
-        group=sizes,
-        eval_set=[(two, valid_y)],
-        eval_group=[valid_sizes],
-        eval_at=[10],
-        callbacks=[lgb.early_stopping(PATIENCE, verbose=False)],
-    )
+    fit = {"eval_set": [(two, valid_y)], "eval_group": [valid_sizes], "eval_at": [10]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # later versions have another name for eval_set
+        stop = lgb.early_stopping(PATIENCE, verbose=False)
+        model.fit(one, y, group=sizes, callbacks=[stop], **fit)
     return model.predict(test.X), model.best_iteration_
 
 

@@ -29,7 +29,7 @@ def used(ranker, name):
 def test_usual_trees_are_those_of_lightgbm_with_extra_trees(data):
     ranker = rw.Ranker("queryrmse", shuffle=False, **SMALL).fit(data)
     params = {
-        **{"num_leaves": 4, "learning_rate": 0.1, "extra_trees": True, "seed": 0},
+        **{"num_leaves": 4, "learning_rate": 0.05, "extra_trees": True, "seed": 0},
         **{"objective": "none", "deterministic": True, "force_col_wise": True, "verbosity": -1},
         "num_threads": 1,
     }
@@ -46,7 +46,7 @@ def test_usual_trees_are_those_of_lightgbm_with_extra_trees(data):
     for _ in range(3):
         booster.update(fobj=squared)
     np.testing.assert_allclose(ranker.predict(data), booster.predict(data.X), rtol=0, atol=1e-5)
-    assert ranker.chosen_ == {"learning_rate": 0.1, "extra_trees": True}
+    assert ranker.chosen_ == {"learning_rate": 0.05, "extra_trees": True}
 
 
 @pytest.mark.parametrize("given", [{"extra_trees": False}, {"extra_tree": False}])
@@ -55,7 +55,7 @@ def test_what_is_given_wins(data, given):
     assert used(ranker, "extra_trees") == "0" and float(used(ranker, "learning_rate")) == 0.3
     assert ranker.chosen_ == {}
     left = rw.Ranker(**SMALL).fit(data)
-    assert used(left, "extra_trees") == "1" and float(used(left, "learning_rate")) == 0.1
+    assert used(left, "extra_trees") == "1" and float(used(left, "learning_rate")) == 0.05
     assert left.predict(data).tobytes() != ranker.predict(data).tobytes()
 
 
@@ -68,8 +68,8 @@ def test_none_is_left_open(data):
 @pytest.mark.parametrize(
     ("objective", "engine", "expected"),
     [
-        ("queryrmse", "xgboost", {"learning_rate": 0.1}),
-        ("queryrmse", "catboost", {"learning_rate": 0.1}),
+        ("queryrmse", "xgboost", {"learning_rate": 0.05}),
+        ("queryrmse", "catboost", {"learning_rate": 0.05}),
         ("bi-ranknet", "pairtree", {"learning_rate": 0.01}),
         ("bi-ranknet", "lightgbm", {"learning_rate": 0.01}),
     ],
@@ -109,7 +109,7 @@ def test_files_keep_what_was_chosen(data, tmp_path):
     ranker.save(tmp_path / "m.json")
     again = rw.Ranker.load(tmp_path / "m.json")
     assert again.chosen_ == ranker.chosen_
-    assert again.chosen_ == {"learning_rate": 0.1, "extra_trees": True, "n_estimators": 100}
+    assert again.chosen_ == {"learning_rate": 0.05, "extra_trees": True, "n_estimators": 100}
     assert again.get_params() == ranker.get_params()
 
 

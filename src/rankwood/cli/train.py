@@ -35,7 +35,7 @@ TUNING: dict[str, tuple[Any, Any, str]] = {
     "learning_rate": (
         float,
         None,
-        "weight of each tree (default: 0.1, but 0.01 for objectives bi-NAME)",
+        "weight of each tree (default: 0.05, but 0.01 for objectives bi-NAME)",
     ),
     "num_leaves": (_args.integer_at_least(2), 31, "largest number of leaves of a tree"),
     "min_child_samples": (_args.integer_at_least(0), 20, "smallest number of documents in a leaf"),

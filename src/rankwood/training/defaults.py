@@ -6,11 +6,13 @@ from rankwood.objectives.units import unit_of
 
 #: Learning rates. Bivariate models get 0.01: a document's score averages the scores of 2(n - 1) pairs, each of which
 #: takes a full Newton step.
-_LEARNING_RATE = {"documents": 0.1, "pairs": 0.01}
-#: What each engine gets besides, for objectives of documents: thresholds of splits at random, which keep trees on few
+_LEARNING_RATE = {"documents": 0.05, "pairs": 0.01}
+#: Learning rates before the study.
+_FORMER_RATE = {"documents": 0.1, "pairs": 0.01}
+#: What an engine gets besides, for objectives of documents: thresholds of splits at random, which keep trees on few
 #: queries from fitting noise.
 _OF_ENGINE: dict[str, dict[str, Any]] = {"lightgbm": {"extra_trees": True}}
-#: What engines do without it.
+#: What the engine itself does.
 _WITHOUT: dict[str, dict[str, Any]] = {"lightgbm": {"extra_trees": False}}
 #: Names that engines have for these parameters.
 OTHER_NAMES = {"learning_rate": ("eta", "shrinkage_rate"), "extra_trees": ("extra_tree",)}
@@ -31,5 +33,5 @@ def automatic(engine: str, objective: Any) -> dict[str, Any]:
 
 
 def plain(engine: str, objective: Any) -> dict[str, Any]:
-    """Return the values of an engine without anything of ours: those of rankers before the study, and of papers."""
-    return {**automatic(engine, objective), **_WITHOUT.get(engine, {})}
+    """Return the values that rankers had before the study, and that reproductions of papers start from."""
+    return {"learning_rate": _FORMER_RATE[unit_of(objective)], **_WITHOUT.get(engine, {})}

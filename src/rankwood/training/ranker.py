@@ -43,7 +43,7 @@ class Ranker(RankingEstimator):
     n_estimators : int or None
         Largest number of trees; None means 500 if validation data can stop training, and 100 otherwise.
     learning_rate : float or None
-        Weight of each tree; None means 0.1, and 0.01 for objectives of pairs (docs/bivariate.md explains why).
+        Weight of each tree; None means 0.05, and 0.01 for objectives of pairs (docs/bivariate.md explains why).
     num_leaves, max_depth, min_child_samples, min_child_weight, reg_alpha, reg_lambda, subsample, colsample_bytree
         scikit-learn's usual names on every engine. If an engine lacks one, its default is ignored and any other
         value is an error. docs/engines.md has the table.
@@ -65,7 +65,8 @@ class Ranker(RankingEstimator):
     verbose : bool or None
         Show a progress bar; None means on a terminal.
     **engine_params
-        Any other keyword is passed to the engine.
+        Any other keyword is passed to the engine. LightGBM has ``extra_trees=True`` unless you set it, except for
+        objectives of pairs; docs/defaults.md explains the defaults.
 
     Attributes
     ----------
