@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import numpy as np
+
+import rankwood as rw
 from rankwood.datasets import load_splits
 
 
@@ -15,3 +18,18 @@ def splits(folder, threads=None, absent=0.0, folds=None):
         return None
     found = load_splits(folder, absent=absent, n_jobs=threads, folds=folds)
     return [(split.train, split.valid, split.test) for split in found]
+
+
+def five_folds(folder, threads=None, absent=0.0):
+    """Return the same, but five folds of all queries of LightGBM's example, whose own test part has 50 queries."""
+    found = splits(folder, threads, absent)
+    if found is None or not (Path(folder) / "rank.train").is_file():
+        return found
+    whole = rw.RankingData.concat(list(found[0]))
+    turn = np.arange(whole.groups.ids.size) % 5
+    parts = [whole.select(turn == i) for i in range(5)]
+    made = []
+    for number in range(5):
+        one, two, three, valid, test = (parts[(number + step) % 5] for step in range(5))
+        made.append((rw.RankingData.concat([one, two, three]), valid, test))
+    return made

@@ -55,6 +55,7 @@ def main(argv=None):
             objective,
             n_estimators=args.trees,
             num_leaves=15,
+            extra_trees=False,
             record=["coherency", "effective_pairs"],
             n_jobs=args.threads,
             verbose=False,

@@ -53,7 +53,9 @@ def evaluation(run):
 
 def new_ranker(objective, args, trees, metric, **others):
     """Return an untrained ranker with the options of an example, and others."""
+    plain = {"extra_trees": False} if others.get("engine", "lightgbm") == "lightgbm" else {}
     options = {
+        **plain,
         "n_estimators": trees,
         "num_leaves": args.leaves,
         "learning_rate": args.rate,

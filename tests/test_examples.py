@@ -14,7 +14,7 @@ from conftest import random_lists
 from rankwood.engines import base
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-SCRIPTS = {path.name for path in EXAMPLES.glob("*.py")} - {"folds.py", "runs.py"}
+SCRIPTS = {path.name for path in EXAMPLES.glob("*.py")} - {"folds.py", "runs.py", "peers.py"}
 # What makes each of them quick.
 SMALL = {
     "families.py": ["--family", "RankNet", "--trees", "3", "--k", "3"],
@@ -31,6 +31,7 @@ SMALL = {
         "3",
     ],
     "tuned.py": ["--trials", "2", "--trees", "3", "--folds", "1", "--cross", "2"],
+    "defaults.py": ["--try", "num_leaves=5 n_estimators=3"],
     "incoherency.py": ["--trees", "3", "--objective", "lambdarank-ndcg@{k}", "--k", "3"],
 }
 

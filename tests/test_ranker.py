@@ -655,7 +655,7 @@ def test_score_is_higher_for_better_models_also_where_the_metric_is_lower(data):
     assert ranker.score(data) == -mean < 0
 
 
-@pytest.mark.parametrize(("objective", "rate"), [("ranknet", 0.1), ("bi-ranknet", 0.01)])
+@pytest.mark.parametrize(("objective", "rate"), [("ranknet", 0.05), ("bi-ranknet", 0.01)])
 def test_usual_learning_rate(data, objective, rate):
     same = {"engine": "pairtree" if "bi-" in objective else "lightgbm", "n_estimators": 2}
     usual = rw.Ranker(objective, **same).fit(data).predict(data)

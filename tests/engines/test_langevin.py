@@ -57,6 +57,7 @@ def test_training_is_the_recursion(mode, lists):
     rounds = 8
     ranker = rw.Ranker(
         **{"n_estimators": rounds, "num_leaves": 7, "learning_rate": STEP, "n_jobs": 1},
+        extra_trees=False,
         **{"diffusion_temperature": 1e30, "model_shrink_rate": RATE, "model_shrink_mode": mode},
         shuffle=False,
     )

@@ -11,7 +11,10 @@ from conftest import random_lists
 from rankwood.extend import PairDerivatives, part
 from small_losses import OF_SCORES
 
-PARAMS = {"learning_rate": 0.1, "num_leaves": 15, "min_child_samples": 20}
+PARAMS = {
+    **{"learning_rate": 0.1, "num_leaves": 15, "min_child_samples": 20},
+    "extra_trees": False,
+}
 
 
 @part

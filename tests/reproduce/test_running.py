@@ -89,6 +89,7 @@ def test_values_are_those_of_a_ranker(paper, data, tmp_path):
         num_leaves=5,
         subsample=0.7,
         subsample_freq=1,
+        extra_trees=False,
         eval_metric="ndcg@5",
         early_stopping_rounds=4,
     )

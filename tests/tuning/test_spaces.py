@@ -129,7 +129,7 @@ def test_start_is_the_rankers_own_parameters():
     ranker = rw.Ranker("lambdarank-ndcg@10(sigma=2.0)", num_leaves=31, extra_trees=True)
     assert own_values(ranker, space) == {
         "num_leaves": 20,
-        "learning_rate": 0.1,
+        "learning_rate": 0.05,
         "objective.truncation": 10,
         "objective.sigma": 2.0,
         "extra_trees": True,

@@ -33,6 +33,9 @@ def show(result: dict[str, Any], out: Console) -> None:
     if result["valid"]:
         rows.append(("Validation", _size(result["valid"])))
     rows += [("Objective", result["objective"]), ("Engine", result["engine"])]
+    chosen = {name: value for name, value in result["chosen"].items() if name != "n_estimators"}
+    if chosen:
+        rows.append(("By default", ", ".join(f"{name}={value}" for name, value in chosen.items())))
     rounds_text = f"{rounds} of {result['n_estimators']}"
     rows.append(("Rounds", rounds_text + (f", best {best}" if result["valid"] else "")))
     rows += [(name, f"{mean:.4f} on validation") for name, mean in result["valid_metrics"].items()]

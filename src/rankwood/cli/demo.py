@@ -24,7 +24,6 @@ rankwood demo --keep demo
 _METRICS = ["ndcg@1", "ndcg@3", "ndcg@5", "ndcg@10", "dcg@10"]
 _MAIN_METRIC = "ndcg@10"
 _OBJECTIVE = "lambdarank-ndcg@10"
-_SETTINGS: dict[str, Any] = {"n_estimators": 300, "learning_rate": 0.1, "num_leaves": 15}
 
 
 def add(commands: _args.Commands) -> argparse.ArgumentParser:
@@ -52,7 +51,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
             feature, sign = _best_feature(train, args.threads)
             evaluate(_METRICS, test, np.zeros(len(test)), n_jobs=args.threads)  # compiled for later
     start = perf_counter()
-    ranker = Ranker(_OBJECTIVE, **_SETTINGS, n_jobs=args.threads, verbose=_args.verbosity(args))
+    ranker = Ranker(_OBJECTIVE, n_jobs=args.threads, verbose=_args.verbosity(args))
     ranker.fit(train, valid=valid)
     seconds = perf_counter() - start
     if kept is not None:

@@ -27,11 +27,15 @@ rankwood train train.txt --model m.json --record effective_pairs --record-file r
 """
 #: Parameters of Ranker that have an option of their own: type, default and help.
 TUNING: dict[str, tuple[Any, Any, str]] = {
-    "n_estimators": (_args.integer_at_least(1), 100, "largest number of trees"),
+    "n_estimators": (
+        _args.integer_at_least(1),
+        None,
+        "largest number of trees (default: 500 with --valid and early stopping, else 100)",
+    ),
     "learning_rate": (
         float,
         None,
-        "weight of each tree (default: 0.1, but 0.01 for objectives bi-NAME)",
+        "weight of each tree (default: 0.05, but 0.01 for objectives bi-NAME)",
     ),
     "num_leaves": (_args.integer_at_least(2), 31, "largest number of leaves of a tree"),
     "min_child_samples": (_args.integer_at_least(0), 20, "smallest number of documents in a leaf"),
@@ -177,7 +181,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         "composition": repr(ranker.objective_),
         "train": _files.sizes(args.train, train),
         "valid": None if valid is None else _files.sizes(args.valid, valid),
-        "n_estimators": args.n_estimators,
+        "n_estimators": args.n_estimators or ranker.chosen_["n_estimators"],
+        "chosen": ranker.chosen_,
         "record": ranker.record_,
         "record_file": args.record_file,
         "seconds": {**seconds, "other": total - sum(seconds.values()), "total": total},

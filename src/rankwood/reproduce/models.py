@@ -15,6 +15,7 @@ from rankwood.metrics.evaluate import evaluate
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.report.reference_models import perfect, random
 from rankwood.reproduce.cells import pack
+from rankwood.training.defaults import plain
 from rankwood.training.monitoring import records_of
 from rankwood.training.ranker import Ranker
 
@@ -127,9 +128,12 @@ def make_ranker(
     spec: Mapping[str, Any], wants: frozenset[str] = frozenset(), n_jobs: int | None = None
 ) -> Ranker:
     """Return the ranker of a cell, not fitted."""
-    possible = records_of(to_objective(spec["objective"]))
+    objective = to_objective(spec["objective"])
+    possible = records_of(objective)
     record = [name for name in possible if f"record:{name}" in wants]
     patience = None if spec["stop"] is None else spec["patience"] or spec["rounds"]
+    # A reproduction must not depend on our defaults.
+    params = {**plain(spec["engine"], objective), **spec["params"]}
     return Ranker(
         spec["objective"],
         spec["engine"],
@@ -141,7 +145,7 @@ def make_ranker(
         record=record or None,
         n_jobs=n_jobs,
         verbose=False,
-        **spec["params"],
+        **params,
     )
 
 

@@ -16,10 +16,12 @@ from rankwood._core.parts import is_part
 from rankwood._version import __version__
 from rankwood.engines import base
 from rankwood.objectives.families.registry import objective
+from rankwood.training.defaults import plain
+from rankwood.training.parameters import chosen
 
 _FORMAT = "rankwood-model"
 _VERSION = 1
-#: Fields of a ranker and their types. Older files have no "record".
+#: Fields of a ranker and their types. Older files have no "record" and no "chosen".
 _RANKER = {
     "engine": str,
     "objective": str,
@@ -53,6 +55,7 @@ def content_of(ranker: Any) -> dict[str, Any]:
         "record": ranker.record_,
         "letor": getattr(ranker, "letor_", None),
         "params": params_of(ranker),
+        "chosen": ranker.chosen_,
         "model": ranker.model_.text,
     }
 
@@ -68,6 +71,9 @@ def fill(ranker: Any, content: Any, path: str | Path) -> None:
     ranker.model_ = _load_model(content["engine"], content["model"], path)
     ranker.set_params(**content["params"])
     ranker.objective_ = _objective(content["objective"], path)
+    if "chosen" not in content:  # trained when other values were taken: a clone trains with those
+        ranker.set_params(**_before(ranker))
+    ranker.chosen_ = content.get("chosen", {})
     ranker._set_features(content["n_features"], content["feature_names"])
     ranker.best_iteration_ = content["best_iteration"]
     ranker.history_ = content["history"]
@@ -75,6 +81,12 @@ def fill(ranker: Any, content: Any, path: str | Path) -> None:
     ranker.record_ = content.get("record", {})
     if content["letor"]:
         ranker.letor_ = content["letor"]
+
+
+def _before(ranker: Any) -> dict[str, Any]:
+    """Return the values that older versions took for the parameters that a ranker leaves open."""
+    former = plain(ranker.engine, ranker.objective_)
+    return {name: former[name] for name in chosen(ranker)}
 
 
 def require(content: Any, types: Mapping[str, Any], path: str | Path) -> None:

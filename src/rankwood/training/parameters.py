@@ -6,11 +6,10 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood.objectives.families.registry import objective as to_objective
-from rankwood.objectives.units import unit_of
+from rankwood.training.defaults import OTHER_NAMES, automatic, trees
 from rankwood.training.monitoring import named_records
 
 _LOWEST = {
-    "n_estimators": 1,
     "num_leaves": 2,
     "max_depth": -1,
     "min_child_samples": 0,
@@ -23,23 +22,39 @@ _OURS = {
     *("shuffle", "verbose", "record"),
 }
 
-#: Default learning rates. Bivariate models get 0.01: a document's score averages the scores of 2(n - 1) pairs, each of
-#: which takes a full Newton step.
-_LEARNING_RATE = {"documents": 0.1, "pairs": 0.01}
-
 
 def engine_params(ranker: Any) -> dict[str, Any]:
     """Return the parameters that are passed to the engine."""
     own = {name: getattr(ranker, name) for name in ranker._get_param_names() if name not in _OURS}
-    if own["learning_rate"] is None:
-        own["learning_rate"] = _LEARNING_RATE[unit_of(to_objective(ranker.objective))]
-    params = {**own, **ranker.engine_params}
+    ours = chosen(ranker)
+    given = {name: value for name, value in ranker.engine_params.items() if name not in ours}
+    params = {**own, **ours, **given}
     # Not every engine takes numbers of NumPy.
     return {name: v.item() if isinstance(v, np.generic) else v for name, v in params.items()}
 
 
-def check_shared(ranker: Any) -> int:
-    """Raise unless a ranker's parameters make sense; return the number of rounds."""
+def chosen(ranker: Any) -> dict[str, Any]:
+    """Return the values of the parameters that a ranker leaves open: they are None, or not there under any name."""
+    given = ranker.get_params(deep=False)
+    usual = automatic(ranker.engine, to_objective(ranker.objective))
+    return {
+        name: value
+        for name, value in usual.items()
+        if all(given.get(key) is None for key in (name, *OTHER_NAMES.get(name, ())))
+    }
+
+
+def rounds_of(ranker: Any, validated: bool) -> int:
+    """Return the largest number of rounds; `validated` tells whether there is validation data."""
+    if ranker.n_estimators is not None:
+        return int(ranker.n_estimators)
+    return trees(validated and ranker.early_stopping_rounds is not None)
+
+
+def check_shared(ranker: Any) -> None:
+    """Raise unless a ranker's parameters make sense."""
+    if ranker.n_estimators is not None:
+        checks.at_least(ranker.n_estimators, 1, "n_estimators")
     for name, low in _LOWEST.items():
         checks.at_least(getattr(ranker, name), low, name)
     if ranker.early_stopping_rounds is not None:
@@ -54,4 +69,3 @@ def check_shared(ranker: Any) -> int:
     for name in ("subsample", "colsample_bytree"):
         if checks.positive(getattr(ranker, name), name) > 1:
             raise checks.InputError(f"{name} must be at most 1, got {getattr(ranker, name)}.")
-    return int(ranker.n_estimators)

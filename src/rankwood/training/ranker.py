@@ -23,7 +23,7 @@ from rankwood.training.estimator import (
 )
 from rankwood.training.inputs import validation_data
 from rankwood.training.monitoring import EarlyStopping, Recorder
-from rankwood.training.parameters import check_shared, engine_params
+from rankwood.training.parameters import check_shared, chosen, engine_params, rounds_of
 from rankwood.training.run import TrainingRun
 
 _ALONE = FitContext()
@@ -40,10 +40,10 @@ class Ranker(RankingEstimator):
         The program that grows the trees: ``"lightgbm"`` trains every objective; ``"xgboost"`` all but those of pairs
         (``"bi-..."``); ``"catboost"`` those that are losses of its own (YetiRank, StochasticRank, LambdaMart,
         QueryRMSE, QuerySoftMax, PairLogit); ``"pairtree"`` those of pairs.
-    n_estimators : int
-        Largest number of trees.
+    n_estimators : int or None
+        Largest number of trees; None means 500 if validation data can stop training, and 100 otherwise.
     learning_rate : float or None
-        Weight of each tree; None means 0.1, and 0.01 for objectives of pairs (docs/bivariate.md explains why).
+        Weight of each tree; None means 0.05, and 0.01 for objectives of pairs (docs/bivariate.md explains why).
     num_leaves, max_depth, min_child_samples, min_child_weight, reg_alpha, reg_lambda, subsample, colsample_bytree
         scikit-learn's usual names on every engine. If an engine lacks one, its default is ignored and any other
         value is an error. docs/engines.md has the table.
@@ -65,7 +65,8 @@ class Ranker(RankingEstimator):
     verbose : bool or None
         Show a progress bar; None means on a terminal.
     **engine_params
-        Any other keyword is passed to the engine.
+        Any other keyword is passed to the engine. LightGBM has ``extra_trees=True`` unless you set it, except for
+        objectives of pairs; docs/defaults.md explains the defaults.
 
     Attributes
     ----------
@@ -79,6 +80,8 @@ class Ranker(RankingEstimator):
         Number of trees in the model.
     objective_ : part
         The objective as a composition.
+    chosen_ : dict
+        Values of parameters that were left open.
     feature_importances_ : array
         Gain of the splits on each feature, as shares of 1.
     n_features_in_, feature_names_in_
@@ -103,7 +106,7 @@ class Ranker(RankingEstimator):
         objective: Any = "lambdarank-ndcg@10",
         engine: str = "lightgbm",
         *,
-        n_estimators: int = 100,
+        n_estimators: int | None = None,
         learning_rate: float | None = None,
         num_leaves: int = 31,
         max_depth: int = -1,
@@ -181,7 +184,8 @@ class Ranker(RankingEstimator):
     def _fit(self, train: RankingData, valid: Any, context: FitContext = _ALONE) -> None:
         """Train a model; set nothing before a round is done."""
         valid = None if valid is None else validation_data(valid, train)
-        rounds = check_shared(self)
+        check_shared(self)
+        rounds = rounds_of(self, valid is not None)
         objective = to_objective(self.objective)
         base.check(self.engine, objective, train.unlisted is not None)
         shared = context.shared or Shared()
@@ -216,6 +220,9 @@ class Ranker(RankingEstimator):
                 self.seconds_ = run.seconds
                 self.record_ = recorder.first_rounds(run.rounds_done)
                 self.objective_ = objective
+                self.chosen_ = chosen(self)
+                if self.n_estimators is None:
+                    self.chosen_["n_estimators"] = rounds
                 self._set_features(train.n_features, train.feature_names)
 
     def _groups(self, train: RankingData) -> Groups:

@@ -12,7 +12,7 @@ from rankwood.engines import base
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.training.cross_fit import fingerprint
 from rankwood.training.inputs import validation_data
-from rankwood.training.parameters import check_shared, engine_params
+from rankwood.training.parameters import check_shared, chosen, engine_params, rounds_of
 from rankwood.training.ranker import Ranker
 from rankwood.tuning import pruners, store, tuners
 from rankwood.tuning.loop import Limits, Loop
@@ -122,7 +122,7 @@ def tune(
     _check_start(ranker, train, space, start)
     task = make_task(ranker, train, _valid(valid, train), measure, folds, seed)
     about = _about(task, space, {"tuner": tuner, "seed": seed, "pruner": pruner, "folds": folds})
-    steps = pruners.steps(configured(ranker, start).n_estimators, folds)
+    steps = pruners.steps(rounds_of(configured(ranker, start), True), folds)
     with store.quiet():
         kept = store.Store(storage, about, measure.direction, tuners.settings(limits.trials))
         kept.study.pruner = pruners.make(pruner, steps)
@@ -176,7 +176,8 @@ def _check_start(ranker: Ranker, train: RankingData, space: Space, start: dict[s
 def _about(task: Task, space: Space, rules: dict[str, Any]) -> dict[str, str]:
     """Return what identifies a study, as texts: a file with another study is refused."""
     ignored = {*space, "n_jobs", "verbose", "record", "eval_metric"}
-    params = {k: v for k, v in task.ranker.get_params(deep=False).items() if k not in ignored}
+    whole = {**task.ranker.get_params(deep=False), **chosen(task.ranker)}
+    params = {k: v for k, v in whole.items() if k not in ignored}
     data = [fingerprint(one) for pair in task.data for one in (pair.train, pair.valid)]
     metric = task.measure
     return {

@@ -80,10 +80,13 @@ def _facts(estimator: Any) -> dict[str, str]:
 
 
 def _parameters(estimator: Any) -> dict[str, str]:
-    """Return all parameters, those of the stages included; estimators among them are named by their own."""
+    """Return all parameters, those of the stages included; estimators among them are named by their own.
+
+    A parameter that was left open has the value that training took.
+    """
     if not hasattr(estimator, "get_params"):
         return {}
-    params = estimator.get_params(deep=True)
+    params = estimator.get_params(deep=True) | getattr(estimator, "chosen_", {})
     return {
         name: value if isinstance(value, str) else repr(value)
         for name, value in params.items()
