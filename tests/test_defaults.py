@@ -1,5 +1,6 @@
 """Parameters that are left open: what training takes for them, who wins, and what files remember."""
 
+import itertools
 import json
 import re
 
@@ -39,7 +40,7 @@ def test_usual_trees_are_those_of_lightgbm_with_extra_trees(data):
     def squared(scores, _):
         """The squared error up to a constant for each query, in plain numpy."""
         rest = scores - data.y
-        for a, b in zip(starts, starts[1:], strict=False):
+        for a, b in itertools.pairwise(starts):
             rest[a:b] -= rest[a:b].mean()
         return rest, np.ones_like(rest)
 
