@@ -20,6 +20,26 @@ small_study.study(storage={{path!r}}, tuner={{tuner!r}}, trials={TRIALS})
 """
 
 
+#: Forks a process for each try and kills it, so that the package is imported once.
+KILLED_OFTEN = f"""
+import os, random, signal, sys, time
+import lightgbm, optuna, small_study
+path, kills = sys.argv[1], int(sys.argv[2])
+draw, killed = random.Random(7), 0
+while True:
+    child = os.fork()
+    if child == 0:
+        small_study.study(storage=path, tuner="tpe", trials={TRIALS})
+        os._exit(0)
+    if killed == kills:
+        break
+    time.sleep(draw.uniform(0.05, 0.6))
+    os.kill(child, signal.SIGKILL)
+    killed += os.WIFSIGNALED(os.waitpid(child, 0)[1])
+assert os.waitpid(child, 0)[1] == 0
+"""
+
+
 def count(path):
     if not path.exists():
         return 0
@@ -47,6 +67,21 @@ def test_killed_studies_go_on(tmp_path):
     resumed = study(storage=path, tuner=tuner, trials=TRIALS)
     assert count(path) == TRIALS
     assert same(resumed, study(tuner=tuner, trials=TRIALS))
+
+
+def test_ten_kills_at_random_moments_change_nothing(tmp_path):
+    path = tmp_path / "study.db"
+    folders = [
+        os.path.dirname(os.path.dirname(rw.__file__)),
+        os.path.dirname(os.path.dirname(__file__)),
+    ]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
+    command = [sys.executable, "-c", KILLED_OFTEN, str(path), "10"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert count(path) == TRIALS
+    # Nothing is left to run, so that this is what the killed processes wrote.
+    assert same(study(storage=path, tuner="tpe", trials=TRIALS), study(tuner="tpe", trials=TRIALS))
 
 
 @pytest.mark.parametrize("tuner", ["random", "tpe", "cfo", "random+gp"])
