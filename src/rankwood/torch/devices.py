@@ -42,11 +42,7 @@ def computer_for(place: tuple[str, torch.dtype], objective: Any, n_jobs: int | N
     device, dtype = place
     if device == "cpu":
         return _OnCpu(objective, np.float64 if dtype == torch.float64 else np.float32, n_jobs)
-    if device == "cuda":
-        return _OnGpu(objective)
-    raise checks.InputError(
-        f"RankingLoss computes on the CPU and on GPUs with CUDA, and scores are on {device!r}: give scores.cpu()."
-    )
+    return _OnGpu(objective)
 
 
 class _OnCpu:

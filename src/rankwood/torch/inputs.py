@@ -14,6 +14,11 @@ def check_shapes(scores: Any, labels: Any) -> None:
     if not isinstance(scores, torch.Tensor) or not scores.is_floating_point():
         kind = scores.dtype if isinstance(scores, torch.Tensor) else type(scores).__name__
         raise checks.InputError(f"scores must be a tensor of floats, got {kind}.")
+    if scores.device.type not in ("cpu", "cuda"):
+        raise checks.InputError(
+            "RankingLoss computes on the CPU and on GPUs with CUDA, and scores are on "
+            f"{scores.device.type!r}: give scores.cpu()."
+        )
     if scores.ndim not in (1, 2):
         raise checks.InputError(
             f"scores must be flat, or have a row for each query, got shape {tuple(scores.shape)}; "
