@@ -123,7 +123,7 @@ def test_the_value_of_normalised_pairs_equals_plain_loops(name):
 def test_scores_far_apart_have_a_value():
     y, s = [1, 0, 1], [-400.0, 500.0, 499.0]  # beyond what exp can take
     with interpreted():
-        got = RankingLoss("ranknet(norm=False)")(torch.tensor(s), y)
+        got = RankingLoss("ranknet(norm=False)")(torch.tensor(s, dtype=torch.float64), y)
     assert float(got) == pytest.approx(900 + 1 + np.log1p(np.exp(-1.0)), rel=1e-12)
 
 
