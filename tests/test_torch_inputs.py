@@ -147,7 +147,7 @@ def test_nothing_to_rank_has_no_loss_and_no_gradient(name):
     for reduction in ("sum", "mean"):
         value = RankingLoss(name, reduction=reduction)(nothing, [], lengths=[0, 0])
         value.backward()
-        assert float(value) == 0 and nothing.grad.shape == (0,)
+        assert float(value.detach()) == 0 and nothing.grad.shape == (0,)
 
 
 def test_empty_queries_take_their_place():
@@ -157,9 +157,9 @@ def test_empty_queries_take_their_place():
     value = loss(scores, Y, lengths=lengths, weight=weight)
     each = loss(leaf(), Y, lengths=SIZES).detach() * torch.tensor([1, 2, 1])
     np.testing.assert_allclose(value.detach(), [0, each[0], 0, each[1], each[2], 0])
-    mean = RankingLoss(NAME, reduction="mean")(leaf(), Y, lengths=lengths)
+    mean = RankingLoss(NAME, reduction="mean")(torch.tensor(SCORES), Y, lengths=lengths)
     assert float(mean) == pytest.approx(
-        float(RankingLoss(NAME, reduction="mean")(leaf(), Y, lengths=SIZES))
+        float(RankingLoss(NAME, reduction="mean")(torch.tensor(SCORES), Y, lengths=SIZES))
     )
 
 
