@@ -183,7 +183,7 @@ def _minus_log1m(q):
     return minus_log1m(q)
 
 
-@pytest.mark.parametrize("real, error", [(np.float32, 2e-7), (np.float64, 5e-16)])
+@pytest.mark.parametrize("real, error", [(np.float32, 1.3e-6), (np.float64, 5e-16)])
 def test_the_logarithm_of_a_pair(real, error):
     for q in [0.0, 1e-38, 1e-12, 1e-3, *np.linspace(0.01, 0.5, 50)]:
         exact = -np.log1p(-np.float64(real(q)))

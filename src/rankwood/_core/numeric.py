@@ -198,7 +198,7 @@ def _log1p32(x):  # type: ignore[no-untyped-def]
 
 
 def minus_log1m(q: Any) -> Any:
-    """Return -log(1 - q) for q from 0 to 1/2, by a polynomial that vectorises: right to 2e-7 of it, or 3e-16.
+    """Return -log(1 - q) for q from 0 to 1/2, by a polynomial that vectorises: right to 1.3e-6 of it, in float64 to 5e-16.
 
     Parameters
     ----------
@@ -222,22 +222,17 @@ def _minus_log1m(q: Any) -> Any:
     return _minus_log1m32 if q == types.float32 else _minus_log1m64
 
 
-# -log(1 - q) = 2 atanh(t) with t = q / (2 - q), at most 1/3: its series, until terms are too small to matter.
-
-
 def _minus_log1m32(q):  # type: ignore[no-untyped-def]
-    t = q / (np.float32(2.0) - q)
-    t2 = t * t
-    p = np.float32(1.0 / 13)
-    p = p * t2 + np.float32(1.0 / 11)
-    p = p * t2 + np.float32(1.0 / 9)
-    p = p * t2 + np.float32(1.0 / 7)
-    p = p * t2 + np.float32(1.0 / 5)
-    p = p * t2 + np.float32(1.0 / 3)
-    return (t + t) * (p * t2 + np.float32(1.0))
+    """q + q^2 g(q), g being the polynomial of degree 5 with the smallest relative error, in pairs of terms."""
+    q2 = q * q
+    low = np.float32(0.49987558) + np.float32(0.33793771) * q
+    middle = np.float32(0.19433381) + np.float32(0.49979523) * q
+    high = np.float32(-0.60088527) + np.float32(0.96764463) * q
+    return q + q2 * (low + q2 * (middle + q2 * high))
 
 
 def _minus_log1m64(q):  # type: ignore[no-untyped-def]
+    """2 atanh(t) with t = q / (2 - q), at most 1/3: its series, until terms are too small to matter."""
     t = q / (2.0 - q)
     t2 = t * t
     p = 1.0 / 31
