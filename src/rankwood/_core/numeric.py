@@ -198,7 +198,7 @@ def _log1p32(x):  # type: ignore[no-untyped-def]
 
 
 def minus_log1m(q: Any) -> Any:
-    """Return -log(1 - q) for q from 0 to 1/2, by a polynomial that vectorises: right to 1.3e-6 of it, in float64 to 5e-16.
+    """Return -log(1 - q) for q up to 1/2, by a polynomial that vectorises: right to 1.3e-6 of it, in float64 to 5e-16.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def _minus_log1m(q: Any) -> Any:
 
 
 def _minus_log1m32(q):  # type: ignore[no-untyped-def]
-    """q + q^2 g(q), g being the polynomial of degree 5 with the smallest relative error, in pairs of terms."""
+    """Return q + q^2 g(q); g is the polynomial of degree 5 with the smallest relative error, in pairs of terms."""
     q2 = q * q
     low = np.float32(0.49987558) + np.float32(0.33793771) * q
     middle = np.float32(0.19433381) + np.float32(0.49979523) * q
