@@ -15,7 +15,7 @@ LAYERS = [
     ["data"],
     ["metrics"],
     ["objectives"],
-    ["extend", "parts", "testing"],
+    ["extend", "parts", "testing", "torch"],
     ["diagnostics", "diagnosis", "_position_weights"],
     ["engines"],
     ["training", "ranker", "twostage"],
@@ -64,6 +64,7 @@ def test_importing_has_no_side_effects():
         "import rankwood\n"
         "after = (random.getstate(), np.random.get_state()[1].tobytes(), dict(os.environ), logging.root.handlers[:])\n"
         "assert before == after\n"
+        "assert 'torch' not in sys.modules\n"
         "assert 'lightgbm' not in sys.modules and 'sklearn' not in sys.modules and 'pandas' not in sys.modules\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

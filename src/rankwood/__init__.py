@@ -46,7 +46,7 @@ _LATER = {
 #: Sub-packages and modules that are reachable as attributes, loaded when they are first used.
 _MODULES = (
     *("data", "datasets", "diagnostics", "engines", "extend", "metrics", "objectives", "parts"),
-    *("report", "reproduce", "spaces", "stats", "testing", "training", "tuning"),
+    *("report", "reproduce", "spaces", "stats", "testing", "torch", "training", "tuning"),
 )
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rankwood._core.numeric import as_type_of, exp
+from rankwood._core.numeric import as_type_of, exp, minus_log1m
 from rankwood._core.parts import Positive, part
 from rankwood.objectives._kernels.records import PairDerivatives
 
@@ -36,6 +36,13 @@ class Logistic:
         r = as_type_of(a.embedded, 1.0) / (a.embedded + b.embedded)
         above, below = b.embedded * r, a.embedded * r
         return PairDerivatives(above, below, above * below)
+
+    def pair_losses(self, a, b, derivatives):
+        # log(1 + e^-x) = log(1 + e^-|x|) + max(-x, 0), and the smaller slope is 1 - 1 / (1 + e^-|x|).
+        x, zero = self.sigma * (a.score - b.score), as_type_of(self.sigma, 0.0)
+        above, below = derivatives.above, derivatives.below
+        both = minus_log1m(below if below < above else above)
+        return both + (zero if x > zero else -x), both + (x if x > zero else zero)
 
     def factors(self):
         return self.sigma, self.hessian * self.sigma * self.sigma
