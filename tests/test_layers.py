@@ -1,4 +1,4 @@
-"""Imports go one way: _core <- data <- metrics <- objectives <- engines <- training <- report, datasets
+"""Imports go one way: _core <- data <- metrics <- objectives <- engines <- training <- neural <- report, datasets
 <- tuning <- reproduce <- cli."""
 
 import ast
@@ -19,6 +19,7 @@ LAYERS = [
     ["diagnostics", "diagnosis", "_position_weights"],
     ["engines"],
     ["training", "ranker", "twostage"],
+    ["neural"],
     ["report", "datasets"],
     ["tuning", "spaces"],
     ["reproduce"],
@@ -64,7 +65,7 @@ def test_importing_has_no_side_effects():
         "import rankwood\n"
         "after = (random.getstate(), np.random.get_state()[1].tobytes(), dict(os.environ), logging.root.handlers[:])\n"
         "assert before == after\n"
-        "assert 'lightgbm' not in sys.modules and 'sklearn' not in sys.modules and 'pandas' not in sys.modules\n"
+        "assert 'torch' not in sys.modules and 'lightgbm' not in sys.modules and 'sklearn' not in sys.modules and 'pandas' not in sys.modules\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -1,6 +1,7 @@
-"""What both estimators, `Ranker` and `TwoStage`, share."""
+"""What the estimators, `Ranker`, `NeuralRanker` and `TwoStage`, share."""
 
 from abc import ABC, abstractmethod
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, Self, TypeAlias
@@ -25,6 +26,21 @@ QueryIds: TypeAlias = ArrayLike | str | None
 Sizes: TypeAlias = ArrayLike | None
 
 
+#: Modules of the classes that files name.
+_CLASSES = {
+    "Ranker": "rankwood.training.ranker",
+    "NeuralRanker": "rankwood.neural.ranker",
+    "TwoStage": "rankwood.training.two_stage",
+}
+
+
+def estimator_class(kind: str) -> Any:
+    """Return the class that files name, or raise if there is none."""
+    if kind not in _CLASSES:
+        raise checks.InputError(f"unknown kind of model {kind!r}{checks.nearest(kind, _CLASSES)}")
+    return getattr(import_module(_CLASSES[kind]), kind)
+
+
 class RankingEstimator(BaseEstimator, ABC):
     """A scikit-learn estimator of rankings; subclasses add `predict` and what is declared here."""
 
@@ -36,6 +52,13 @@ class RankingEstimator(BaseEstimator, ABC):
     @abstractmethod
     def _fit(self, train: RankingData, valid: Any) -> None:
         """Train a model; `valid` is what `fit` was given."""
+
+    @abstractmethod
+    def _check(self, unlisted: bool) -> None:
+        """Raise unless the parameters make sense; `unlisted`: queries have documents that are not in the lists."""
+
+    def _check_columns(self, data: RankingData) -> None:
+        """Raise unless data has the features that parameters refer to."""
 
     @abstractmethod
     def _score_metric(self) -> Any:
@@ -68,7 +91,7 @@ class RankingEstimator(BaseEstimator, ABC):
 
         Returns
         -------
-        Ranker or TwoStage
+        Ranker, NeuralRanker or TwoStage
             The estimator itself.
 
         Raises
@@ -130,7 +153,7 @@ class RankingEstimator(BaseEstimator, ABC):
         Raises
         ------
         InputError
-            If the file can't be written, or if a stage is an estimator that isn't a `Ranker`.
+            If the file can't be written, or if a stage is an estimator that isn't one of ours.
         """
         check_is_fitted(self)
         model_file.write_content(self._files.content_of(self), path, self._kind)
@@ -146,7 +169,7 @@ class RankingEstimator(BaseEstimator, ABC):
 
         Returns
         -------
-        Ranker or TwoStage
+        Ranker, NeuralRanker or TwoStage
             A fitted estimator with the same parameters; it predicts the same bits.
 
         Raises

@@ -10,6 +10,7 @@ from rankwood._core.shared import Shared
 from rankwood.data.groups import Groups, group_rows
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
+from rankwood.metrics.evaluate import named_metrics
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.gradients import GradientComputer
 from rankwood.training import model_file
@@ -22,7 +23,7 @@ from rankwood.training.estimator import (
     matching_features,
 )
 from rankwood.training.inputs import validation_data
-from rankwood.training.monitoring import EarlyStopping, Recorder
+from rankwood.training.monitoring import EarlyStopping, Recorder, named_records, records_of
 from rankwood.training.parameters import check_shared, engine_params
 from rankwood.training.run import TrainingRun
 
@@ -217,6 +218,22 @@ class Ranker(RankingEstimator):
                 self.record_ = recorder.first_rounds(run.rounds_done)
                 self.objective_ = objective
                 self._set_features(train.n_features, train.feature_names)
+
+    def _check(self, unlisted: bool) -> None:
+        check_shared(self)
+        objective = to_objective(self.objective)
+        base.check(self.engine, objective, unlisted)
+        base.check_params(self.engine, engine_params(self), objective)
+        named_metrics(self.eval_metric)
+        known = records_of(objective)
+        for name in named_records(self.record):
+            if name not in known:
+                raise checks.InputError(
+                    f"record: this objective has no {name!r}, only {', '.join(map(repr, known))}."
+                )
+
+    def _check_columns(self, data: RankingData) -> None:
+        base.check_columns(engine_params(self), data)
 
     def _groups(self, train: RankingData) -> Groups:
         """Return the queries, with documents in the order in which ties are ranked."""

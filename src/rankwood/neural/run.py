@@ -1,0 +1,221 @@
+"""The epochs of one training run."""
+
+import warnings
+from collections.abc import Callable
+from contextlib import nullcontext
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwood._core import checks
+from rankwood._core.progress import bar
+from rankwood._core.rng import generator_at, round_state
+from rankwood.neural.architectures.table import architecture_of
+from rankwood.neural.batches import rows_of, training_batches
+from rankwood.neural.data import ResidentData
+from rankwood.neural.library import need_torch
+from rankwood.neural.loss import ListLoss
+from rankwood.neural.optimisation import set_rate
+from rankwood.neural.scoring import Scorer, weights_of
+from rankwood.neural.state import RunState, Snapshot
+from rankwood.training.context import Watch
+from rankwood.training.monitoring import EarlyStopping
+
+_STEPS = 1 << 20  # numbers that an epoch has for its steps
+
+
+class RunSettings(NamedTuple):
+    """How a network is trained; see `NeuralRanker`."""
+
+    architecture: str
+    epochs: int
+    learning_rate: float
+    schedule: str
+    clip: float | None
+    half: bool
+    shuffles: int
+    seed: int
+    n_jobs: int | None
+
+
+class NetworkParts(NamedTuple):
+    """What a run trains, and on what."""
+
+    network: Any
+    optimiser: Any
+    loss: ListLoss
+    train: ResidentData
+    valid: ResidentData | None
+
+
+class NeuralRun:
+    """One training run: steps through batches, an evaluation after each epoch, and the best epoch."""
+
+    def __init__(
+        self,
+        settings: RunSettings,
+        parts: NetworkParts,
+        stopping: EarlyStopping,
+        state: RunState,
+        watch: Watch | None = None,
+    ) -> None:
+        self.settings, self.parts, self.stopping, self.state = settings, parts, stopping, state
+        self._watch = watch
+        row = architecture_of(settings.architecture)
+        self._by_length, self._ordered = row.needs_lists, row.ordered
+        self._score = Scorer(settings.architecture, settings.seed, settings.shuffles)
+        self._halved = False
+        stopping.history = state.history or stopping.history
+        stopping.best_round = state.best_epoch
+        self._last = Snapshot(parts.network, parts.optimiser)
+
+    def train(self, verbose: bool | None, after_epoch: Callable[[], None]) -> None:
+        """Run the epochs that are left, until early stopping or until the network diverges."""
+        state, epochs = self.state, self.settings.epochs
+        with bar(epochs, "Training", verbose) as advance:
+            advance(self.stopping.note, state.epochs_done)
+            try:
+                while not state.stopped:
+                    self._epoch()
+                    after_epoch()
+                    advance(self.stopping.note)
+            finally:
+                self._last.restore()  # an interrupted epoch doesn't count
+
+    @property
+    def epochs_kept(self) -> int:
+        """The epoch that the model is of: the best one, or the last if no metric decides."""
+        best = self.state.best_epoch
+        return self.state.epochs_done if best is None else best
+
+    def weights(self) -> dict[str, np.ndarray]:
+        """Return the weights of the model; training must have ended."""
+        best = self.state.best_weights
+        return weights_of(self.parts.network) if best is None else best
+
+    def _epoch(self) -> None:
+        """Train one epoch and evaluate it, unless the network diverges."""
+        state, start = self.state, perf_counter()
+        scores = self._steps_then_scores()
+        trained = perf_counter()
+        if scores is None:
+            self._diverged()
+            return
+        state.epochs_done += 1
+        stop = self._evaluated(scores)
+        self._last = Snapshot(self.parts.network, self.parts.optimiser)
+        if stop:
+            state.stopped = "early stopping"
+        elif state.epochs_done == self.settings.epochs:
+            state.stopped = "epochs"
+        state.seconds["training"] += trained - start
+        state.seconds["evaluation"] += perf_counter() - trained
+
+    def _steps_then_scores(self) -> np.ndarray | None:
+        """Train an epoch; return validation scores (none without validation data), None if anything isn't finite."""
+        torch, parts = need_torch(), self.parts
+        try:
+            if not self._steps():
+                return None
+            if parts.valid is None:
+                return np.empty(0)
+            scores = self._score(parts.network, parts.valid, self.settings.n_jobs)
+        except torch.cuda.OutOfMemoryError:
+            self._halve()
+            return self._steps_then_scores()
+        return parts.valid.in_callers_order(scores) if np.isfinite(scores).all() else None
+
+    def _steps(self) -> bool:
+        """Step through the batches of an epoch; return whether scores and weights stayed finite."""
+        torch, settings, parts, state = need_torch(), self.settings, self.parts, self.state
+        epoch, train = state.epochs_done, parts.train
+        device = train.inputs.device
+        rng = generator_at(settings.seed, epoch)
+        torch.manual_seed(round_state(settings.seed, epoch + 1))
+        set_rate(parts.optimiser, settings.learning_rate, settings.schedule, epoch, settings.epochs)
+        batches = training_batches(train.lengths, state.batch_documents, rng, self._by_length)
+        rows = [rows_of(batch, train.ptr, train.lengths) for batch in batches]
+        on_device = torch.from_numpy(np.concatenate(rows)).to(device)
+        finite = torch.ones((), dtype=torch.bool, device=device)
+        parts.network.train()
+        first = 0
+        for i, batch in enumerate(batches):
+            own = on_device[first : first + rows[i].size]
+            first += rows[i].size
+            scores = self._scores(train.inputs.index_select(0, own), train.lengths[batch], rng)
+            finite &= scores.detach().isfinite().all()
+            if device.type == "cpu" and not finite:  # a GPU need not wait for the answer
+                return False
+            parts.optimiser.zero_grad()
+            parts.loss.backward(scores, train, batch, own, epoch * _STEPS + i)
+            if settings.clip is not None:
+                torch.nn.utils.clip_grad_norm_(parts.network.parameters(), settings.clip)
+            parts.optimiser.step()
+        for weights in parts.network.parameters():
+            finite &= weights.detach().isfinite().all()
+        return bool(finite)
+
+    def _scores(self, inputs: Any, lengths: np.ndarray, rng: np.random.Generator) -> Any:
+        """Return the scores of a batch, in float32."""
+        from rankwood.neural.architectures.lists import Lists, random_orders
+
+        torch = need_torch()
+        orders = random_orders(lengths, rng, 1) if self._ordered else ()
+        half = torch.autocast(inputs.device.type, torch.bfloat16)
+        with half if self.settings.half else nullcontext():
+            scores = self.parts.network(inputs, Lists(lengths, inputs.device, orders))
+        return scores.float()
+
+    def _evaluated(self, scores: np.ndarray) -> bool:
+        """Evaluate the validation scores of an epoch; return whether training should stop."""
+        if self.parts.valid is None:
+            return False
+        stopping, state = self.stopping, self.state
+        stop = stopping.after_round(_Scored(scores), state.epochs_done)
+        state.history = stopping.history
+        if stopping.best_round == state.epochs_done:
+            state.best_weights = weights_of(self.parts.network)
+        state.best_epoch = stopping.best_round
+        value = stopping.latest
+        if self._watch is not None and value is not None and not stop:
+            stop = self._watch(state.epochs_done, value)
+        return stop
+
+    def _halve(self) -> None:
+        """Go back to the start of the epoch with half the batch, once."""
+        torch, documents = need_torch(), self.state.batch_documents
+        self._last.restore()
+        if self._halved or documents < 4:
+            raise checks.InputError(
+                f"the GPU has too little memory for batches of {documents} documents; set batch_documents to less, "
+                "or device='cpu'."
+            )
+        self._halved = True
+        self.state.batch_documents = documents // 2
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+    def _diverged(self) -> None:
+        """End training with the epochs before this one."""
+        state = self.state
+        self._last.restore()
+        what = f"the network diverged in epoch {state.epochs_done + 1}: its scores are not finite"
+        help_ = "a smaller learning_rate or clip may help."
+        if state.epochs_done == 0:
+            raise checks.InputError(f"{what}; {help_}")
+        state.stopped = "diverged"
+        warnings.warn(
+            f"{what}. Training has stopped, and epoch {self.epochs_kept} is kept; {help_}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+class _Scored(NamedTuple):
+    """Validation scores in the place of an engine that has them."""
+
+    scores: np.ndarray
+
+    def valid_scores(self) -> np.ndarray:
+        return self.scores
