@@ -39,7 +39,8 @@ def scoring_batches(lengths: np.ndarray, documents: int, by_length: bool) -> lis
 def _cut(order: np.ndarray, lengths: np.ndarray, documents: int) -> list[np.ndarray]:
     """Cut an order of lists into batches; the last one joins the one before if it is less than half full."""
     ends = np.cumsum(lengths[order])
-    cuts, start = [], 0
+    cuts: list[int] = []
+    start = 0
     while start < order.size:
         done = ends[start - 1] if start else 0
         stop = int(np.searchsorted(ends, done + documents)) + 1

@@ -45,9 +45,7 @@ class Checkpoint:
     def __init__(self, path: str | Path, ranker: Any, fingerprints: list[str]) -> None:
         self.path = path
         self._params = {
-            name: value
-            for name, value in model_file.params_of(ranker).items()
-            if name not in _FREE
+            name: value for name, value in model_file.params_of(ranker).items() if name not in _FREE
         }
         self._data = fingerprints
         folder = Path(path).parent

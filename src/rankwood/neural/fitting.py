@@ -78,7 +78,7 @@ def fit_network(
 
     def go() -> None:
         with own_seed(device), torch_threads(ranker.torch_threads):
-            run.train(ranker.verbose, lambda: checkpoint and checkpoint.write(run))
+            run.train(ranker.verbose, checkpoint)
 
     params = _fitted_params(ranker)
     return NetworkFit(state, run, go, lambda: FittedNetwork(params, transform, run.weights()))

@@ -16,7 +16,9 @@ class ListLoss:
     def __init__(self, objective: Any, seed: int, n_jobs: int | None) -> None:
         self._objective, self._seed, self._n_jobs = objective, seed, n_jobs
 
-    def backward(self, scores: Any, data: ResidentData, batch: np.ndarray, rows: Any, step: int) -> None:
+    def backward(
+        self, scores: Any, data: ResidentData, batch: np.ndarray, rows: Any, step: int
+    ) -> None:
         """Propagate the gradient back from the scores of the rows of a batch; `step` seeds what is random."""
         torch = need_torch()
         lengths = data.lengths[batch]
@@ -26,7 +28,14 @@ class ListLoss:
         weight = None if data.weight is None else data.weight[batch]
         unlisted = None if data.unlisted is None else data.unlisted.select(batch)
         computer = GradientComputer(
-            self._objective, y, groups, weight, real=np.float32, n_jobs=self._n_jobs, seed=self._seed, unlisted=unlisted,
+            self._objective,
+            y,
+            groups,
+            weight,
+            real=np.float32,
+            n_jobs=self._n_jobs,
+            seed=self._seed,
+            unlisted=unlisted,
         )
         grad, _ = computer(scores.detach().double().cpu().numpy(), step)
         scores.backward(torch.from_numpy(grad).to(scores.device) / lengths.size)

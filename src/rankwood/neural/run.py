@@ -1,10 +1,9 @@
 """The epochs of one training run."""
 
 import warnings
-from collections.abc import Callable
 from contextlib import nullcontext
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -49,6 +48,13 @@ class NetworkParts(NamedTuple):
     valid: ResidentData | None
 
 
+class Writer(Protocol):
+    """What writes a run after each epoch."""
+
+    def write(self, run: "NeuralRun") -> None:
+        """Write the state of a run."""
+
+
 class NeuralRun:
     """One training run: steps through batches, an evaluation after each epoch, and the best epoch."""
 
@@ -70,7 +76,7 @@ class NeuralRun:
         stopping.best_round = state.best_epoch
         self._last = Snapshot(parts.network, parts.optimiser)
 
-    def train(self, verbose: bool | None, after_epoch: Callable[[], None]) -> None:
+    def train(self, verbose: bool | None, checkpoint: Writer | None = None) -> None:
         """Run the epochs that are left, until early stopping or until the network diverges."""
         state, epochs = self.state, self.settings.epochs
         with bar(epochs, "Training", verbose) as advance:
@@ -78,7 +84,8 @@ class NeuralRun:
             try:
                 while not state.stopped:
                     self._epoch()
-                    after_epoch()
+                    if checkpoint is not None:
+                        checkpoint.write(self)
                     advance(self.stopping.note)
             finally:
                 self._last.restore()  # an interrupted epoch doesn't count

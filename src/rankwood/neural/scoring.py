@@ -87,7 +87,9 @@ class FittedNetwork:
         torch = need_torch()
         if self._network is None:
             with torch.random.fork_rng(devices=[]):  # its first weights are replaced
-                self._network = build(self.params["architecture"], self.transform.inputs, self.params)
+                self._network = build(
+                    self.params["architecture"], self.transform.inputs, self.params
+                )
             state = {name: torch.from_numpy(a.copy()) for name, a in self.weights.items()}
             self._network.load_state_dict(state)
         return self._network.to(device).eval()

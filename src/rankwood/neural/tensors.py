@@ -28,7 +28,9 @@ def from_text(text: str, path: Any) -> dict[str, np.ndarray]:
     try:
         return dict(load(base64.b64decode(text, validate=True)))
     except (SafetensorError, binascii.Error, ValueError):
-        raise checks.InputError(f"{path} is damaged: its weights are not in the safetensors format.") from None
+        raise checks.InputError(
+            f"{path} is damaged: its weights are not in the safetensors format."
+        ) from None
 
 
 def nested(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:

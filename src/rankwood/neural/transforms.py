@@ -28,9 +28,7 @@ def check_steps(steps: Any) -> tuple[str, ...]:
         raise checks.InputError(f"transform must be a list of {known}, got {steps!r}.")
     for name in given:
         if name not in STEPS:
-            raise checks.InputError(
-                f"unknown transform {name!r}{checks.nearest(str(name), STEPS)}"
-            )
+            raise checks.InputError(f"unknown transform {name!r}{checks.nearest(str(name), STEPS)}")
     return tuple(given)
 
 
@@ -84,7 +82,11 @@ class InputTransform(NamedTuple):
         absent = np.isnan(x)
         np.clip(x, self.arrays["low"], self.arrays["high"], out=x, where=np.isinf(x))
         for i, step in enumerate(self.steps):
-            own = {name.partition(".")[2]: a for name, a in self.arrays.items() if name.startswith(f"{i}.")}
+            own = {
+                name.partition(".")[2]: a
+                for name, a in self.arrays.items()
+                if name.startswith(f"{i}.")
+            }
             x = _APPLY[step](x, own)
         x[absent] = 0.0
         indicators = absent[:, self.arrays["missing"].astype(bool)]

@@ -167,7 +167,9 @@ class TwoStage(RankingEstimator):
                 self.seconds_ |= {"lists": made - start, "second": perf_counter() - made}
 
     def _check(self, unlisted: bool) -> None:
-        raise checks.InputError("a stage can't be a TwoStage itself: give a Ranker or a NeuralRanker.")
+        raise checks.InputError(
+            "a stage can't be a TwoStage itself: give a Ranker or a NeuralRanker."
+        )
 
     def _lists(
         self, data: RankingData, scores: np.ndarray, mask: np.ndarray | None = None

@@ -26,9 +26,7 @@ class AttentionLayer(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """Return the new embeddings of padded lists."""
-        seen = attend(
-            self.query(x), self.key(x), self.value(x), mask, self.heads, self.identity
-        )
+        seen = attend(self.query(x), self.key(x), self.value(x), mask, self.heads, self.identity)
         return self.norm(x + self.dropout(self.out(seen)))
 
 

@@ -52,7 +52,7 @@ def build(name: str, inputs: int, params: Mapping[str, Any]) -> Any:
     row = architecture_of(name)
     module = import_module(f"rankwood.neural.architectures.{row.module}")
     given = {p: params[p] for p in row.params if p not in _OUTSIDE}
-    shape = ()
+    shape: tuple[Any, ...] = ()
     if "hidden" in given:
         tower = import_module("rankwood.neural.architectures.tower")
         shape = (tower.TowerShape(**{p: given.pop(p) for p in _TOWER}),)
