@@ -15,7 +15,7 @@ LAYERS = [
     ["data"],
     ["metrics"],
     ["objectives"],
-    ["extend", "parts", "testing"],
+    ["extend", "parts", "testing", "torch"],
     ["diagnostics", "diagnosis", "_position_weights"],
     ["engines"],
     ["training", "ranker", "twostage"],

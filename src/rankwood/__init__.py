@@ -48,7 +48,8 @@ _LATER = {
 #: Sub-packages and modules that are reachable as attributes, loaded when they are first used.
 _MODULES = (
     *("data", "datasets", "diagnostics", "engines", "extend", "metrics", "neural", "objectives"),
-    *("parts", "report", "reproduce", "spaces", "stats", "testing", "training", "tuning"),
+    *("parts", "report", "reproduce", "spaces", "stats", "testing", "torch"),
+    *("training", "tuning"),
 )
 
 __all__ = [

@@ -52,6 +52,17 @@ class ApproxNDCG:
             out.gradient[i] *= cold
             out.hessian[i] = abs(out.hessian[i]) * cold * cold
 
+    def list_loss(self, query, state, room):
+        cold = as_type_of(query.score[0], 1.0) / self.temperature
+        dcg = gained = as_type_of(cold, 0.0)
+        for i in range(query.score.size):
+            if query.values[i] > 0:
+                one = as_type_of(cold, 1.0)
+                rank = _rank(query.score, i, cold, room)
+                gained = one
+                dcg += query.values[i] * as_type_of(cold, _LN2) / log(one + rank)
+        return gained - dcg  # a query without gains has no loss
+
 
 @uncounted
 def _rank(score, i, cold, room):

@@ -21,3 +21,14 @@ class QueryRMSE:
         for i in range(score.size):
             out.gradient[i] = score[i] - label[i] - mean
             out.hessian[i] = as_type_of(mean, 1.0)
+
+    def list_loss(self, query, state, room):
+        score, label = query.score, query.label
+        total = square = as_type_of(score[0], 0.0)
+        for i in range(score.size):
+            total += score[i] - label[i]
+        mean = total / as_type_of(total, score.size)
+        for i in range(score.size):
+            error = score[i] - label[i] - mean
+            square += error * error
+        return as_type_of(total, 0.5) * square

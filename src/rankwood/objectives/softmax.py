@@ -5,8 +5,9 @@ from typing import ClassVar
 import numpy as np
 
 from rankwood._core.compile import uncounted
-from rankwood._core.numeric import as_type_of, exp
+from rankwood._core.numeric import as_type_of, exp, log
 from rankwood._core.parts import part
+from rankwood._core.records import documents
 from rankwood._core.rng import uniform
 
 _FAR = -80.0  # exp of it is a normal number, in float32 too; documents farther behind the first count as if there
@@ -70,6 +71,21 @@ def _sum(column):
     return total
 
 
+@uncounted
+def cross_entropy(score, target):
+    """Return minus the sum of `target` times the logarithms of the softmax of the scores."""
+    zero, far = as_type_of(score[0], 0.0), as_type_of(score[0], _FAR)
+    top, total, mass, along = score[0], zero, zero, zero
+    for i in range(score.size):
+        top = max(top, score[i])
+    for i in range(score.size):
+        total += exp(max(score[i] - top, far))
+    for i in range(score.size):
+        mass += target[i]
+        along += target[i] * (score[i] - top)
+    return mass * log(total) - along
+
+
 @part
 class Softmax:
     r"""Softmax loss :math:`-\sum_i y_i \log p_i`, p being the softmax of the scores [bruch2019].
@@ -86,6 +102,9 @@ class Softmax:
         for i in range(query.score.size):
             share = total * out.gradient[i]
             out.gradient[i], out.hessian[i] = share - query.label[i], share * out.hessian[i]
+
+    def list_loss(self, query, state, room):
+        return cross_entropy(query.score, query.label)
 
     def cross_hessian(self, query, room, matrix):
         cross_products(query.score, _sum(query.label), room.chance, room.miss, matrix)
@@ -110,6 +129,9 @@ class ListNet:
             chance = out.gradient[i]
             out.gradient[i] = chance - query.values[i]
             out.hessian[i] *= chance
+
+    def list_loss(self, query, state, room):
+        return cross_entropy(query.score, query.values)
 
     def cross_hessian(self, query, room, matrix):
         one = as_type_of(query.score[0], 1.0)
@@ -142,16 +164,7 @@ class XENDCG:
         if n == 1:
             return
         best = softmax(query.score, chance, out.hessian)
-        top = query.label[0]
-        for i in range(n):
-            top = max(top, query.label[i])
-        unit = as_type_of(query.score[0], 2.0 ** -float(top))
-        for i in range(n):
-            term[i] = query.values[i] - unit * uniform(unit, state, i)
-        total = as_type_of(unit, 1e-15)  # every draw might be 1 in float32
-        for i in range(n):
-            total += term[i]
-        share = as_type_of(unit, 1.0) / total
+        share = _draw_targets(query, state, term)
         for i in range(n):
             term[i] = chance[i] - term[i] * share
             out.gradient[i] = term[i]
@@ -161,6 +174,27 @@ class XENDCG:
                 out.gradient[i] += term[i]
         for i in range(n):
             out.hessian[i] *= chance[i]
+
+    def list_loss(self, query, state, room):
+        if query.score.size == 1:
+            return as_type_of(query.score[0], 0.0)
+        share = _draw_targets(query, state, room.term)
+        return share * cross_entropy(query.score, documents(room.term, 0, query.score.size))
+
+
+@uncounted
+def _draw_targets(query, state, term):
+    """Fill `term` with targets that don't add up to 1 yet; return the factor with which they do."""
+    top = query.label[0]
+    for i in range(query.score.size):
+        top = max(top, query.label[i])
+    unit = as_type_of(query.score[0], 2.0 ** -float(top))
+    for i in range(query.score.size):
+        term[i] = query.values[i] - unit * uniform(unit, state, i)
+    total = as_type_of(unit, 1e-15)  # every draw might be 1 in float32
+    for i in range(query.score.size):
+        total += term[i]
+    return as_type_of(unit, 1.0) / total
 
 
 @uncounted

@@ -14,7 +14,7 @@ from rankwood._core.sorting import sort_down
 from rankwood.metrics.dcg import NDCG
 from rankwood.metrics.insertions import Insertions
 from rankwood.metrics.ranked import Ranked
-from rankwood.metrics.verbs import InsertionMetric, as_relevance, insertion_record
+from rankwood.metrics.verbs import InsertionMetric, as_relevance, insertion_record, value
 
 ESTIMATORS = ("projected", "plain")
 _PROJECTED = 0
@@ -92,6 +92,19 @@ class StochasticRank:
                 insertion_record(self.metric, ranked, query.values.metric, insertions)
                 _add_estimate(n, insertions, width, room, out.gradient)
             _finish(self.sfa, self.nu, self.samples, query.score, out.gradient)
+
+    def list_loss(self, query, state, room):
+        # The same draws again: minus the metric of these rankings is an estimate of the loss.
+        n, total = query.score.size, as_type_of(query.score[0], 0.0)
+        if n == 1:
+            return total  # there is nothing to rank
+        for draw in range(self.samples):
+            projected = self.estimator == _PROJECTED
+            _draw(self.noise_scale, projected, mix(state, draw), query.label, room)
+            slot = documents(room.slot, 0, n)
+            ranked = Ranked(n, room.label, room.key, slot, query.discount)
+            total -= as_type_of(total, value(self.metric, ranked, query.values.metric))
+        return total / as_type_of(total, self.samples)
 
 
 # The functions below take no parts: they are compiled once for all metrics.

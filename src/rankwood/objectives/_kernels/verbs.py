@@ -24,9 +24,11 @@ __all__ = [
     "largest_score",
     "list_anchors",
     "list_gradient",
+    "list_loss",
     "look_up",
     "pair_derivatives",
     "pair_gradient",
+    "pair_losses",
     "partners",
     "perturb",
     "prepare",
@@ -159,6 +161,11 @@ def pair_derivatives(loss, a, b):
 
 
 @verb(kind="uncounted")
+def pair_losses(loss, a, b, derivatives):
+    """Return the loss if a should be above b, and the loss if b should be; `derivatives` are those of the pair."""
+
+
+@verb(kind="uncounted")
 def factors(loss):
     """Return constant factors of the push and of the Hessian."""
 
@@ -182,6 +189,11 @@ def list_gradient(objective, query, state, room, out):
 
     `query` is a `ListQuery`; `room` has the columns that the part names in `columns` and `index_columns`.
     """
+
+
+@verb(kind="uncounted")
+def list_loss(objective, query, state, room):
+    """Return the loss of one query, whose gradient `list_gradient` has just filled; arguments are the same."""
 
 
 def _diagonal(objective, query, room, matrix):

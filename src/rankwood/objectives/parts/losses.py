@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rankwood._core.numeric import as_type_of, exp
+from rankwood._core.numeric import as_type_of, exp, log1p
 from rankwood._core.parts import Positive, part
 from rankwood.objectives._kernels.records import PairDerivatives
 
@@ -36,6 +36,16 @@ class Logistic:
         r = as_type_of(a.embedded, 1.0) / (a.embedded + b.embedded)
         above, below = b.embedded * r, a.embedded * r
         return PairDerivatives(above, below, above * below)
+
+    def pair_losses(self, a, b, derivatives):
+        # log(1 + e^-x) = log(1 + e^-|x|) + max(-x, 0), and e^-|x| is a ratio of the two slopes.
+        x, zero = self.sigma * (a.score - b.score), as_type_of(self.sigma, 0.0)
+        low, high = (
+            min(derivatives.above, derivatives.below),
+            max(derivatives.above, derivatives.below),
+        )
+        both = log1p(low / high)
+        return both + max(-x, zero), both + max(x, zero)
 
     def factors(self):
         return self.sigma, self.hessian * self.sigma * self.sigma

@@ -1,0 +1,151 @@
+"""Losses and gradients of one batch of queries after another, for training loops whose batches differ.
+
+`GradientComputer` is for one data set and many rounds. Here the objective stays, and labels come with each batch.
+"""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwood._core import checks, threads
+from rankwood._core.compile import callable_kernel, explaining
+from rankwood._core.parts import lower
+from rankwood._core.rng import round_state
+from rankwood.data.groups import Groups
+from rankwood.objectives._kernels.listwise import ListSteps, listwise_kernel, listwise_scratch
+from rankwood.objectives._kernels.pairwise import pairwise_kernel, pairwise_scratch
+from rankwood.objectives._kernels.plan import LabelledLists, Plan, make_plan
+from rankwood.objectives._kernels.records import KernelTask, Out
+from rankwood.objectives._kernels.scratch import Memory
+from rankwood.objectives._kernels.verbs import factors, list_loss, pair_losses
+from rankwood.objectives.gradients import most_labels
+from rankwood.objectives.units import read_labels
+from rankwood.objectives.valued import ValuedList, ValuedPairs
+
+
+class Batch(NamedTuple):
+    """Labelled queries, and all that is computed from them alone.
+
+    Attributes
+    ----------
+    groups : Groups
+        Rows by query; rows of padding belong to no query.
+    n_rows : int
+        Number of rows, padding included.
+    plan : Plan
+        What parts made of the labels.
+    last_ranking : array
+        Slots by rank of each query; kernels keep the ranking of the round before here.
+    n_labels : int
+        Largest number of different labels in a query, if a part needs it.
+    """
+
+    groups: Groups
+    n_rows: int
+    plan: Plan
+    last_ranking: np.ndarray
+    n_labels: int
+
+    @property
+    def padded(self) -> bool:
+        """Whether some rows belong to no query."""
+        return self.groups.rows.size < self.n_rows
+
+
+class LossAndGradient(NamedTuple):
+    """The loss of each query, in float64, and the gradient of their sum by each score; it is 0 for padding."""
+
+    loss: np.ndarray
+    grad: np.ndarray
+
+
+class BatchComputer:
+    """One objective of documents in one precision: loss and gradient of any batch of queries.
+
+    Parameters
+    ----------
+    objective : part
+        A composition such as `Lambda(...)`, or a part that can `list_gradient`.
+    real : type
+        float32 or float64.
+    n_jobs : int, optional
+        Threads; None means every core. The result doesn't depend on it, bit for bit.
+    """
+
+    def __init__(self, objective: Any, real: type, n_jobs: int | None = None) -> None:
+        self.objective, self.real, self.n_jobs = objective, real, n_jobs
+        #: Whether the loss is one; otherwise it stands for the gradient's product with the scores.
+        self.has_loss = has_loss(objective)
+        self._share = 1.0
+        if hasattr(objective, "steps"):
+            base, self._steps = objective.steps()
+            self._kernel: Any = pairwise_kernel
+            self._scratch: Any = pairwise_scratch
+            if self.has_loss:
+                # Both documents of a pair have its loss, and the kernel multiplies it as if it were a Hessian.
+                self._share = 0.5 / float(factors(lower(base.loss))[1])
+                base = replace(base, pairs=ValuedPairs(base.pairs, base.loss))
+        else:
+            base, self._steps = ValuedList(objective) if self.has_loss else objective, ListSteps()
+            self._kernel, self._scratch = listwise_kernel, listwise_scratch
+        self._parts = base
+        self._lowered = lower(base, real), lower(self._steps, real)
+        self._free: list[tuple[tuple[int, int], Any]] = []
+
+    def batch(self, y: np.ndarray, groups: Groups) -> Batch:
+        """Return labelled queries with all that is computed from them alone; labels are in float64."""
+        lists = LabelledLists(read_labels(self.objective, y), groups)
+        plan = make_plan(self._parts, lists, self.real, self.n_jobs)
+        slots = np.arange(groups.rows.size) - np.repeat(groups.ptr[:-1], groups.sizes)
+        return Batch(groups, y.size, plan, slots, most_labels(self._parts, lists))
+
+    def __call__(
+        self, batch: Batch, scores: np.ndarray, seed: int = 0, round: int = 0
+    ) -> LossAndGradient:
+        """Return loss and gradient at these scores, which are in the computer's precision."""
+        groups, (objective, steps) = batch.groups, self._lowered
+        new = np.zeros if batch.padded else np.empty
+        out = Out(new(batch.n_rows, self.real), np.empty(batch.n_rows, self.real), _START)
+        task = KernelTask(objective, steps, batch.plan, batch.last_ranking)
+        state, kernel = round_state(seed, round), callable_kernel(self._kernel)
+        size = int(groups.sizes.max()), batch.n_labels
+
+        def run(first: int, last: int) -> None:
+            scratch = self._take_scratch(size)
+            with explaining(self.objective):
+                kernel(task, scratch[1], state, scores, out, first, last)
+            self._free.append(scratch)
+
+        threads.run_ranges(run, groups.sizes.astype(np.float64) ** 2, self.n_jobs)
+        by_document = out.hess if self.has_loss else out.grad * scores
+        loss = np.add.reduceat(by_document[groups.rows], groups.ptr[:-1], dtype=np.float64)
+        loss *= self._share
+        if not np.isfinite(out.grad.sum() + loss.sum()):
+            raise checks.InputError(
+                f"the gradients of {self.objective!r} overflow at these labels and scores; use smaller labels, "
+                "or parameters nearer to their defaults."
+            )
+        return LossAndGradient(loss, out.grad)
+
+    def _take_scratch(self, size: tuple[int, int]) -> tuple[tuple[int, int], Any]:
+        """Return memory that no thread is using, for lists and labels as many as `size` says, and its own size."""
+        while self._free:
+            try:
+                found = self._free.pop()
+            except IndexError:  # another thread was faster
+                break
+            if found[0][0] >= size[0] and found[0][1] >= size[1]:
+                return found
+        memory = Memory(size[0], self.real, size[1])
+        return size, self._scratch(self._parts, self._steps, memory)
+
+
+_START = np.zeros(1, np.int64)  # results are of documents
+
+
+def has_loss(objective: Any) -> bool:
+    """Tell whether an objective of documents knows the value of its loss."""
+    if hasattr(objective, "steps"):
+        return pair_losses.verb.able(objective.loss)
+    return list_loss.verb.able(objective)

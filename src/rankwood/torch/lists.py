@@ -1,0 +1,124 @@
+"""Which scores belong to which query, however a batch says it: ids, lengths, or a padded matrix with a mask."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from rankwood._core import checks
+from rankwood.data.groups import Groups, group_rows
+
+
+class Layout(NamedTuple):
+    """Queries that have documents, and where they are among those that were given.
+
+    Attributes
+    ----------
+    groups : Groups
+        Rows by query; an empty query has none and is left out.
+    n_queries : int
+        Number of queries given, empty ones included.
+    given : array or None
+        The number of each query of `groups` among them; None if no query is empty.
+    """
+
+    groups: Groups
+    n_queries: int
+    given: np.ndarray | None
+
+    def spread(self, values: np.ndarray) -> np.ndarray:
+        """Return one value for each query that was given: 0 for empty ones."""
+        if self.given is None:
+            return values
+        out = np.zeros(self.n_queries, values.dtype)
+        out[self.given] = values
+        return out
+
+
+def array(x: Any) -> np.ndarray:
+    """Return a tensor, or anything else, as an array; memory is shared where that is possible."""
+    if isinstance(x, torch.Tensor):
+        return x.detach().cpu().numpy()
+    return np.asarray(x)
+
+
+def layout(shape: tuple[int, ...], qid: Any, lengths: Any, mask: Any) -> Layout:
+    """Return the queries of scores of this shape."""
+    given = [
+        name for name, x in (("qid", qid), ("lengths", lengths), ("mask", mask)) if x is not None
+    ]
+    if len(given) > 1:
+        raise checks.InputError(f"give one of qid, lengths and mask, got {' and '.join(given)}.")
+    if len(shape) == 2:
+        if qid is not None:
+            raise checks.InputError(
+                "qid is for flat scores, and these have a row for each query: give a mask, or the lengths of the rows."
+            )
+        return _of_matrix(shape, lengths, mask)
+    if mask is not None:
+        raise checks.InputError(
+            "mask is for padded scores, a row for each query; for flat scores give qid or lengths."
+        )
+    if lengths is not None:
+        return _of_lengths(shape[0], _lengths(lengths))
+    if shape[0] == 0:
+        return _no_documents(0)
+    groups = group_rows(shape[0], None if qid is None else _ids(qid))
+    return Layout(groups, groups.ptr.size - 1, None)
+
+
+def _ids(qid: Any) -> Any:
+    return array(qid) if isinstance(qid, torch.Tensor) else qid
+
+
+def _no_documents(n_queries: int) -> Layout:
+    nothing = np.zeros(0, np.int64)
+    return Layout(Groups(np.zeros(1, np.int64), nothing, nothing), n_queries, nothing)
+
+
+def _lengths(lengths: Any) -> np.ndarray:
+    found = array(lengths)
+    if found.ndim != 1 or found.dtype.kind not in "iu" or (found.size and found.min() < 0):
+        raise checks.InputError(
+            "lengths must hold the number of documents of each query, integers of at least 0, got "
+            f"{found.dtype} of shape {found.shape}."
+        )
+    return found.astype(np.int64, copy=False)
+
+
+def _of_lengths(size: int, lengths: np.ndarray) -> Layout:
+    if lengths.sum() != size:
+        raise checks.InputError(
+            f"lengths must sum to the number of scores, {size}, got {lengths.sum()}."
+        )
+    return _compact(lengths, np.arange(size))
+
+
+def _compact(lengths: np.ndarray, rows: np.ndarray) -> Layout:
+    """Return queries of these lengths, which have these rows one after the other, without empty ones."""
+    given = None if lengths.all() else np.flatnonzero(lengths)
+    sizes = lengths if given is None else lengths[given]
+    ptr = np.zeros(sizes.size + 1, np.int64)
+    np.cumsum(sizes, out=ptr[1:])
+    ids = np.arange(sizes.size) if given is None else given
+    return Layout(Groups(ptr, rows, ids), lengths.size, given)
+
+
+def _of_matrix(shape: tuple[int, ...], lengths: Any, mask: Any) -> Layout:
+    if mask is not None:
+        found = array(mask)
+        if found.shape != shape or found.dtype.kind != "b":
+            raise checks.InputError(
+                f"mask must be a boolean for each score, True for documents and False for padding: shape {shape}, "
+                f"got {found.dtype} of shape {found.shape}."
+            )
+        return _compact(found.sum(axis=1), np.flatnonzero(found))
+    if lengths is None:
+        return _compact(np.full(shape[0], shape[1], np.int64), np.arange(shape[0] * shape[1]))
+    sizes = _lengths(lengths)
+    if sizes.size != shape[0] or (sizes.size and sizes.max() > shape[1]):
+        raise checks.InputError(
+            f"lengths must be those of {shape[0]} rows, each at most {shape[1]}, got {sizes.size} of up to "
+            f"{sizes.max(initial=0)}."
+        )
+    return _compact(sizes, np.flatnonzero(np.arange(shape[1]) < sizes[:, None]))
