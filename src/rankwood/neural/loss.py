@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from rankwood.data.groups import Groups
+from rankwood.data.unlisted import UnlistedLabels
 from rankwood.neural.data import ResidentData
 from rankwood.neural.library import need_torch
 from rankwood.objectives.gradients import GradientComputer
@@ -25,26 +26,34 @@ class ListLoss:
         lengths, labels = data.lengths[batch], data.labels.index_select(0, rows)
         weight = None if data.weight is None else data.weight[batch]
         if data.unlisted is not None:
-            self._with_unlisted(scores, data, batch, labels, step)
+            groups = Groups(
+                np.concatenate([[0], np.cumsum(lengths)]), np.arange(rows.numel()), batch
+            )
+            unlisted = data.unlisted.select(batch)
+            self._with_unlisted(scores, labels, groups, unlisted, weight, step)
             return
         self._loss(scores, labels, lengths=lengths, weight=weight, round=step).backward()
 
     def _with_unlisted(
-        self, scores: Any, data: ResidentData, batch: np.ndarray, labels: Any, step: int
+        self,
+        scores: Any,
+        labels: Any,
+        groups: Groups,
+        unlisted: UnlistedLabels,
+        weight: np.ndarray | None,
+        step: int,
     ) -> None:
-        """Do the same if ideals count documents that are not in the lists, which a loss in PyTorch doesn't know."""
-        torch, loss, lengths = need_torch(), self._loss, data.lengths[batch]
-        assert data.unlisted is not None
-        ptr = np.concatenate([[0], np.cumsum(lengths)])
+        """Do the same if ideals count documents that are not in the lists, which `RankingLoss` doesn't know."""
+        torch, loss = need_torch(), self._loss
         computer = GradientComputer(
             loss.objective,
             labels.cpu().numpy(),
-            Groups(ptr, np.arange(ptr[-1]), batch),
-            None if data.weight is None else data.weight[batch],
+            groups,
+            weight,
             real=np.float32,
             n_jobs=loss.n_jobs,
             seed=loss.seed,
-            unlisted=data.unlisted.select(batch),
+            unlisted=unlisted,
         )
         grad, _ = computer(scores.detach().double().cpu().numpy(), step)
-        scores.backward(torch.from_numpy(grad).to(scores.device) / lengths.size)
+        scores.backward(torch.from_numpy(grad).to(scores.device) / groups.ids.size)

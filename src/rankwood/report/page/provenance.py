@@ -18,6 +18,7 @@ _ENGINES = {
     "lightgbm": ("lightgbm",),
     "xgboost": ("xgboost", "xgboost-cpu"),
     "catboost": ("catboost",),
+    "neural": ("torch",),
 }
 
 
@@ -69,19 +70,23 @@ def _facts(estimator: Any) -> dict[str, str]:
     second = getattr(estimator, "second_", None)
     ranker = estimator if second is None else second
     if second is not None:
-        trees = [getattr(r, "best_iteration_", "?") for r in estimator.first_]
-        facts["trees of the first stage"] = ", ".join(map(str, trees))
+        rounds = [getattr(r, "best_iteration_", "?") for r in estimator.first_]
+        facts[f"{_unit(estimator.first_[0])} of the first stage"] = ", ".join(map(str, rounds))
     if hasattr(ranker, "objective_"):
         facts["objective"] = repr(ranker.objective_)
     if hasattr(ranker, "best_iteration_"):
-        facts["trees" if second is None else "trees of the second stage"] = str(
-            ranker.best_iteration_
-        )
+        where = "" if second is None else " of the second stage"
+        facts[_unit(ranker) + where] = str(ranker.best_iteration_)
     if hasattr(estimator, "n_features_in_"):
         facts["features"] = str(estimator.n_features_in_)
     seconds = getattr(estimator, "seconds_", None) or {}
     facts |= {f"seconds for {step}": f"{spent:.2f}" for step, spent in seconds.items()}
     return facts
+
+
+def _unit(ranker: Any) -> str:
+    """Return what a round of training is called."""
+    return "epochs" if getattr(ranker, "engine", None) == "neural" else "trees"
 
 
 def _parameters(estimator: Any) -> dict[str, str]:
