@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rankwood._core.numeric import as_type_of, exp, log1p
+from rankwood._core.numeric import as_type_of, exp, minus_log1m
 from rankwood._core.parts import Positive, part
 from rankwood.objectives._kernels.records import PairDerivatives
 
@@ -38,14 +38,11 @@ class Logistic:
         return PairDerivatives(above, below, above * below)
 
     def pair_losses(self, a, b, derivatives):
-        # log(1 + e^-x) = log(1 + e^-|x|) + max(-x, 0), and e^-|x| is a ratio of the two slopes.
+        # log(1 + e^-x) = log(1 + e^-|x|) + max(-x, 0), and the smaller slope is 1 - 1 / (1 + e^-|x|).
         x, zero = self.sigma * (a.score - b.score), as_type_of(self.sigma, 0.0)
-        low, high = (
-            min(derivatives.above, derivatives.below),
-            max(derivatives.above, derivatives.below),
-        )
-        both = log1p(low / high)
-        return both + max(-x, zero), both + max(x, zero)
+        above, below = derivatives.above, derivatives.below
+        both = minus_log1m(below if below < above else above)
+        return both + (zero if x > zero else -x), both + (x if x > zero else zero)
 
     def factors(self):
         return self.sigma, self.hessian * self.sigma * self.sigma
