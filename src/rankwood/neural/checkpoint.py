@@ -1,13 +1,16 @@
 """Checkpoints: a run on disk after each epoch, so that a killed one goes on."""
 
+import hashlib
 import os
 from pathlib import Path
 from types import NoneType
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from rankwood._core import checks
+from rankwood.data.ranking_data import RankingData
 from rankwood.neural.run import NeuralRun
 from rankwood.neural.state import RunState, arrays_of, load_arrays
 from rankwood.neural.tensors import from_text, nested, prefixed, to_text
@@ -29,6 +32,19 @@ _FIELDS = {
 }
 
 
+def digest_of(data: RankingData) -> str:
+    """Return a digest of all labels, queries, weights and features of data."""
+    X = data.X
+    parts = (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,)
+    digest = hashlib.blake2b(digest_size=16)
+    for array in (data.y, data.groups.ptr, data.groups.rows, data.weight, *parts):
+        if array is not None:
+            digest.update(np.ascontiguousarray(array).tobytes())
+    if data.unlisted is not None:
+        digest.update(data.unlisted.y.tobytes() + data.unlisted.ptr.tobytes())
+    return digest.hexdigest()
+
+
 class Checkpoint:
     """The file of a run with its parameters and its data, which must be the same when it goes on.
 
@@ -38,16 +54,16 @@ class Checkpoint:
         The file.
     ranker : NeuralRanker
         Its parameters are written.
-    fingerprints : list of str
-        Digests of training and validation data.
+    sets : list of RankingData
+        Training and validation data.
     """
 
-    def __init__(self, path: str | Path, ranker: Any, fingerprints: list[str]) -> None:
+    def __init__(self, path: str | Path, ranker: Any, sets: list[RankingData]) -> None:
         self.path = path
         self._params = {
             name: value for name, value in model_file.params_of(ranker).items() if name not in _FREE
         }
-        self._data = fingerprints
+        self._data = list(map(digest_of, sets))
         folder = Path(path).parent
         if not folder.is_dir():
             raise checks.InputError(f"{path} can't be written: there is no directory {folder}.")

@@ -21,7 +21,6 @@ from rankwood.neural.scoring import FittedNetwork
 from rankwood.neural.state import RunState
 from rankwood.neural.transforms import InputTransform, check_steps
 from rankwood.training.context import FitContext
-from rankwood.training.cross_fit import fingerprint
 from rankwood.training.monitoring import EarlyStopping
 
 
@@ -54,7 +53,7 @@ def fit_network(
         ranker.eval_metric, ranker.early_stopping_rounds, valid, ranker.n_jobs, context.evaluator
     )
     sets = [data for data in (train, valid) if data is not None]
-    checkpoint = None if path is None else Checkpoint(path, ranker, list(map(fingerprint, sets)))
+    checkpoint = None if path is None else Checkpoint(path, ranker, sets)
     before = None if checkpoint is None else checkpoint.read()
     start = perf_counter()
     transform = InputTransform.fit(train.X, check_steps(ranker.transform))
