@@ -14,7 +14,6 @@ _COMMON = {
     "objective": "lambdarank-ndcg@5",
     "momentum": 1e-3,
     "input_norm": True,
-    "clip": None,
 }
 #: At most 150,000 steps, and 10,000 without an improvement, in epochs of as many steps as there are batches.
 _EPOCHS = {

@@ -137,7 +137,7 @@ class NeuralRanker(RankingEstimator):
         learning_rate: float | None = None,
         schedule: str = "constant",
         weight_decay: float = 0.0,
-        clip: float | None = 5.0,
+        clip: float | None = None,
         epochs: int = 100,
         batch_documents: int = 2048,
         eval_metric: Any = "ndcg@10",
