@@ -175,18 +175,17 @@ def test_out_of_memory_a_second_time_is_an_error(train, monkeypatch):
 
 
 def test_an_interrupt_keeps_the_epochs_so_far(train, monkeypatch):
-    from rankwood.neural.loss import ListLoss
+    from rankwood.neural.loss import BatchGradient
 
     two = small(epochs=2).fit(train)
-    backward, calls = ListLoss.backward, []
+    backward = BatchGradient.backward
 
-    def interrupted(self, scores, data, batch, rows, step):
-        calls.append(step)
+    def interrupted(self, scores, step):
         if step == 2 * 2**20 + 1:  # within the third epoch
             raise KeyboardInterrupt
-        backward(self, scores, data, batch, rows, step)
+        backward(self, scores, step)
 
-    monkeypatch.setattr(ListLoss, "backward", interrupted)
+    monkeypatch.setattr(BatchGradient, "backward", interrupted)
     ranker = small(epochs=5)
     with pytest.raises(KeyboardInterrupt):
         ranker.fit(train)

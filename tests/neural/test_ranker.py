@@ -19,7 +19,7 @@ from printed import printed, recipe
 from rankwood.neural.architectures.lists import Lists
 from rankwood.neural.architectures.table import build
 from rankwood.neural.data import resident
-from rankwood.neural.loss import ListLoss
+from rankwood.neural.loss import BatchGradient, Objective
 from rankwood.neural.optimisation import SCHEDULES
 from rankwood.neural.presets import PRESETS
 from rankwood.neural.transforms import InputTransform
@@ -116,9 +116,9 @@ def test_the_gradient_is_that_of_the_objective(objective, ideal, rng):
         data = data.cut_to(rng.random(len(data)) < 0.7)
     inside = resident(data, InputTransform.fit(data.X, ()), torch.device("cpu"))
     scores = torch.randn(len(data), requires_grad=True)
-    batch, rows = np.arange(inside.lengths.size), torch.arange(len(data))
     with interpreted():
-        ListLoss(rw.objective(objective), 4, 1).backward(scores, inside, batch, rows, 9)
+        own = Objective(rw.objective(objective), 4, 1)
+        BatchGradient(own, inside.labels, inside.lengths, torch.device("cpu")).backward(scores, 9)
         wanted, _ = rw.gradients(objective, data, scores.detach().double().numpy(), seed=4, round=9)
     wanted *= (
         data.groups.per_row(data.weight) / inside.lengths.size

@@ -8,7 +8,7 @@ _SIMILAR = 0.2  # lists are sorted by length times a random factor of up to exp(
 def training_batches(
     lengths: np.ndarray, documents: int, rng: np.random.Generator, by_length: bool
 ) -> list[np.ndarray]:
-    """Return the lists of each batch of an epoch, at random.
+    """Return the lists of each batch, at random.
 
     Parameters
     ----------
@@ -17,7 +17,7 @@ def training_batches(
     documents : int
         A batch is full once it has so many documents; it has fewer only if all batches together have.
     rng : Generator
-        Draws the batches and their order.
+        Draws the batches.
     by_length : bool
         Whether lists of similar lengths come together, for networks that pad lists.
     """
@@ -26,8 +26,7 @@ def training_batches(
         order = np.argsort(key, kind="stable")
     else:
         order = rng.permutation(lengths.size)
-    batches = _cut(order, lengths, documents)
-    return [batches[i] for i in rng.permutation(len(batches))]
+    return _cut(order, lengths, documents)
 
 
 def scoring_batches(lengths: np.ndarray, documents: int, by_length: bool) -> list[np.ndarray]:

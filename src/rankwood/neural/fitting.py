@@ -13,7 +13,7 @@ from rankwood.neural.architectures.table import architecture_of, build
 from rankwood.neural.checkpoint import Checkpoint
 from rankwood.neural.data import resident
 from rankwood.neural.library import find_device, own_seed, torch_threads
-from rankwood.neural.loss import ListLoss
+from rankwood.neural.loss import Objective
 from rankwood.neural.optimisation import make_optimiser
 from rankwood.neural.parameters import learning_rate
 from rankwood.neural.run import NetworkParts, NeuralRun, RunSettings
@@ -71,7 +71,7 @@ def fit_network(
         state = checkpoint.state(before)
         checkpoint.load(before, network, optimiser)
     state.seconds["transform"] += made - start
-    loss = ListLoss(objective, ranker.random_state, ranker.n_jobs)
+    loss = Objective(objective, ranker.random_state, ranker.n_jobs)
     parts = NetworkParts(network, optimiser, loss, inside[0], inside[1] if valid else None)
     run = NeuralRun(_settings(ranker, device), parts, stopping, state, context.watch)
 

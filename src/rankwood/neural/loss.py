@@ -1,59 +1,81 @@
 """The gradient of an objective at the scores of a batch."""
 
-from typing import Any
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwood._core import checks
 from rankwood.data.groups import Groups
-from rankwood.data.unlisted import UnlistedLabels
-from rankwood.neural.data import ResidentData
+from rankwood.neural.data import ListLabels
 from rankwood.neural.library import need_torch
 from rankwood.objectives.gradients import GradientComputer
 
+#: Scores of a batch and a step to the gradient, where the scores are.
+Gradient = Callable[[Any, int], Any]
 
-class ListLoss:
-    """An objective on batches of lists: `backward` adds the gradient of the mean over the lists to the network."""
 
-    def __init__(self, objective: Any, seed: int, n_jobs: int | None) -> None:
-        from rankwood.torch import RankingLoss
+class Objective(NamedTuple):
+    """An objective, the seed of what it draws at random, and the threads that compute it on a CPU."""
 
-        self._loss = RankingLoss(objective, reduction="mean", seed=seed, n_jobs=n_jobs)
+    part: Any
+    seed: int
+    n_jobs: int | None
 
-    def backward(
-        self, scores: Any, data: ResidentData, batch: np.ndarray, rows: Any, step: int
+
+class BatchGradient:
+    """The gradient of the mean of an objective over the lists of one batch, which comes again in each epoch.
+
+    All that is made of labels alone is kept between the epochs. On a GPU, our kernels for it see the scores where they
+    are; if there are none, scores go to the CPU and gradients come back.
+    """
+
+    def __init__(
+        self, objective: Objective, labels: ListLabels, lengths: np.ndarray, device: Any
     ) -> None:
-        """Propagate the gradient back from the scores of the rows of a batch; `step` seeds what is random."""
-        lengths, labels = data.lengths[batch], data.labels.index_select(0, rows)
-        weight = None if data.weight is None else data.weight[batch]
-        if data.unlisted is not None:
-            groups = Groups(
-                np.concatenate([[0], np.cumsum(lengths)]), np.arange(rows.numel()), batch
-            )
-            unlisted = data.unlisted.select(batch)
-            self._with_unlisted(scores, labels, groups, unlisted, weight, step)
-            return
-        self._loss(scores, labels, lengths=lengths, weight=weight, round=step).backward()
+        ptr = np.concatenate([[0], np.cumsum(lengths)])
+        groups = Groups(ptr, np.arange(ptr[-1]), np.arange(lengths.size))
+        self._lists = lengths.size
+        on_device = None if device.type == "cpu" else _on_device(objective, labels, groups)
+        self._gradient = on_device or _on_host(objective, labels, groups)
 
-    def _with_unlisted(
-        self,
-        scores: Any,
-        labels: Any,
-        groups: Groups,
-        unlisted: UnlistedLabels,
-        weight: np.ndarray | None,
-        step: int,
-    ) -> None:
-        """Do the same if ideals count documents that are not in the lists, which `RankingLoss` doesn't know."""
-        torch, loss = need_torch(), self._loss
-        computer = GradientComputer(
-            loss.objective,
-            labels.cpu().numpy(),
+    def backward(self, scores: Any, step: int) -> None:
+        """Propagate the gradient back from scores, float32; `step` seeds what is random."""
+        scores.backward(self._gradient(scores.detach().contiguous(), step) / self._lists)
+
+
+def _on_host(objective: Objective, labels: ListLabels, groups: Groups) -> Gradient:
+    """Return what computes gradients on the CPU."""
+    compute = GradientComputer(
+        objective.part,
+        labels.y,
+        groups,
+        labels.weight,
+        real=np.float32,
+        n_jobs=objective.n_jobs,
+        seed=objective.seed,
+        unlisted=labels.unlisted,
+    )
+
+    def gradient(scores: Any, step: int) -> Any:
+        found, _ = compute(scores.double().cpu().numpy(), step)
+        return need_torch().from_numpy(found).to(scores.device)
+
+    return gradient
+
+
+def _on_device(objective: Objective, labels: ListLabels, groups: Groups) -> Gradient | None:
+    """Return what computes gradients on the GPU, None if there are no kernels for it."""
+    try:
+        compute = import_module("rankwood.objectives.cuda").DeviceGradients(
+            objective.part,
+            labels.y,
             groups,
-            weight,
-            real=np.float32,
-            n_jobs=loss.n_jobs,
-            seed=loss.seed,
-            unlisted=unlisted,
+            labels.weight,
+            seed=objective.seed,
+            unlisted=labels.unlisted,
         )
-        grad, _ = computer(scores.detach().double().cpu().numpy(), step)
-        scores.backward(torch.from_numpy(grad).to(scores.device) / groups.ids.size)
+    except (ModuleNotFoundError, checks.InputError):
+        return None
+    return lambda scores, step: compute(scores, step)[0]

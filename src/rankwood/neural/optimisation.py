@@ -26,7 +26,9 @@ def make_optimiser(name: str, parameters: Any, rate: float, weight_decay: float)
         return torch.optim.Adagrad(
             parameters, rate, weight_decay=weight_decay, initial_accumulator_value=_START
         )
-    return torch.optim.Adam(parameters, rate, weight_decay=weight_decay)
+    parameters = list(parameters)
+    fused = parameters[0].is_cuda  # one kernel for all weights
+    return torch.optim.Adam(parameters, rate, weight_decay=weight_decay, fused=fused)
 
 
 def set_rate(optimiser: Any, rate: float, schedule: str, epoch: int, epochs: int) -> None:

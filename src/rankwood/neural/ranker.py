@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from rankwood._core import checks
 from rankwood.data.groups import group_rows
@@ -21,8 +20,7 @@ from rankwood.training.estimator import (
     QueryIds,
     RankingEstimator,
     Sizes,
-    check_queries_once,
-    matching_features,
+    documents_to_score,
 )
 from rankwood.training.inputs import training_data, validation_data
 
@@ -235,18 +233,12 @@ class NeuralRanker(RankingEstimator):
             Data to evaluate after each epoch, for early stopping.
         checkpoint : path, optional
             A file that has the state of the run after each epoch. If it exists, the run goes on from there, and ends
-            with the weights of an undisturbed one.
+            with the weights of an undisturbed one; a file of another run is an error.
 
         Returns
         -------
         NeuralRanker
             The estimator itself.
-
-        Raises
-        ------
-        InputError
-            If parameters or data can't be used, or if the checkpoint is of another run. The estimator is then as it
-            was before.
         """
         self._fit(training_data(X, y, qid, group, weight, "fit"), valid, checkpoint=checkpoint)
         return self
@@ -293,30 +285,16 @@ class NeuralRanker(RankingEstimator):
         -------
         array of float64
             One score per row, in the order of the rows.
-
-        Raises
-        ------
-        InputError
-            If features don't match those of the training data, or if the network needs queries and there are none.
         """
-        check_is_fitted(self, "model_")
-        check_queries_once(X, qid, group)
-        groups = X.groups if isinstance(X, RankingData) else None
-        X, qid = matching_features(X, qid, self._feature_names())
-        if X.shape[1] != self.n_features_in_:
-            raise checks.InputError(
-                f"X has {X.shape[1]} features, but the model was trained on {self.n_features_in_}; "
-                "for a LETOR file give load_letor(..., n_features=...)."
-            )
+        X, groups = documents_to_score(self, X, qid, group)
         if X.shape[0] == 0:
             return np.zeros(0)
-        if groups is None and self.model_.needs_groups and qid is None and group is None:
+        if groups is None and self.model_.needs_groups:
             raise checks.InputError(
                 "this network scores a document by comparing it with the others of its query: give predict a "
                 "RankingData, qid= or group=."
             )
-        if groups is None:
-            groups = group_rows(X.shape[0], qid, group)
+        groups = groups or group_rows(X.shape[0])
         return self.model_.predict(X, groups, device=self.device, n_jobs=self.n_jobs)
 
     def _score_metric(self) -> Any:

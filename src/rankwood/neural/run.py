@@ -11,10 +11,10 @@ from rankwood._core import checks
 from rankwood._core.progress import bar
 from rankwood._core.rng import generator_at, round_state
 from rankwood.neural.architectures.table import architecture_of
-from rankwood.neural.batches import rows_of, training_batches
+from rankwood.neural.batches import training_batches
 from rankwood.neural.data import ResidentData
 from rankwood.neural.library import need_torch
-from rankwood.neural.loss import ListLoss
+from rankwood.neural.loss import BatchGradient, Objective
 from rankwood.neural.optimisation import set_rate
 from rankwood.neural.scoring import Scorer, weights_of
 from rankwood.neural.state import RunState, Snapshot
@@ -43,7 +43,7 @@ class NetworkParts(NamedTuple):
 
     network: Any
     optimiser: Any
-    loss: ListLoss
+    objective: Objective
     train: ResidentData
     valid: ResidentData | None
 
@@ -68,10 +68,9 @@ class NeuralRun:
     ) -> None:
         self.settings, self.parts, self.stopping, self.state = settings, parts, stopping, state
         self._watch = watch
-        row = architecture_of(settings.architecture)
-        self._by_length, self._ordered = row.needs_lists, row.ordered
         self._score = Scorer(settings.architecture, settings.seed, settings.shuffles)
         self._halved = False
+        self._batches: list[TrainingBatch] | None = None
         stopping.history = state.history or stopping.history
         stopping.best_round = state.best_epoch
         self._last = Snapshot(parts.network, parts.optimiser)
@@ -135,44 +134,31 @@ class NeuralRun:
 
     def _steps(self) -> bool:
         """Step through the batches of an epoch; return whether scores and weights stayed finite."""
-        torch, settings, parts, state = need_torch(), self.settings, self.parts, self.state
-        epoch, train = state.epochs_done, parts.train
-        device = train.inputs.device
-        rng = generator_at(settings.seed, epoch)
+        torch, settings, parts = need_torch(), self.settings, self.parts
+        epoch, device = self.state.epochs_done, parts.train.inputs.device
+        if self._batches is None:
+            self._batches = make_batches(self)
+        rng = generator_at(settings.seed, epoch + 1)
         torch.manual_seed(round_state(settings.seed, epoch + 1))
         set_rate(parts.optimiser, settings.learning_rate, settings.schedule, epoch, settings.epochs)
-        batches = training_batches(train.lengths, state.batch_documents, rng, self._by_length)
-        rows = [rows_of(batch, train.ptr, train.lengths) for batch in batches]
-        on_device = torch.from_numpy(np.concatenate(rows)).to(device)
         finite = torch.ones((), dtype=torch.bool, device=device)
+        half = torch.autocast(device.type, torch.bfloat16) if settings.half else nullcontext()
         parts.network.train()
-        first = 0
-        for i, batch in enumerate(batches):
-            own = on_device[first : first + rows[i].size]
-            first += rows[i].size
-            scores = self._scores(train.inputs.index_select(0, own), train.lengths[batch], rng)
+        for i, at in enumerate(rng.permutation(len(self._batches)).tolist()):
+            batch = self._batches[at]
+            with half:
+                scores = parts.network(batch.inputs, batch.lists(rng)).float()
             finite &= scores.detach().isfinite().all()
             if device.type == "cpu" and not finite:  # a GPU need not wait for the answer
                 return False
             parts.optimiser.zero_grad()
-            parts.loss.backward(scores, train, batch, own, epoch * _STEPS + i)
+            batch.gradient.backward(scores, epoch * _STEPS + i)
             if settings.clip is not None:
                 torch.nn.utils.clip_grad_norm_(parts.network.parameters(), settings.clip)
             parts.optimiser.step()
         for weights in parts.network.parameters():
             finite &= weights.detach().isfinite().all()
         return bool(finite)
-
-    def _scores(self, inputs: Any, lengths: np.ndarray, rng: np.random.Generator) -> Any:
-        """Return the scores of a batch, in float32."""
-        from rankwood.neural.architectures.lists import Lists, random_orders
-
-        torch = need_torch()
-        orders = random_orders(lengths, rng, 1) if self._ordered else ()
-        half = torch.autocast(inputs.device.type, torch.bfloat16)
-        with half if self.settings.half else nullcontext():
-            scores = self.parts.network(inputs, Lists(lengths, inputs.device, orders))
-        return scores.float()
 
     def _evaluated(self, scores: np.ndarray) -> bool:
         """Evaluate the validation scores of an epoch; return whether training should stop."""
@@ -199,7 +185,7 @@ class NeuralRun:
                 "or device='cpu'."
             )
         self._halved = True
-        self.state.batch_documents = documents // 2
+        self.state.batch_documents, self._batches = documents // 2, None
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
 
@@ -217,6 +203,54 @@ class NeuralRun:
             RuntimeWarning,
             stacklevel=2,
         )
+
+
+class TrainingBatch(NamedTuple):
+    """A batch, which is the same in each epoch: inputs, lists, and the gradient of the objective.
+
+    Parameters
+    ----------
+    inputs : tensor
+        Inputs of the network, on the device.
+    fixed : Lists
+        The lists, if no order matters.
+    gradient : BatchGradient
+        Computes the gradient.
+    ordered : bool
+        Whether the network depends on an order of the documents, which is drawn in each epoch.
+    """
+
+    inputs: Any
+    fixed: Any
+    gradient: BatchGradient
+    ordered: bool
+
+    def lists(self, rng: np.random.Generator) -> Any:
+        """Return the lists, in an order that is drawn if it matters."""
+        if not self.ordered:
+            return self.fixed
+        from rankwood.neural.architectures.lists import Lists, random_orders
+
+        lengths = self.fixed.lengths
+        return Lists(lengths, self.inputs.device, random_orders(lengths, rng, 1))
+
+
+def make_batches(run: NeuralRun) -> list[TrainingBatch]:
+    """Draw the batches of a run, and bring their lists together on the device."""
+    from rankwood.neural.architectures.lists import Lists
+
+    train, settings = run.parts.train, run.settings
+    row, device = architecture_of(settings.architecture), train.inputs.device
+    rng = generator_at(settings.seed, 0)
+    made = []
+    documents = run.state.batch_documents
+    for lists in training_batches(train.lengths, documents, rng, row.needs_lists):
+        own = train.take(lists)
+        assert own.labels is not None  # training data has labels
+        gradient = BatchGradient(run.parts.objective, own.labels, own.lengths, device)
+        fixed = Lists(own.lengths, device)
+        made.append(TrainingBatch(own.inputs, fixed, gradient, row.ordered))
+    return made
 
 
 class _Scored(NamedTuple):

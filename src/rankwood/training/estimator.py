@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from rankwood._core import checks
 from rankwood.data.arguments import missing_column
 from rankwood.data.frames import column, column_names, is_frame, matrix
+from rankwood.data.groups import Groups, group_rows
 from rankwood.data.ranking_data import RankingData
 from rankwood.metrics.evaluate import evaluate, named_metrics
 from rankwood.metrics.verbs import higher_is_better
@@ -192,6 +193,29 @@ class RankingEstimator(BaseEstimator, ABC):
     def _feature_names(self) -> list[str] | None:
         """Return the names of the features that were trained on, or None if they have no names."""
         return list(getattr(self, "feature_names_in_", [])) or None
+
+
+class Documents(NamedTuple):
+    """Documents to score: a matrix with the features that were trained on, and the queries if they are known."""
+
+    X: Any
+    groups: Groups | None
+
+
+def documents_to_score(estimator: Any, X: Any, qid: Any, group: Any) -> Documents:
+    """Return what `predict` was given; raise unless it has the features that the model was trained on."""
+    check_is_fitted(estimator, "model_")
+    check_queries_once(X, qid, group)
+    groups = X.groups if isinstance(X, RankingData) else None
+    X, qid = matching_features(X, qid, estimator._feature_names())
+    if X.shape[1] != estimator.n_features_in_:
+        raise checks.InputError(
+            f"X has {X.shape[1]} features, but the model was trained on {estimator.n_features_in_}; "
+            "for a LETOR file give load_letor(..., n_features=...)."
+        )
+    if groups is None and X.shape[0] and not (qid is None and group is None):
+        groups = group_rows(X.shape[0], qid, group)
+    return Documents(X, groups)
 
 
 def check_queries_once(X: Any, qid: Any, group: Any) -> None:

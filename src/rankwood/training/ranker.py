@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankwood._core import checks
 from rankwood._core.shared import Shared
-from rankwood.data.groups import Groups, group_rows
+from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
 from rankwood.metrics.evaluate import named_metrics
@@ -19,8 +19,7 @@ from rankwood.training.estimator import (
     QueryIds,
     RankingEstimator,
     Sizes,
-    check_queries_once,
-    matching_features,
+    documents_to_score,
 )
 from rankwood.training.inputs import validation_data
 from rankwood.training.monitoring import EarlyStopping, Recorder, named_records, records_of
@@ -273,25 +272,16 @@ class Ranker(RankingEstimator):
         InputError
             If features don't match those of the training data, or if the model needs queries and there are none.
         """
-        check_is_fitted(self, "model_")
-        check_queries_once(X, qid, group)
-        groups = X.groups if isinstance(X, RankingData) else None
-        X, qid = matching_features(X, qid, self._feature_names())
-        if X.shape[1] != self.n_features_in_:
-            raise checks.InputError(
-                f"X has {X.shape[1]} features, but the model was trained on {self.n_features_in_}; "
-                "for a LETOR file give load_letor(..., n_features=...)."
-            )
+        X, groups = documents_to_score(self, X, qid, group)
         if X.shape[0] == 0:
             return np.zeros(0)
         if not self.model_.needs_groups:
             return self.model_.predict(X, n_jobs=self.n_jobs)
-        if groups is None and qid is None and group is None:
+        if groups is None:
             raise checks.InputError(
                 "this model scores a document by comparing it with the others of its query: give predict a "
                 "RankingData, qid= or group=."
             )
-        groups = groups or group_rows(X.shape[0], qid, group)
         return self.model_.predict(X, groups=groups, n_jobs=self.n_jobs)
 
     @property
