@@ -3,25 +3,22 @@
 `GradientComputer` is for one data set and many rounds. Here the objective stays, and labels come with each batch.
 """
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwood._core import checks, threads
 from rankwood._core.compile import callable_kernel, explaining
-from rankwood._core.parts import lower
+from rankwood._core.parts import all_parts, lower
 from rankwood._core.rng import round_state
 from rankwood.data.groups import Groups
 from rankwood.objectives._kernels.listwise import ListSteps, listwise_kernel, listwise_scratch
 from rankwood.objectives._kernels.pairwise import pairwise_kernel, pairwise_scratch
-from rankwood.objectives._kernels.plan import LabelledLists, Plan, make_plan
+from rankwood.objectives._kernels.plan import LabelledLists, Plan, Planner
 from rankwood.objectives._kernels.records import KernelTask, Out
 from rankwood.objectives._kernels.scratch import Memory
-from rankwood.objectives._kernels.verbs import factors, list_loss, pair_losses
-from rankwood.objectives.gradients import most_labels
 from rankwood.objectives.units import read_labels
-from rankwood.objectives.valued import ValuedList, ValuedPairs
+from rankwood.objectives.valued import valued
 
 
 class Batch(NamedTuple):
@@ -37,14 +34,15 @@ class Batch(NamedTuple):
         What parts made of the labels.
     last_ranking : array
         Slots by rank of each query; kernels keep the ranking of the round before here.
-    n_labels : int
-        Largest number of different labels in a query, if a part needs it.
+    longest, n_labels : int
+        Length of the longest list; and at least the number of different labels in a query, if a part needs it.
     """
 
     groups: Groups
     n_rows: int
     plan: Plan
     last_ranking: np.ndarray
+    longest: int
     n_labels: int
 
     @property
@@ -75,30 +73,27 @@ class BatchComputer:
 
     def __init__(self, objective: Any, real: type, n_jobs: int | None = None) -> None:
         self.objective, self.real, self.n_jobs = objective, real, n_jobs
-        #: Whether the loss is one; otherwise it stands for the gradient's product with the scores.
-        self.has_loss = has_loss(objective)
-        self._share = 1.0
-        if hasattr(objective, "steps"):
-            base, self._steps = objective.steps()
+        inside, self._share = valued(objective)
+        if hasattr(inside, "steps"):
+            self._parts, self._steps = inside.steps()
             self._kernel: Any = pairwise_kernel
             self._scratch: Any = pairwise_scratch
-            if self.has_loss:
-                # Both documents of a pair have its loss, and the kernel multiplies it as if it were a Hessian.
-                self._share = 0.5 / float(factors(lower(base.loss))[1])
-                base = replace(base, pairs=ValuedPairs(base.pairs, base.loss))
         else:
-            base, self._steps = ValuedList(objective) if self.has_loss else objective, ListSteps()
+            self._parts, self._steps = inside, ListSteps()
             self._kernel, self._scratch = listwise_kernel, listwise_scratch
-        self._parts = base
-        self._lowered = lower(base, real), lower(self._steps, real)
+        self._lowered = lower(self._parts, real), lower(self._steps, real)
+        self._planner = Planner(self._parts, real)
+        self._by_label = any(hasattr(part, "tables_by_label") for part in all_parts(self._parts))
         self._free: list[tuple[tuple[int, int], Any]] = []
 
     def batch(self, y: np.ndarray, groups: Groups) -> Batch:
         """Return labelled queries with all that is computed from them alone; labels are in float64."""
-        lists = LabelledLists(read_labels(self.objective, y), groups)
-        plan = make_plan(self._parts, lists, self.real, self.n_jobs)
+        labels = read_labels(self.objective, y)
+        plan = self._planner.plan(LabelledLists(labels, groups), self.n_jobs)
         slots = np.arange(groups.rows.size) - np.repeat(groups.ptr[:-1], groups.sizes)
-        return Batch(groups, y.size, plan, slots, most_labels(self._parts, lists))
+        longest = int(groups.sizes.max())
+        n_labels = min(np.unique(plan.label).size, longest) if self._by_label else 1
+        return Batch(groups, y.size, plan, slots, longest, n_labels)
 
     def __call__(
         self, batch: Batch, scores: np.ndarray, seed: int = 0, round: int = 0
@@ -106,10 +101,10 @@ class BatchComputer:
         """Return loss and gradient at these scores, which are in the computer's precision."""
         groups, (objective, steps) = batch.groups, self._lowered
         new = np.zeros if batch.padded else np.empty
-        out = Out(new(batch.n_rows, self.real), np.empty(batch.n_rows, self.real), _START)
+        out = Out(new(batch.n_rows, self.real), new(batch.n_rows, self.real), _START)
         task = KernelTask(objective, steps, batch.plan, batch.last_ranking)
         state, kernel = round_state(seed, round), callable_kernel(self._kernel)
-        size = int(groups.sizes.max()), batch.n_labels
+        size = batch.longest, batch.n_labels
 
         def run(first: int, last: int) -> None:
             scratch = self._take_scratch(size)
@@ -118,15 +113,20 @@ class BatchComputer:
             self._free.append(scratch)
 
         threads.run_ranges(run, groups.sizes.astype(np.float64) ** 2, self.n_jobs)
-        by_document = out.hess if self.has_loss else out.grad * scores
-        loss = np.add.reduceat(by_document[groups.rows], groups.ptr[:-1], dtype=np.float64)
-        loss *= self._share
+        return LossAndGradient(self._loss(batch, scores, out), out.grad)
+
+    def _loss(self, batch: Batch, scores: np.ndarray, out: Out) -> np.ndarray:
+        """Return the loss of each query, or the product of gradient and scores if no part knows the loss."""
+        groups = batch.groups
+        shares = out.hess if self._share is not None else out.grad * scores
+        loss = np.add.reduceat(shares[groups.rows], groups.ptr[:-1], dtype=np.float64)
+        loss *= 1.0 if self._share is None else self._share
         if not np.isfinite(out.grad.sum() + loss.sum()):
             raise checks.InputError(
                 f"the gradients of {self.objective!r} overflow at these labels and scores; use smaller labels, "
                 "or parameters nearer to their defaults."
             )
-        return LossAndGradient(loss, out.grad)
+        return loss
 
     def _take_scratch(self, size: tuple[int, int]) -> tuple[tuple[int, int], Any]:
         """Return memory that no thread is using, for lists and labels as many as `size` says, and its own size."""
@@ -142,10 +142,3 @@ class BatchComputer:
 
 
 _START = np.zeros(1, np.int64)  # results are of documents
-
-
-def has_loss(objective: Any) -> bool:
-    """Tell whether an objective of documents knows the value of its loss."""
-    if hasattr(objective, "steps"):
-        return pair_losses.verb.able(objective.loss)
-    return list_loss.verb.able(objective)

@@ -26,13 +26,19 @@ class Layout(NamedTuple):
     n_queries: int
     given: np.ndarray | None
 
-    def spread(self, values: np.ndarray) -> np.ndarray:
+    def spread(self, values: torch.Tensor) -> torch.Tensor:
         """Return one value for each query that was given: 0 for empty ones."""
         if self.given is None:
             return values
-        out = np.zeros(self.n_queries, values.dtype)
-        out[self.given] = values
+        out = values.new_zeros(self.n_queries)
+        out[torch.from_numpy(self.given)] = values
         return out
+
+    def query_of_row(self, n_rows: int) -> np.ndarray:
+        """Return the number of each row's query, among those with documents; padding has 0."""
+        query = np.zeros(n_rows, np.int64)
+        query[self.groups.rows] = np.repeat(np.arange(self.groups.ptr.size - 1), self.groups.sizes)
+        return query
 
 
 def array(x: Any) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 
 from rankwood._core import checks, threads
 from rankwood._core.compile import callable_kernel, jit
-from rankwood._core.parts import all_parts, check_labels, lower, named_record, parts_inside
+from rankwood._core.parts import all_parts, lower, named_record, parts_inside
 from rankwood._core.records import Table
 from rankwood.data.groups import Groups
 from rankwood.data.unlisted import UnlistedLabels
@@ -37,24 +37,40 @@ class _Labels(NamedTuple):
 
 
 def make_plan(objective: Any, lists: LabelledLists, real: type, n_jobs: int | None = None) -> Plan:
-    """Group labels by query and let every part inside an objective compute its `label_values`.
+    """Group labels by query and let every part inside an objective compute its `label_values`."""
+    return Planner(objective, real).plan(lists, n_jobs)
+
+
+class Planner:
+    """Makes plans for one objective in one precision: its parts are looked through once.
 
     Metrics see the unlisted labels too: their ideal is that of all documents of a query.
     """
-    y, groups, unlisted = lists
-    listed = _Labels(y[groups.rows], groups.ptr, None)
-    every = listed
-    if unlisted is not None:
-        full = unlisted.extend(groups)
-        y = np.append(y, unlisted.y)
-        every = _Labels(y[full.rows], full.ptr, full.rows < groups.rows.size)
-    check_labels(objective, y)
-    discount = discounts(int(groups.sizes.max(initial=0)) + 2 * VECTOR_WIDTH)
-    values = _Values(listed, every, discount, real, n_jobs).of(objective)
-    return Plan(groups.ptr, groups.rows, listed.label.astype(real), values, discount.astype(real))
+
+    def __init__(self, objective: Any, real: type) -> None:
+        self.real = real
+        self._checking = [part for part in all_parts(objective) if hasattr(part, "check_labels")]
+        self._recipe = _recipe(objective)
+
+    def plan(self, lists: LabelledLists, n_jobs: int | None = None) -> Plan:
+        """Return the plan of labelled queries."""
+        y, groups, unlisted = lists
+        listed = _Labels(y[groups.rows], groups.ptr, None)
+        every = listed
+        if unlisted is not None:
+            full = unlisted.extend(groups)
+            y = np.append(y, unlisted.y)
+            every = _Labels(y[full.rows], full.ptr, full.rows < groups.rows.size)
+        seen = listed.label if groups.rows.size < lists.y.size else y  # padding may hold anything
+        for part in self._checking:
+            part.check_labels(seen)
+        discount = discounts(int(groups.sizes.max(initial=0)) + 2 * VECTOR_WIDTH)
+        values = self._recipe.make(_Sources(listed, every, discount, self.real, n_jobs))
+        label: np.ndarray = listed.label.astype(self.real)
+        return Plan(groups.ptr, groups.rows, label, values, discount.astype(self.real))
 
 
-class _Values(NamedTuple):
+class _Sources(NamedTuple):
     """What `label_values` is computed from."""
 
     listed: _Labels
@@ -63,34 +79,54 @@ class _Values(NamedTuple):
     real: type
     n_jobs: int | None
 
-    def of(self, part: Any) -> Any:
-        """Return a part's own column, or a record of the columns of the parts inside it, by field.
 
-        What the method `tables` of a part makes of the discounts joins the record, the same for every query.
-        """
-        if label_values.verb.able(part):
-            return self._column(part, self.every if _has_own_ideal(part) else self.listed)
-        inside = {name: self.of(x) for name, x in parts_inside(part).items()}
-        tables = part.tables(self.discount) if hasattr(part, "tables") else {}
-        made = {name: Table(table.astype(self.real)) for name, table in tables.items()}
+def _recipe(part: Any) -> Any:
+    """Return how the values of a part are made."""
+    if label_values.verb.able(part):
+        return _Column(part, lower(part), _has_own_ideal(part))
+    return _Record(part, {name: _recipe(inside) for name, inside in parts_inside(part).items()})
+
+
+class _Record(NamedTuple):
+    """A record of the values of the parts inside a part, by field.
+
+    What the method `tables` of a part makes of the discounts joins the record, the same for every query.
+    """
+
+    part: Any
+    inside: dict[str, Any]
+
+    def make(self, sources: _Sources) -> Any:
+        inside = {name: recipe.make(sources) for name, recipe in self.inside.items()}
+        tables = self.part.tables(sources.discount) if hasattr(self.part, "tables") else {}
+        made = {name: Table(table.astype(sources.real)) for name, table in tables.items()}
         return named_record({**inside, **made})
 
-    def _column(self, part: Any, labels: _Labels) -> np.ndarray:
-        """Return the `label_values` of one part."""
-        out, ptr, lowered = np.empty(labels.label.size), labels.ptr, lower(part)
-        discount = discounts(int(np.diff(ptr).max(initial=0)))
+
+class _Column(NamedTuple):
+    """The `label_values` of one part."""
+
+    part: Any
+    lowered: Any
+    own_ideal: bool
+
+    def make(self, sources: _Sources) -> np.ndarray:
+        labels, real = sources.every if self.own_ideal else sources.listed, sources.real
+        out, ptr = np.empty(labels.label.size), labels.ptr
+        sizes = np.diff(ptr)
+        discount = discounts(int(sizes.max(initial=0)))
         fill = callable_kernel(fill_values)
 
         def run(first: int, last: int) -> None:
-            fill(lowered, labels.label, ptr, discount, out, first, last)
+            fill(self.lowered, labels.label, ptr, discount, out, first, last)
 
-        threads.run_ranges(run, np.diff(ptr), self.n_jobs)
+        threads.run_ranges(run, sizes, sources.n_jobs)
         out = out if labels.listed is None else out[labels.listed]
         with np.errstate(over="ignore"):
-            column: np.ndarray = out.astype(self.real, copy=False)
+            column: np.ndarray = out.astype(real, copy=False)
         if not np.isfinite(column).all():
             raise checks.InputError(
-                f"{part!r} has values of up to {out.max():g} for these labels, beyond {np.dtype(self.real)}, "
+                f"{self.part!r} has values of up to {out.max():g} for these labels, beyond {np.dtype(real)}, "
                 "in which training runs; use NDCG or a linear gain."
             )
         return column
