@@ -88,7 +88,7 @@ class GradientComputer:
         self.restart()
         self._cost = groups.sizes.astype(np.float64) ** 2
         self._weight: np.ndarray | None = None if weight is None else weight.astype(real)
-        self._n_labels = _most_labels(base, lists)
+        self._n_labels = most_labels(base, lists)
         self._free: list[Any] = []
         #: Where the results of each query begin, if they are of ordered pairs of documents.
         self.start = np.zeros(groups.sizes.size + 1, np.int64)
@@ -155,7 +155,7 @@ class GradientComputer:
             out.hess[:] *= factor
 
 
-def _most_labels(objective: Any, lists: LabelledLists) -> int:
+def most_labels(objective: Any, lists: LabelledLists) -> int:
     """Return the largest number of different labels in a query, if a part keeps a table by label."""
     if not any(hasattr(part, "tables_by_label") for part in all_parts(objective)):
         return 1
