@@ -22,13 +22,32 @@ from numba.cuda.extending import overload  # noqa: E402
 
 from rankwood._core import each as sharing  # noqa: E402
 from rankwood._core.compile import OPTIONS  # noqa: E402
-from rankwood._core.numeric import as_type_of, floor  # noqa: E402
+from rankwood._core.numeric import as_type_of  # noqa: E402
 from rankwood._core.records import instruction  # noqa: E402
 
 SIMULATED = bool(getattr(cuda, "is_simulator", False)) or "simulator" in cuda.__name__
 _WARP = 32
 _LANES = 0xFFFFFFFF
 _INLINE = {"forceinline": True, "fastmath": OPTIONS["fastmath"]}
+
+
+def _complete_functions() -> None:
+    """Let kernels call NumPy's names of functions that numba-cuda knows by Python's names only."""
+    from numba.cuda.mathimpl import get_unary_impl_for_fn_and_ty
+    from numba.cuda.ufuncs import ufunc_db
+
+    known = ufunc_db()
+    for name in ("exp", "expm1", "log1p", "sqrt", "floor", "ceil"):
+        if getattr(np, name) not in known:
+            found = {
+                f"{code}->{code}": get_unary_impl_for_fn_and_ty(getattr(math, name), kind)
+                for code, kind in (("f", types.float32), ("d", types.float64))
+            }
+            known[getattr(np, name)] = found
+
+
+if not SIMULATED:
+    _complete_functions()
 
 
 def thread() -> Any:
@@ -70,7 +89,6 @@ def team_max(x: Any) -> Any:
 overload(thread, jit_options=_INLINE, strict=False)(lambda: lambda: np.int64(cuda.threadIdx.x))
 overload(threads, jit_options=_INLINE, strict=False)(lambda: lambda: np.int64(cuda.blockDim.x))
 overload(block, jit_options=_INLINE, strict=False)(lambda: lambda: np.int64(cuda.blockIdx.x))
-overload(floor, jit_options=_INLINE, strict=False)(lambda x: lambda x: as_type_of(x, math.floor(x)))
 
 
 @overload(barrier, jit_options=_INLINE, strict=False)
@@ -358,3 +376,51 @@ def _hand_out(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 
 instruction(hand_out, lambda value: value, _hand_out)
+
+
+# What Python does with a device.
+
+
+def is_available() -> bool:
+    """Tell whether there is a GPU, or a simulated one."""
+    return bool(cuda.is_available())
+
+
+def as_array(x: Any) -> Any:
+    """Return Numba's view of an array on the GPU; nothing is copied."""
+    return x if _is_own(x) else cuda.as_cuda_array(x, sync=False)
+
+
+def _is_own(x: Any) -> bool:
+    return bool(cuda.cudadrv.devicearray.is_cuda_ndarray(x))
+
+
+def is_contiguous(x: Any) -> bool:
+    """Tell whether a vector has no gaps."""
+    return bool(x.is_c_contiguous())
+
+
+def empty(size: int) -> Any:
+    """Return a float32 vector on the GPU."""
+    return cuda.device_array(size, np.float32)
+
+
+def to_device(x: np.ndarray) -> Any:
+    """Return a copy of an array on the GPU."""
+    return cuda.to_device(np.ascontiguousarray(x))
+
+
+def to_host(x: Any) -> np.ndarray:
+    """Return a copy of an array of the GPU."""
+    return np.asarray(as_array(x).copy_to_host())
+
+
+_KERNELS: dict[Any, Any] = {}
+
+
+def start(kernel: Any, blocks: int, team: int, shared_bytes: int, stream: int, args: Any) -> None:
+    """Start a kernel, a Python function, on a stream; it is compiled for the types of its arguments first."""
+    if kernel not in _KERNELS:
+        _KERNELS[kernel] = cuda.jit(fastmath=OPTIONS["fastmath"])(kernel)
+    at = cuda.external_stream(stream) if stream else 0
+    _KERNELS[kernel][blocks, team, at, shared_bytes](*args)

@@ -78,14 +78,6 @@ def _descending_bits64(x):  # type: ignore[no-untyped-def]
     return np.uint64(~(bits ^ ((bits >> np.int64(63)) | np.int64(-(2**63)))))
 
 
-def floor(x: Any) -> Any:
-    """Return the largest whole number that is at most x, as a float."""
-    return np.floor(x)
-
-
-overload(floor, jit_options=UNCOUNTED, strict=False)(lambda x: lambda x: np.floor(x))
-
-
 def exp(x: Any) -> Any:
     """Return e to the power x; in float32 by a polynomial, right to 3e-7, that vectorises.
 
@@ -113,7 +105,7 @@ def _exp(x: Any) -> Any:
 
 def _exp32(x):  # type: ignore[no-untyped-def]
     """Powers of two by exponent bits, the rest by a polynomial on [-ln(2)/2, ln(2)/2]; for |x| below 87."""
-    n = np.float32(floor(x * np.float32(1.4426950408889634) + np.float32(0.5)))
+    n = np.float32(np.floor(x * np.float32(1.4426950408889634) + np.float32(0.5)))
     # ln(2) comes in two pieces: n times the first is exact.
     r = x - n * np.float32(0.693359375)
     r = r - n * np.float32(-2.12194440e-4)
