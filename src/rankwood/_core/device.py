@@ -75,7 +75,7 @@ def _library(x: Any) -> str:
 def load_cuda() -> Any:
     """Return the module of the CUDA target, or raise if there is no numba-cuda or no GPU."""
     try:
-        from rankwood._core import cuda
+        from rankwood._core.cuda import launch as cuda
     except ImportError as error:
         raise InputError(
             "a GPU needs numba-cuda, which isn't installed (or is too old): pip install 'rankwood[cuda]'."

@@ -21,6 +21,10 @@ from rankwood._core.verbs import VERBS
 SIMULATED: list[Any] = []
 
 
+def _simulated() -> bool:
+    return bool(SIMULATED) and SIMULATED[0].inside()
+
+
 def each(n: int) -> Any:
     """Return the numbers from 0 to n, in any order: a loop over them must not depend on the order.
 
@@ -38,7 +42,7 @@ def each(n: int) -> Any:
     >>> list(each(3))
     [0, 1, 2]
     """
-    return SIMULATED[0].each(n) if SIMULATED else range(n)
+    return SIMULATED[0].each(n) if _simulated() else range(n)
 
 
 def sum_of(column: Any) -> Any:
@@ -59,7 +63,7 @@ def sum_of(column: Any) -> Any:
     >>> float(sum_of(np.array([1.0, 2.0])))
     3.0
     """
-    if SIMULATED:
+    if _simulated():
         return SIMULATED[0].sum_of(column)
     return _sum(column)
 
@@ -82,7 +86,7 @@ def highest(column: Any) -> Any:
     >>> highest(np.array([1.0, 2.0, 2.0]))
     1
     """
-    if SIMULATED:
+    if _simulated():
         return SIMULATED[0].highest(column)
     return _highest(column)
 

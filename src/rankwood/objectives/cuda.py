@@ -11,6 +11,7 @@ from rankwood._core.each import runs_on_team
 from rankwood._core.parts import lower, named_record, parts_inside
 from rankwood._core.records import Table, Unmoved
 from rankwood._core.rng import round_state
+from rankwood._core.sorting import SortScratch
 from rankwood.data.groups import Groups
 from rankwood.data.unlisted import UnlistedLabels
 from rankwood.objectives._kernels import arranging, ranking
@@ -21,7 +22,7 @@ from rankwood.objectives.units import read_labels, unit_of
 #: Bytes of shared memory that every kernel may have without being asked twice.
 _SHARED_BYTES = 47 * 1024
 #: Lists of up to so many documents get so many threads.
-_TEAMS = ((256, 64), (1024, 256), (2**62, 1024))
+_TEAMS = ((256, 64), (1024, 256), (2**62, 512))
 
 
 class _Launch(NamedTuple):
@@ -63,7 +64,13 @@ class _Layout:
 
     def room(self, part: Any) -> Any:
         """Return what a part asks for, as `Memory.room` does."""
-        from rankwood._core.cuda import IndexColumn, PrivateColumn, RealColumn, RowsColumn
+        from rankwood._core.cuda.columns import (
+            IndexColumn,
+            LongWordColumn,
+            PrivateColumn,
+            RealColumn,
+            RowsColumn,
+        )
 
         names = tuple(getattr(part, "columns", ())) + tuple(getattr(part, "swap_columns", ()))
         private = {
@@ -78,11 +85,15 @@ class _Layout:
         for name in getattr(part, "tables_by_label", ()):
             rows = RowsColumn(np.int32(self.n_columns), np.int32(self.n_labels))
             made[name], self.n_columns = Table(rows), self.n_columns + self.n_labels
+        if getattr(part, "sorts", False):
+            self.n_columns += self.n_columns % 2
+            word = self.column(LongWordColumn, 2)
+            made["sorting"] = SortScratch(word, (), (), (), ())  # a team needs no more
         return named_record(made)
 
 
 def _pair_layout(layout: _Layout, objective: Any, wide_words: bool) -> Any:
-    from rankwood._core.cuda import IndexColumn, LongWordColumn, RealColumn, WordColumn
+    from rankwood._core.cuda.columns import IndexColumn, LongWordColumn, RealColumn, WordColumn
     from rankwood.objectives._kernels.cuda import DeviceDocs, PairColumns
 
     word = layout.column(LongWordColumn, 2) if wide_words else layout.column(WordColumn)
@@ -95,7 +106,7 @@ def _pair_layout(layout: _Layout, objective: Any, wide_words: bool) -> Any:
 
 
 def _list_layout(layout: _Layout, objective: Any) -> Any:
-    from rankwood._core.cuda import RealColumn
+    from rankwood._core.cuda.columns import RealColumn
     from rankwood.objectives._kernels.cuda import ListColumns
 
     real = {name: layout.column(RealColumn) for name in ("label", "score", "gradient", "hessian")}
@@ -236,6 +247,7 @@ class DeviceGradients:
         self.objective, self.groups, self.seed = objective, groups, seed
         self._labels = (y, groups, weight, unlisted)
         self._built: dict[Any, _Built] = {}
+        self._kernels: dict[Any, Any] = {}
 
     def __call__(
         self, scores: Any, round: int = 0, *, stream: int | None = None, out: Any = None
@@ -264,12 +276,18 @@ class DeviceGradients:
         built = self._for(found.dtype)
         state = round_state(self.seed, round)
         both = self._cuda.as_array(grad), self._cuda.as_array(hess)
-        with explaining(self.objective):
-            for one in built.launches:
-                args = (one.task, built.plan, state, found, *both)
-                size = (one.n_queries, one.threads, one.shared_bytes)
-                self._cuda.start(built.kernel, *size, stream, args)
+        for number, one in enumerate(built.launches):
+            args = (one.task, built.plan, state, found, *both)
+            kernel = self._kernel(found.dtype, number, built.kernel, args)
+            kernel.start(one.n_queries, one.threads, one.shared_bytes, stream, args)
         return grad, hess
+
+    def _kernel(self, dtype: Any, number: int, function: Any, args: tuple[Any, ...]) -> Any:
+        """Return the compiled kernel of a launch."""
+        if (dtype, number) not in self._kernels:
+            with explaining(self.objective):
+                self._kernels[dtype, number] = self._cuda.Kernel(function, args)
+        return self._kernels[dtype, number]
 
     def _for(self, dtype: Any) -> _Built:
         """Return what kernels take for scores of this precision: scores of float64 are ranked by 64 bits."""

@@ -14,12 +14,13 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from rankwood._core.compile import uncounted, uncounted_inline
-from rankwood._core.cuda import (
+from rankwood._core.compile import uncounted_inline
+from rankwood._core.cuda.columns import place
+from rankwood._core.cuda.sorting import rank_words
+from rankwood._core.cuda.team import (
     barrier,
     block,
     hand_out,
-    place,
     set_alone,
     shared_memory,
     team_max,
@@ -60,8 +61,6 @@ from rankwood.objectives._kernels.verbs import (
     seen_by,
 )
 
-#: Lists of up to so many documents are ranked by counting, longer ones are sorted.
-COUNTED = 2048
 _NOWHERE = 2**30  # a turn behind every list
 
 #: What a kernel works on: the lowered objective and steps, the queries in the order of the blocks, the factor on each
@@ -156,6 +155,7 @@ class Alone:
             set_alone(1)
             perturb(noise, score, number, state, out)
             set_alone(0)
+        barrier()  # the others must not ask whether they are alone before
         return 0
 
     def list_gradient_by(self, objective, query, state, room, out):
@@ -163,6 +163,7 @@ class Alone:
             set_alone(1)
             list_gradient(objective, query, state, room, out)
             set_alone(0)
+        barrier()
         return 0
 
 
@@ -223,57 +224,6 @@ class RankBySlot:
         return state
 
 
-@uncounted
-def rank_words(word, slot):
-    """Fill `slot` with the order of words upwards, equal ones by slot."""
-    n = word.size
-    if n > COUNTED:
-        _sort_words(word, slot)
-        return
-    for i in each(n):
-        own, above = word[i], np.int32(0)
-        for j in range(i):
-            above += np.int32(1) if word[j] <= own else np.int32(0)
-        for j in range(i + 1, n):
-            above += np.int32(1) if word[j] < own else np.int32(0)
-        slot[above] = i
-
-
-@uncounted
-def _sort_words(word, slot):
-    """Sort words and slots by a bitonic network in which every exchange goes the same way, so that any length will do.
-
-    Of two numbers of the network, the one with the smaller word, or the smaller slot, goes first.
-    """
-    n = word.size
-    for i in each(n):
-        slot[i] = i
-    width = 1
-    while width < n:
-        width *= 2
-        _exchange(word, slot, width, True)
-        step = width // 4
-        while step > 0:
-            _exchange(word, slot, step, False)
-            step //= 2
-
-
-@uncounted
-def _exchange(word, slot, width, mirrored):
-    """Do one step of the network: partners are mirrored in blocks of `width`, or lie `width` apart."""
-    n = word.size
-    half = width // 2 if mirrored else width
-    for t in each((n + 1) // 2 + half):
-        start, offset = t // half * (2 * half), t % half
-        low = start + offset
-        high = start + 2 * half - 1 - offset if mirrored else low + half
-        if high < n:
-            later = word[low] > word[high] or (word[low] == word[high] and slot[low] > slot[high])
-            if later:
-                word[low], word[high] = word[high], word[low]
-                slot[low], slot[high] = slot[high], slot[low]
-
-
 @uncounted_inline
 def middle_and_top(query, scores):
     """Return the middle of the range of a query's scores, and the highest; NaN if a score is."""
@@ -308,6 +258,11 @@ def candidates(step, first, end, n):
     """Return the ranks from which on, and up to which, partners with turns from `first` to `end` may be."""
 
 
+@verb(kind="uncounted inline")
+def is_partner(step, rank, first, end, columns):
+    """Tell whether a candidate has a turn from `first` to `end`."""
+
+
 @part
 class FirstAnchors:
     """Anchors are the first documents of the ranking."""
@@ -323,7 +278,10 @@ class FirstAnchors:
         return turn
 
     def candidates(self, first, end, n):
-        return first, (end if end < n else n)
+        return np.int64(first), np.int64(end if end < n else n)
+
+    def is_partner(self, rank, first, end, columns):
+        return True
 
 
 @part
@@ -355,7 +313,10 @@ class ListedDeviceAnchors:
         return np.int64(columns.order[turn])
 
     def candidates(self, first, end, n):
-        return 0, n
+        return np.int64(0), np.int64(n)
+
+    def is_partner(self, rank, first, end, columns):
+        return first <= columns.turn[rank] and columns.turn[rank] < end
 
 
 # Visit.
@@ -364,61 +325,70 @@ class ListedDeviceAnchors:
 @uncounted_inline
 def _document(objective, docs, own, r, i):
     """Return document i as the r-th anchor sees it; every turn is inside the range that it has as an anchor."""
-    score = docs.score[i]
-    here, far = as_type_of(score, 0.0), as_type_of(score, _NOWHERE)
+    doc = document(docs, i)
+    here, far = as_type_of(doc.score, 0.0), as_type_of(doc.score, _NOWHERE)
     seen = seen_by(objective.weight, document(own, i), r)
-    rank = as_type_of(score, i)
-    return Doc(docs.label[i], score, docs.embedded[i], rank, seen, here, -far, far)
+    rank = as_type_of(doc.score, i)
+    return Doc(doc.label, doc.score, doc.embedded, rank, seen, here, -far, far)
 
 
 @uncounted_inline
-def _around(loss, doc, center):
-    """Return a document with its score embedded around another: at `largest_score` from it a pair has no slope."""
-    edge, away = largest_score(loss), doc.score - center
-    away = edge if away > edge else (-edge if away < -edge else away)
-    embedded = embed(loss, away)
-    return Doc(doc.label, doc.score, embedded, doc.rank, doc.own, doc.turn, doc.first, doc.end)
+def _embedded_around(loss, score, center):
+    """Return a score embedded around another: at `largest_score` from it a pair has no slope left."""
+    edge, away = largest_score(loss), score - center
+    return embed(loss, edge if away > edge else (-edge if away < -edge else away))
 
 
 @uncounted_inline
 def _pair(objective, a, docs, own, j, wide):
     """Return push, size and Hessian of the pair of document a and document j, as a sees it."""
-    look_up(objective.weight, own, (a, a, a, a), DocBlock(np.uint64(j), np.uint64(j + 1), RankIsPlace()))
+    block = DocBlock(np.uint64(j), np.uint64(j + 1), RankIsPlace())
+    look_up(objective.weight, own, (a, a, a, a), block)
     b = _document(objective, docs, own, 0, j)
-    if wide:
-        b = _around(objective.loss, b, a.score)
+    embedded = _embedded_around(objective.loss, b.score, a.score) if wide else b.embedded
+    b = Doc(b.label, b.score, embedded, b.rank, b.own, b.turn, b.first, b.end)
     derivatives = pair_derivatives(objective.loss, a, b)
     return pair_gradient(objective.pairs, objective.weight, a, b, derivatives)
 
 
 @uncounted_inline
 def visit_partners(objective, steps, ranked, own, m, wide, columns):
-    """Add what its pairs push each document to the sums by slot; return the sizes that this thread has seen."""
+    """Add what its pairs push each document to the sums by slot; return the sizes that this thread has seen.
+
+    Loops are written out: Numba counts the turns of a `range` besides, and CUDA's compiler leaves that in.
+    """
     docs, n = columns.docs, ranked.n
     total = as_type_of(ranked.score[0], 0.0)
-    for i in range(thread(), n, threads()):
+    i, step = thread(), threads()
+    while i < n:
         a = _document(objective, docs, own, ANCHOR_ITSELF, i)
-        if wide:
-            a = _around(objective.loss, a, a.score)
+        embedded = _embedded_around(objective.loss, a.score, a.score) if wide else a.embedded
+        a = Doc(a.label, a.score, embedded, a.rank, a.own, a.turn, a.first, a.end)
         turn = turn_of(steps.anchors, i, columns)
         push_sum = hessian_sum = as_type_of(total, 0.0)
         if turn < m:
             first, end = partners(objective.pairs, turn, n)
-            low, high = candidates(steps.anchors, first, end, n)
-            for j in range(low, high):
-                other = turn_of(steps.anchors, j, columns)
-                if first <= other and other < end:
+            j, high = candidates(steps.anchors, first, end, n)
+            while j < high:
+                if is_partner(steps.anchors, j, first, end, columns):
                     push, size, hessian = _pair(objective, a, docs, own, j, wide)
-                    push_sum, hessian_sum, total = push_sum + push, hessian_sum + hessian, total + size
-        for t in range(m):
+                    push_sum += push
+                    hessian_sum += hessian
+                    total += size
+                j += 1
+        t = np.int64(0)
+        while t < m:
             first, end = partners(objective.pairs, t, n)
             if first <= turn and turn < end:
                 j = rank_of_anchor(steps.anchors, t, columns)
                 push, size, hessian = _pair(objective, a, docs, own, j, wide)
-                push_sum, hessian_sum = push_sum + push, hessian_sum + hessian
+                push_sum += push
+                hessian_sum += hessian
+            t += 1
         slot = ranked.slot[i]
         columns.push[slot] += push_sum
         columns.hessian[slot] += hessian_sum
+        i += step
     return total
 
 
