@@ -62,10 +62,15 @@ def is_device_array(x: Any) -> bool:
         return False
     if hasattr(x, "is_cuda"):  # a tensor with a gradient has no interface
         return bool(x.is_cuda)
-    if hasattr(type(x), "__cuda_array_interface__"):
+    if hasattr(type(x), "__cuda_array_interface__") or _is_numbas(x):
         return True
     device = getattr(x, "__dlpack_device__", None)
     return device is not None and int(device()[0]) == _CUDA_DEVICE
+
+
+def _is_numbas(x: Any) -> bool:
+    """Tell whether an array is Numba's own; simulated ones have no interface."""
+    return hasattr(type(x), "copy_to_host")
 
 
 def _library(x: Any) -> str:
@@ -92,12 +97,14 @@ def as_vector(x: Any, name: str, size: int | None = None) -> Any:
     cuda = load_cuda()
     if hasattr(x, "detach"):
         x = x.detach()
-    found = cuda.as_array(x if hasattr(x, "__cuda_array_interface__") else _describe(x))
-    if found.ndim != 1 or found.dtype not in (np.float32, np.float64):
+    described = hasattr(x, "__cuda_array_interface__") or _is_numbas(x)
+    found = cuda.vector(x if described else _describe(x))
+    if found is None or found.dtype not in (np.float32, np.float64):
         raise InputError(
-            f"{name} on a GPU must be a vector of float32 or float64, got {found.dtype} of shape {found.shape}."
+            f"{name} on a GPU must be a vector of float32 or float64, got {getattr(x, 'dtype', type(x).__name__)} "
+            f"of shape {tuple(x.shape)}."
         )
-    if not cuda.is_contiguous(found):
+    if not found.contiguous:
         raise InputError(f"{name} on a GPU must be contiguous: make a contiguous copy of it first.")
     if size is not None and found.size != size:
         raise InputError(f"{name} must have {size} entries, one for each label, got {found.size}.")

@@ -91,6 +91,49 @@ def highest(column: Any) -> Any:
     return _highest(column)
 
 
+def fill_powers(column: Any, n: Any, base: Any, k: Any) -> None:
+    """Fill the first n numbers of a column with 1, b, b^2, ..., and with 0 from k on.
+
+    Parameters
+    ----------
+    column : array
+        Numbers to fill in.
+    n, k : int
+        How many to fill in, and how many are not 0.
+    base : float
+        The base b.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> column = np.empty(3)
+    >>> fill_powers(column, 3, 0.5, 2)
+    >>> column.tolist()
+    [1.0, 0.5, 0.0]
+    """
+    if _simulated():
+        SIMULATED[0].fill_powers(column, n, base, k)
+    else:
+        _fill_powers(column, n, base, k)
+
+
+def _fill_powers(column, n, base, k):  # type: ignore[no-untyped-def]
+    now = as_type_of(column[0], 1.0)
+    for i in range(n):
+        column[i] = now if i < k else as_type_of(now, 0.0)
+        now *= base
+
+
+def power(base, exponent):  # type: ignore[no-untyped-def]
+    """Return a power by squares, which no thread has to wait for."""
+    result, square, left = as_type_of(base, 1.0), base, exponent
+    while left > 0:
+        result = result * square if left % 2 == 1 else result
+        square *= square
+        left //= 2
+    return result
+
+
 def _sum(column):  # type: ignore[no-untyped-def]
     total = as_type_of(column[0], 0.0)
     for i in range(column.size):
@@ -108,6 +151,8 @@ def _highest(column):  # type: ignore[no-untyped-def]
 overload(each, jit_options={**UNCOUNTED, "forceinline": True}, strict=False)(
     lambda n: lambda n: range(n)
 )
+overload(fill_powers, jit_options=UNCOUNTED, strict=False)(lambda column, n, base, k: _fill_powers)
+overload(power, jit_options=UNCOUNTED, strict=False)(lambda base, exponent: power)
 overload(sum_of, jit_options=UNCOUNTED, strict=False)(lambda column: _sum)
 overload(highest, jit_options=UNCOUNTED, strict=False)(lambda column: _highest)
 
@@ -129,4 +174,5 @@ def _shares(body: Callable[..., Any], seen: set[Any]) -> bool:
         return False
     called = [body.__globals__.get(name) for name in body.__code__.co_names]
     inner = [f for f in called if inspect.isfunction(f) and f.__module__.startswith("rankwood.")]
-    return all(_shares(f, seen) for f in inner if not hasattr(f, "verb"))
+    others = [f for f in inner if not hasattr(f, "verb") and f.__module__ != __name__]
+    return all(_shares(f, seen) for f in others)

@@ -22,16 +22,14 @@ from rankwood.objectives.units import read_labels, unit_of
 #: Bytes of shared memory that every kernel may have without being asked twice.
 _SHARED_BYTES = 47 * 1024
 #: Lists of up to so many documents get so many threads.
-_TEAMS = ((256, 64), (1024, 256), (2**62, 512))
+_TEAMS = ((256, 32), (1024, 128), (2**62, 256))
 
 
 class _Launch(NamedTuple):
-    """One start of a kernel: queries of similar length."""
+    """One start of a kernel: queries of similar length, a team each; their number, threads and shared bytes."""
 
     task: Any
-    n_queries: int
-    threads: int
-    shared_bytes: int
+    teams: tuple[int, int, int]
 
 
 class _Built(NamedTuple):
@@ -177,7 +175,7 @@ def build(
             memory=to_device(memory),
             **shared,
         )
-        launches.append(_Launch(task, queries.size, team_size, shared_bytes))
+        launches.append(_Launch(task, (queries.size, team_size, shared_bytes)))
     return _Built(kernel, _on_device(plan, to_device), launches)
 
 
@@ -246,8 +244,7 @@ class DeviceGradients:
         self._cuda = load_cuda()
         self.objective, self.groups, self.seed = objective, groups, seed
         self._labels = (y, groups, weight, unlisted)
-        self._built: dict[Any, _Built] = {}
-        self._kernels: dict[Any, Any] = {}
+        self._built: dict[Any, list[tuple[_Launch, Any]]] = {}
 
     def __call__(
         self, scores: Any, round: int = 0, *, stream: int | None = None, out: Any = None
@@ -275,27 +272,24 @@ class DeviceGradients:
         stream = stream_of(scores) if stream is None else stream
         built = self._for(found.dtype)
         state = round_state(self.seed, round)
-        both = self._cuda.as_array(grad), self._cuda.as_array(hess)
-        for number, one in enumerate(built.launches):
-            args = (one.task, built.plan, state, found, *both)
-            kernel = self._kernel(found.dtype, number, built.kernel, args)
-            kernel.start(one.n_queries, one.threads, one.shared_bytes, stream, args)
+        vectors = (found, as_vector(grad, "out", found.size), as_vector(hess, "out", found.size))
+        for one, kernel in built:
+            kernel.start(one.teams, stream, state, vectors)
         return grad, hess
 
-    def _kernel(self, dtype: Any, number: int, function: Any, args: tuple[Any, ...]) -> Any:
-        """Return the compiled kernel of a launch."""
-        if (dtype, number) not in self._kernels:
-            with explaining(self.objective):
-                self._kernels[dtype, number] = self._cuda.Kernel(function, args)
-        return self._kernels[dtype, number]
-
-    def _for(self, dtype: Any) -> _Built:
-        """Return what kernels take for scores of this precision: scores of float64 are ranked by 64 bits."""
+    def _for(self, dtype: Any) -> list[tuple[_Launch, Any]]:
+        """Return launches and kernels for scores of this precision: scores of float64 are ranked by 64 bits."""
         if dtype not in self._built:
-            self._built[dtype] = build(
+            built = build(
                 self.objective,
                 *self._labels,
                 wide_words=dtype == np.float64,
                 to_device=self._cuda.to_device,
             )
+            dtypes = (dtype, np.float32, np.float32)
+            with explaining(self.objective):
+                self._built[dtype] = [
+                    (one, self._cuda.Kernel(built.kernel, (one.task, built.plan), dtypes))
+                    for one in built.launches
+                ]
         return self._built[dtype]

@@ -227,6 +227,15 @@ overload(team_sum, strict=False)(_over_team(_add))
 overload(team_max, strict=False)(_over_team(_larger))
 
 
+@overload(sharing.fill_powers, strict=False)
+def _fill_powers(column: Any, n: Any, base: Any, k: Any) -> Any:
+    def build(column, n, base, k):  # type: ignore[no-untyped-def]
+        for i in sharing.each(n):
+            column[i] = sharing.power(base, i) if i < k else as_type_of(base, 0.0)
+
+    return build
+
+
 @overload(sharing.sum_of, strict=False)
 def _sum_of(column: Any) -> Any:
     def build(column):  # type: ignore[no-untyped-def]

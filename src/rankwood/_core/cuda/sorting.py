@@ -8,6 +8,7 @@ from rankwood._core.compile import UNCOUNTED, uncounted
 from rankwood._core.cuda import SIMULATED
 from rankwood._core.each import each
 from rankwood._core.numeric import descending_bits
+from rankwood._core.records import document
 from rankwood._core.sorting import sort_down
 
 #: Lists of up to so many documents are ranked by counting.
@@ -22,11 +23,16 @@ def rank_words(word, slot):  # type: ignore[no-untyped-def]
         _sort_words(word, slot)
         return
     for i in each(n):
-        own, above, here = word[i], np.int32(0), np.uint64(i)
-        for j in range(here):  # unsigned, as a signed index might be negative, and be tested
-            above += np.int32(1) if word[j] <= own else np.int32(0)
-        for j in range(here + np.uint64(1), np.uint64(n)):
-            above += np.int32(1) if word[j] < own else np.int32(0)
+        # Loops are written out, and `document` doesn't ask whether an index is negative: CUDA's compiler leaves in
+        # what Numba's `range` and its indices do besides.
+        own, above, j = document(word, i), np.int64(0), np.int64(0)
+        while j < i:
+            above += np.int64(1) if document(word, j) <= own else np.int64(0)
+            j += 1
+        j += 1
+        while j < n:
+            above += np.int64(1) if document(word, j) < own else np.int64(0)
+            j += 1
         slot[above] = i
 
 

@@ -90,6 +90,11 @@ class _Simulated:
         yield from range(thread(), n, threads())
         barrier()
 
+    def fill_powers(self, column: Any, n: Any, base: Any, k: Any) -> None:
+        """Fill a column with powers."""
+        for i in self.each(n):
+            column[i] = sharing.power(base, i) if i < k else 0.0
+
     def sum_of(self, column: Any) -> Any:
         """Return the sum of a column."""
         total = type(column[0])(0)

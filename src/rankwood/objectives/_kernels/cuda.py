@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from rankwood._core.compile import uncounted_inline
+from rankwood._core.cuda import SIMULATED
 from rankwood._core.cuda.columns import place
 from rankwood._core.cuda.sorting import rank_words
 from rankwood._core.cuda.team import (
@@ -139,16 +140,28 @@ class OnTeam:
         return 0
 
 
+def _prepare_alone(self, objective, ranked, values, room):
+    if thread() == 0:
+        set_alone(1)
+        own = prepare(objective.weight, ranked, values, room)
+        set_alone(0)
+    return hand_out(own)  # compiled code may hand over a record that it doesn't have
+
+
+def _prepare_alone_simulated(self, objective, ranked, values, room):
+    own = None
+    if thread() == 0:
+        set_alone(1)
+        own = prepare(objective.weight, ranked, values, room)
+        set_alone(0)
+    return hand_out(own)
+
+
 @part
 class Alone:
     """The first thread calls the verb and hands out what it returns."""
 
-    def prepare_by(self, objective, ranked, values, room):
-        if thread() == 0:
-            set_alone(1)
-            own = prepare(objective.weight, ranked, values, room)
-            set_alone(0)
-        return hand_out(own)
+    prepare_by = _prepare_alone_simulated if SIMULATED else _prepare_alone
 
     def perturb_by(self, noise, score, number, state, out):
         if thread() == 0:
@@ -406,7 +419,7 @@ class DeviceSteps:
 def pairwise_device_kernel(task, plan, state, scores, grad, hess):
     """Write gradients and Hessians of one query a team."""
     objective, steps = task.objective, task.steps
-    query = one_query(plan, task.queries[block()])
+    query = one_query(plan, int(task.queries[block()]))
     n, columns = query.n, place_columns(steps.memory, task, query)
     by_push, by_hessian = factors(objective.loss)
     zero = as_type_of(by_push, 0.0)
@@ -447,7 +460,7 @@ def pairwise_device_kernel(task, plan, state, scores, grad, hess):
 def listwise_device_kernel(task, plan, state, scores, grad, hess):
     """Write gradients and Hessians of one query a team, of an objective without pairs."""
     steps = task.steps
-    query = one_query(plan, task.queries[block()])
+    query = one_query(plan, int(task.queries[block()]))
     n, columns = query.n, place_columns(steps.memory, task, query)
     zero = as_type_of(query.discount[0], 0.0)
     if thread() == 0:
