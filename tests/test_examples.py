@@ -30,6 +30,7 @@ SMALL = {
         "--leaves",
         "3",
     ],
+    "neural.py": ["--seeds", "1", "--epochs", "2", "--rounds", "2"],
     "tuned.py": ["--trials", "2", "--trees", "3", "--folds", "1", "--cross", "2"],
     "incoherency.py": ["--trees", "3", "--objective", "lambdarank-ndcg@{k}", "--k", "3"],
 }
