@@ -65,9 +65,8 @@ class Study:
     def missing(self):
         """Return the runs that are to be trained: model, fold, seed."""
         numbers = range(1, len(self.folds) + 1)
-        wanted = [
-            (m, n, s) for m in self.args.model for n in numbers for s in range(self.args.seeds)
-        ]
+        seeds = range(self.args.seeds)
+        wanted = [(m, n, s) for s in seeds for m in self.args.model for n in numbers]
         return [key for key in wanted if key not in self.runs]
 
     def train(self, model, number, seed):

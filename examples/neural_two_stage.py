@@ -104,13 +104,13 @@ class Study:
 
     def rows(self):
         """Return the rows of the tables: model and loss."""
-        networks = [(model, loss) for loss in LOSSES for model in NETWORKS]
+        networks = [(model, loss) for model in NETWORKS for loss in LOSSES]
         return [(FIRST, ""), *[(model, "") for model in TREES], *networks]
 
     def train(self, number):
         """Train what is missing of a fold, one after the other, and store the test results."""
         args = self.args
-        wanted = [(m, loss, number, s) for m, loss in self.rows() for s in range(args.seeds)]
+        wanted = [(m, loss, number, s) for s in range(args.seeds) for m, loss in self.rows()]
         wanted = [key for key in wanted if key not in self.runs and self.is_wanted(key)]
         if not wanted:
             return
@@ -133,7 +133,8 @@ class Study:
     def is_wanted(self, key):
         """Tell whether a run is of those that were chosen; a first stage has one seed."""
         kind = "trees" if key[0] in (FIRST, *TREES) else "networks"
-        return kind in self.args.kind and (key[0] != FIRST or key[3] == 0)
+        chosen = kind == "trees" or key[0] in self.args.network
+        return kind in self.args.kind and chosen and (key[0] != FIRST or key[3] == 0)
 
     def write(self, key, found, facts):
         """Keep a run, with the values of all test queries."""
@@ -178,6 +179,7 @@ def arguments(argv):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", required=True, help="folder with the data")
     parser.add_argument("--kind", nargs="*", default=["trees", "networks"], help="what to train")
+    parser.add_argument("--network", nargs="*", default=list(NETWORKS), help="which networks")
     parser.add_argument(
         "--results", default="neural_two_stage.jsonl", help="where finished runs are kept"
     )

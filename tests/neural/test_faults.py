@@ -178,14 +178,14 @@ def test_an_interrupt_keeps_the_epochs_so_far(train, monkeypatch):
     from rankwood.neural.loss import BatchGradient
 
     two = small(epochs=2).fit(train)
-    backward = BatchGradient.backward
+    gradient = BatchGradient.__call__
 
     def interrupted(self, scores, step):
         if step == 2 * 2**20 + 1:  # within the third epoch
             raise KeyboardInterrupt
-        backward(self, scores, step)
+        return gradient(self, scores, step)
 
-    monkeypatch.setattr(BatchGradient, "backward", interrupted)
+    monkeypatch.setattr(BatchGradient, "__call__", interrupted)
     ranker = small(epochs=5)
     with pytest.raises(KeyboardInterrupt):
         ranker.fit(train)

@@ -40,9 +40,9 @@ class BatchGradient:
         on_device = None if device.type == "cpu" else _on_device(objective, labels, groups)
         self._gradient = on_device or _on_host(objective, labels, groups)
 
-    def backward(self, scores: Any, step: int) -> None:
-        """Propagate the gradient back from scores, float32; `step` seeds what is random."""
-        scores.backward(self._gradient(scores.detach().contiguous(), step) / self._lists)
+    def __call__(self, scores: Any, step: int) -> Any:
+        """Return the gradient at scores, both float32; `step` seeds what is random."""
+        return self._gradient(scores.contiguous(), step).div_(self._lists)
 
 
 def _on_host(objective: Objective, labels: ListLabels, groups: Groups) -> Gradient:

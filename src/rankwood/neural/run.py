@@ -1,7 +1,7 @@
 """The epochs of one training run."""
 
 import warnings
-from contextlib import nullcontext
+from collections.abc import Sequence
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
@@ -16,6 +16,7 @@ from rankwood.neural.data import ResidentData
 from rankwood.neural.library import need_torch
 from rankwood.neural.loss import BatchGradient, Objective
 from rankwood.neural.optimisation import set_rate
+from rankwood.neural.passes import PlainPass, RecordedPass, TrainingBatch, record
 from rankwood.neural.scoring import Scorer, weights_of
 from rankwood.neural.state import RunState, Snapshot
 from rankwood.training.context import Watch
@@ -70,7 +71,9 @@ class NeuralRun:
         self._watch = watch
         self._score = Scorer(settings.architecture, settings.seed, settings.shuffles)
         self._halved = False
-        self._batches: list[TrainingBatch] | None = None
+        self._batches: list[TrainingBatch] = []
+        self._passes: Sequence[PlainPass | RecordedPass] = []
+        self._recorded = False  # whether passes were recorded, or can't be
         stopping.history = state.history or stopping.history
         stopping.best_round = state.best_epoch
         self._last = Snapshot(parts.network, parts.optimiser)
@@ -135,30 +138,36 @@ class NeuralRun:
     def _steps(self) -> bool:
         """Step through the batches of an epoch; return whether scores and weights stayed finite."""
         torch, settings, parts = need_torch(), self.settings, self.parts
-        epoch, device = self.state.epochs_done, parts.train.inputs.device
-        if self._batches is None:
-            self._batches = make_batches(self)
+        epoch, on_cpu = self.state.epochs_done, parts.train.inputs.device.type == "cpu"
+        parts.network.train()
+        self._prepare()
         rng = generator_at(settings.seed, epoch + 1)
         torch.manual_seed(round_state(settings.seed, epoch + 1))
         set_rate(parts.optimiser, settings.learning_rate, settings.schedule, epoch, settings.epochs)
-        finite = torch.ones((), dtype=torch.bool, device=device)
-        half = torch.autocast(device.type, torch.bfloat16) if settings.half else nullcontext()
-        parts.network.train()
         for i, at in enumerate(rng.permutation(len(self._batches)).tolist()):
-            batch = self._batches[at]
-            with half:
-                scores = parts.network(batch.inputs, batch.lists(rng)).float()
-            finite &= scores.detach().isfinite().all()
-            if device.type == "cpu" and not finite:  # a GPU need not wait for the answer
+            scores = self._passes[at].forward(rng)
+            if on_cpu and not scores.isfinite().all():  # a GPU need not wait for the answer
                 return False
-            parts.optimiser.zero_grad()
-            batch.gradient.backward(scores, epoch * _STEPS + i)
+            gradient = self._batches[at].gradient(scores, epoch * _STEPS + i)
+            self._passes[at].backward(gradient)
             if settings.clip is not None:
                 torch.nn.utils.clip_grad_norm_(parts.network.parameters(), settings.clip)
             parts.optimiser.step()
-        for weights in parts.network.parameters():
-            finite &= weights.detach().isfinite().all()
-        return bool(finite)
+        state = parts.network.state_dict().values()  # scores that aren't finite leave their traces
+        return bool(torch.stack([x.isfinite().all() for x in state]).all())
+
+    def _prepare(self) -> None:
+        """Make the batches before the first epoch; on a GPU, record their passes after it."""
+        network, half = self.parts.network, self.settings.half
+        if not self._batches:
+            self._batches = make_batches(self)
+            self._passes = [PlainPass(network, batch, half) for batch in self._batches]
+            self._recorded = (
+                self.parts.train.inputs.device.type == "cpu" or self._batches[0].ordered
+            )
+        elif not self._recorded:
+            self._recorded = True
+            self._passes = record(network, self._batches, half) or self._passes
 
     def _evaluated(self, scores: np.ndarray) -> bool:
         """Evaluate the validation scores of an epoch; return whether training should stop."""
@@ -185,7 +194,8 @@ class NeuralRun:
                 "or device='cpu'."
             )
         self._halved = True
-        self.state.batch_documents, self._batches = documents // 2, None
+        self.state.batch_documents = documents // 2
+        self._batches, self._passes = [], []
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
 
@@ -203,36 +213,6 @@ class NeuralRun:
             RuntimeWarning,
             stacklevel=2,
         )
-
-
-class TrainingBatch(NamedTuple):
-    """A batch, which is the same in each epoch: inputs, lists, and the gradient of the objective.
-
-    Parameters
-    ----------
-    inputs : tensor
-        Inputs of the network, on the device.
-    fixed : Lists
-        The lists, if no order matters.
-    gradient : BatchGradient
-        Computes the gradient.
-    ordered : bool
-        Whether the network depends on an order of the documents, which is drawn in each epoch.
-    """
-
-    inputs: Any
-    fixed: Any
-    gradient: BatchGradient
-    ordered: bool
-
-    def lists(self, rng: np.random.Generator) -> Any:
-        """Return the lists, in an order that is drawn if it matters."""
-        if not self.ordered:
-            return self.fixed
-        from rankwood.neural.architectures.lists import Lists, random_orders
-
-        lengths = self.fixed.lengths
-        return Lists(lengths, self.inputs.device, random_orders(lengths, rng, 1))
 
 
 def make_batches(run: NeuralRun) -> list[TrainingBatch]:

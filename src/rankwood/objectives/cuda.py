@@ -72,7 +72,8 @@ class _Layout:
 
         names = tuple(getattr(part, "columns", ())) + tuple(getattr(part, "swap_columns", ()))
         private = {
-            name: Unmoved(PrivateColumn(np.int32(0))) for name in getattr(part, "look_up_columns", ())
+            name: Unmoved(PrivateColumn(np.int32(0)))
+            for name in getattr(part, "look_up_columns", ())
         }
         made = {
             **{name: self.room(inside) for name, inside in parts_inside(part).items()},
@@ -120,7 +121,11 @@ def _steps(objective: Any, steps: Any) -> Any:
     if steps.rank == ranking.RankNone():
         rank = kernels.RankBySlot()
     listed = (arranging.ListedAnchors, arranging.ListedClassesApart)
-    anchors = kernels.ListedDeviceAnchors() if isinstance(steps.arrange, listed) else kernels.FirstAnchors()
+    anchors = (
+        kernels.ListedDeviceAnchors()
+        if isinstance(steps.arrange, listed)
+        else kernels.FirstAnchors()
+    )
 
     def mode(part: Any, *verbs: str) -> Any:
         return kernels.OnTeam() if runs_on_team(part, verbs) else kernels.Alone()
@@ -165,7 +170,9 @@ def build(
     shared = {"weight": to_device(factor), "layout": columns, "n_columns": layout.n_columns}
     launches = []
     for queries, team_size, shared_bytes in _share_out(groups.sizes, layout.n_columns):
-        memory = np.empty(2 if shared_bytes else (y.size + groups.sizes.size) * layout.n_columns, np.float32)
+        memory = np.empty(
+            2 if shared_bytes else (y.size + groups.sizes.size) * layout.n_columns, np.float32
+        )
         where = kernels.InShared() if shared_bytes else kernels.InGlobal()
         chosen = type(steps)(**{**vars(steps), "memory": where})
         task = kernels.DeviceTask(

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import cuda, types, typeof
+from numba import cuda, typeof, types
 
 from rankwood._core.compile import OPTIONS
 from rankwood._core.cuda import SIMULATED, team
@@ -113,7 +113,9 @@ class Kernel:
             self._kernel[blocks, threads](*self._fixed, number, *owners)
             return
         # The owner, its parent, the size, bytes of a number, the address, shape and strides: as Numba passes an array.
-        arrays = [(0, 0, x.size, x.dtype.itemsize, x.pointer, x.size, x.dtype.itemsize) for x in vectors]
+        arrays = [
+            (0, 0, x.size, x.dtype.itemsize, x.pointer, x.size, x.dtype.itemsize) for x in vectors
+        ]
         config = LaunchConfig(grid=blocks, block=threads, shmem_size=shared_bytes)
         at = driver._to_core_stream(cuda.external_stream(stream) if stream else 0)
         flat = [*self._flat, number, *(word for array in arrays for word in array)]
