@@ -70,6 +70,9 @@ def assert_trainable(content):
         if key not in seen:
             seen.add(key)
             objective = rw.objective(row.objective)
+            if row.engine == "neural":
+                rw.NeuralRanker(objective=objective, **row.params)._check(False)
+                continue
             base.check(row.engine, objective)
             base.check_params(row.engine, row.params, objective)
     assert seen
@@ -82,5 +85,8 @@ def one_of_each_protocol(content):
 
 def ranker(row, **more):
     """Return the ranker of a row, for two rounds."""
+    if row.engine == "neural":
+        small = {"epochs": 2, "batch_documents": 50, "n_jobs": 1, "verbose": False}
+        return rw.NeuralRanker(objective=row.objective, **{**row.params, **small, **more})
     settings = {"n_estimators": 2, "n_jobs": 1, "verbose": False}
     return rw.Ranker(row.objective, row.engine, **settings, **{**row.params, **more})

@@ -15,6 +15,12 @@ from rankwood.engines import base
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SCRIPTS = {path.name for path in EXAMPLES.glob("*.py")} - {"folds.py", "runs.py", "peers.py"}
+APART = {
+    "ablations.py",
+    "neural.py",
+    "neural_two_stage.py",
+    "two_stage.py",
+}  # these have tests of their own
 # What makes each of them quick.
 SMALL = {
     "families.py": ["--family", "RankNet", "--trees", "3", "--k", "3"],
@@ -58,7 +64,7 @@ def run(script, *args, cwd, **env):
     return subprocess.run(line, capture_output=True, text=True, cwd=cwd, env={**os.environ, **env})
 
 
-@pytest.mark.parametrize("script", sorted(SCRIPTS - {"ablations.py", "two_stage.py"}))
+@pytest.mark.parametrize("script", sorted(SCRIPTS - APART))
 def test_runs(script, folder, tmp_path):
     done = run(script, "--data", folder, *SMALL.get(script, []), cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
@@ -234,3 +240,17 @@ def test_two_stages_go_on_where_they_stopped(tmp_path, rng):
 def cells(text):
     """Return the table, without the times."""
     return [line.rsplit("|", 2)[0] for line in text.splitlines() if line.startswith("|")]
+
+
+def test_networks_run_beside_trees(tmp_path, rng):
+    folder = written(tmp_path / "split", ["train.txt", "vali.txt", "test.txt"], rng, queries=15)
+    quick = {"cwd": tmp_path, "NUMBA_DISABLE_JIT": "1"}
+    args = ["--data", folder, "--seeds", "1", "--epochs", "1", "--rounds", "2", "--device", "cpu"]
+    both = run("neural.py", *args, "--model", "trees", "dnn", **quick)
+    assert (both.returncode, both.stderr) == (0, "")
+    shown = [line.split("|")[2].strip() for line in both.stdout.splitlines() if "| split |" in line]
+    assert shown == ["`lambdarank-ndcg@10` trees", "`dnn`"]
+    args += ["--kind", "networks", "--network", "DNN", "--stages", "2", "--top", "4"]
+    done = run("neural_two_stage.py", *args, **quick)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "| DNN | λRank |" in done.stdout and "| DNN | softmax |" in done.stdout

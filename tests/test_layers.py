@@ -1,4 +1,4 @@
-"""Imports go one way: _core <- data <- metrics <- objectives <- engines <- training <- report, datasets
+"""Imports go one way: _core <- data <- metrics <- objectives <- engines <- training <- neural <- report, datasets
 <- tuning <- reproduce <- cli."""
 
 import ast
@@ -19,6 +19,7 @@ LAYERS = [
     ["diagnostics", "diagnosis", "_position_weights"],
     ["engines"],
     ["training", "ranker", "twostage"],
+    ["neural"],
     ["report", "datasets"],
     ["tuning", "spaces"],
     ["reproduce"],

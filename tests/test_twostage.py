@@ -366,7 +366,10 @@ def test_manners(rng):
         ({"ideal": "best"}, "ideal must be one of 'full', 'list'"),
         ({"listwise": "yes"}, "listwise must be one of True, False"),
         ({"random_state": -1}, "random_state must be at least 0"),
-        ({"first": "lambdarank-ndcg"}, "first must be a Ranker, got 'lambdarank-ndcg'"),
+        (
+            {"first": "lambdarank-ndcg"},
+            "first must be a Ranker or a NeuralRanker, got 'lambdarank-ndcg'",
+        ),
         ({"second": rw.Ranker}, "second must be a Ranker"),
         ({"second": rw.Ranker(engine="lightgbn")}, "in second, unknown engine 'lightgbn'"),
         ({"second": rw.Ranker("ndgc")}, "in second, unknown objective 'ndgc'"),

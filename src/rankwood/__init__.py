@@ -24,6 +24,7 @@ from rankwood.objectives.gradients import gradients
 if TYPE_CHECKING:
     from rankwood.data.demo import load_demo
     from rankwood.diagnostics import Diagnosis, diagnose
+    from rankwood.neural.ranker import NeuralRanker
     from rankwood.report.compare import compare
     from rankwood.report.comparison import Comparison
     from rankwood.training.ranker import Ranker
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 _LATER = {
     "Comparison": "rankwood.report",
     "Diagnosis": "rankwood.diagnostics",
+    "NeuralRanker": "rankwood.neural.ranker",
     "Ranker": "rankwood.training.ranker",
     "TwoStage": "rankwood.training.two_stage",
     "compare": "rankwood.report",
@@ -45,8 +47,9 @@ _LATER = {
 
 #: Sub-packages and modules that are reachable as attributes, loaded when they are first used.
 _MODULES = (
-    *("data", "datasets", "diagnostics", "engines", "extend", "metrics", "objectives", "parts"),
-    *("report", "reproduce", "spaces", "stats", "testing", "torch", "training", "tuning"),
+    *("data", "datasets", "diagnostics", "engines", "extend", "metrics", "neural", "objectives"),
+    *("parts", "report", "reproduce", "spaces", "stats", "testing", "torch"),
+    *("training", "tuning"),
 )
 
 __all__ = [
@@ -54,6 +57,7 @@ __all__ = [
     "Diagnosis",
     "Evaluation",
     "InputError",
+    "NeuralRanker",
     "Qrels",
     "Ranker",
     "RankingData",

@@ -36,16 +36,40 @@ def test_rows_can_be_trained():
     assert_trainable(CONTENT)
 
 
-def test_networks_are_named_and_wait():
-    waiting = {
-        name: [row["name"] for row in item.get("rows", ()) if row.get("pending")]
-        for name, item in ITEMS.items()
+def test_networks_have_the_parameters_of_tables_6_and_7():
+    """So have the presets of NeuralRanker: they and the recipe are the paper's."""
+    presets = {
+        "DNN": "dnn",
+        "GSF(2)": "gsf-2",
+        "GSF(20)": "gsf-20",
+        "attn-DIN": "attn-din",
+        "SetRank": "setrank",
     }
-    assert waiting["table3"] == waiting["table6"] == NETWORKS
-    assert waiting["table4"] == ["GSF(2) without", "GSF(2) with"]
-    assert waiting["table5"] == NETWORKS
-    assert waiting["table7"] == ["attn-DIN", "SetRank"]
-    assert not waiting["table2"] and not waiting["table8"]
+    data = dict(zip(ROLES, ("web10k", "web30k", "yahoo"), strict=True))
+    assert not [
+        row for item in ITEMS.values() for row in item.get("rows", ()) if row.get("pending")
+    ]
+    assert [row["name"] for row in ITEMS["table3"]["rows"]] == NETWORKS
+    assert [row["name"] for row in ITEMS["table5"]["rows"]][:5] == NETWORKS
+    for row in ITEMS["table3"]["rows"]:
+        params = CONTENT["protocols"][row["protocol"]]["params"]
+        for role in ROLES:
+            own = {**params["*"], **params[role]}
+            for table in ("table6", "table7"):
+                for i, column in enumerate(ITEMS[table]["columns"]):
+                    value = printed(ITEMS[table], role, i).get(("", row["name"]))
+                    if value is not None and value == value:
+                        found = own[column]
+                        assert (",".join(map(str, found)) if column == "hidden" else found) == value
+            preset = dict(rw.NeuralRanker.preset(presets[row["name"]], data[role]).get_params())
+            made = rw.NeuralRanker(
+                objective=row["objective"], eval_metric="ndcg@5", **own
+            ).get_params()
+            assert {
+                **made,
+                "hidden": tuple(made["hidden"]),
+                "transform": tuple(made["transform"]),
+            } == preset
 
 
 def test_bi_lambdamart_is_best_by_as_much_as_stated():
@@ -112,13 +136,27 @@ def test_models_have_the_parameters_of_table_8():
             assert [params[role][name] for name in names] == shown["printed"][role]
 
 
+def _tiny(protocol):
+    """Return the sizes that the recipe has for small data, even smaller."""
+    other = protocol["params"]["other"]
+    sizes = {"hidden": [8], "size": 4}
+    return {
+        **other,
+        **{k: v for k, v in sizes.items() if k in other},
+        "eval_metric": "ndcg@5",
+        "epochs": 1,
+    }
+
+
 def test_two_stages_train_with_one_row_of_each_protocol():
     train, valid = rw.make_ranking(12), rw.make_ranking(12, seed=1)
     protocols = CONTENT["protocols"]
     small = {"min_child_samples": 5, "num_leaves": 4, "eval_metric": "ndcg@5"}
     rows = one_of_each_protocol(CONTENT)
-    assert set(rows) == {"second", "pairs"}
+    networks = {"dnn", "gsf2", "gsf20", "attn_din", "setrank"}
+    assert set(rows) == {"second", "pairs"} | networks
     for row in rows.values():
+        is_network = row.protocol in networks
         settings = dict(protocols[row.protocol]["two_stage"])
         start = protocols[settings.pop("first")]
         first = rw.Ranker(
@@ -126,7 +164,8 @@ def test_two_stages_train_with_one_row_of_each_protocol():
             **{**start["params"]["*"], **small},
         )  # fmt: skip
         settings |= {"top": 5, "folds": 2}
-        model = rw.TwoStage(first, ranker(row, **small), verbose=False, **settings)
+        tiny = _tiny(protocols[row.protocol]) if is_network else small
+        model = rw.TwoStage(first, ranker(row, **tiny), verbose=False, **settings)
         model.fit(train, valid=valid)
         assert len(model.evaluate(CONTENT["paper"]["metrics"], valid).per_query) == 12
 

@@ -57,7 +57,10 @@ def _counters_like(x: Any) -> Any:
 
 
 def descending_bits(x: Any) -> Any:
-    """Return the bits of a float as a word of 64 bits that grows as the float falls; -0.0 counts as 0.0."""
+    """Return the bits of a float as a word that grows as the float falls, of 32 or 64 bits; -0.0 counts as 0.0."""
+    if isinstance(x, np.float32):
+        bits = int(x.view(np.int32)) if x != 0 else 0
+        return np.uint64(~(bits ^ ((bits >> 31) | -(2**31))) & 0xFFFFFFFF)
     bits = int(np.float64(x).view(np.int64)) if x != 0 else 0
     return np.uint64(~(bits ^ ((bits >> 63) | -(2**63))) & 0xFFFFFFFFFFFFFFFF)
 

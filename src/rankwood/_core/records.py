@@ -142,7 +142,9 @@ def _document_type(record: Any, i: Any) -> Any:
 def _document(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     def leaf(kind: Any, value: Any) -> Any:
         array = context.make_array(kind)(context, builder, value)
-        return context.unpack_value(builder, kind.dtype, builder.gep(array.data, [args[1]]))
+        # A number that stands for a whole column has a stride of 0.
+        place = array.data if kind.layout == "A" else builder.gep(array.data, [args[1]])
+        return context.unpack_value(builder, kind.dtype, place)
 
     return _rebuilt((context, builder), signature.args[0], signature.return_type, args[0], leaf)
 

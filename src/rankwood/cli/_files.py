@@ -116,24 +116,23 @@ def looks_like_model(path: str) -> bool:
 def load_model(path: str, n_jobs: int | None) -> Any:
     """Read a model of one or two stages that predicts with `n_jobs` threads."""
     # These take a second to import, for which --help and files of scores need not wait.
-    from rankwood.training.ranker import Ranker
-    from rankwood.training.two_stage import TwoStage
+    from rankwood.training.estimator import estimator_class
 
-    if not _has_two_stages(path):
-        return Ranker.load(path).set_params(n_jobs=n_jobs)
-    model = TwoStage.load(path)
-    for ranker in (*model.first_, model.second_):
+    model = estimator_class(_kind_of(path)).load(path)
+    stages = (*model.first_, model.second_) if hasattr(model, "second_") else (model,)
+    for ranker in stages:
         ranker.set_params(n_jobs=n_jobs)
     return model
 
 
-def _has_two_stages(path: str) -> bool:
-    """Return whether a file starts like a two-stage model; Ranker.load reports files that are not a model."""
+def _kind_of(path: str) -> str:
+    """Return the class that a file starts with; Ranker.load reports files that are not a model."""
     try:
         with open(path, "rb") as file:
-            return re.search(rb'"kind"\s*:\s*"TwoStage"', file.read(1024)) is not None
+            found = re.search(rb'"kind"\s*:\s*"(NeuralRanker|TwoStage)"', file.read(1024))
     except OSError:
-        return False
+        return "Ranker"
+    return "Ranker" if found is None else found[1].decode()
 
 
 def read_scores(path: str) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console
 
 from rankwood._core.text import plural
-from rankwood.cli import _show
+from rankwood.cli import _neural, _show
 
 _CURVES = {
     "effective_pairs": "Effective pairs",
@@ -42,7 +42,8 @@ def show(result: dict[str, Any], out: Console) -> None:
     parts = ", ".join(f"{name} {spent:.2f}" for name, spent in seconds.items())
     rows.append(("Seconds", f"{total:.2f} ({parts})"))
     rows += _recorded(result)
-    rows.append(("Model", f"{result['model']}, {plural(best, 'tree')}"))
+    unit = _neural.round_name(result["engine"])
+    rows.append(("Model", f"{result['model']}, {plural(best, unit)}"))
     out.print(_show.fact_table(rows))
     _show.next_lines(out, result["next"])
 

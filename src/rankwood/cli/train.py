@@ -11,7 +11,7 @@ from rankwood._core.atomic import replacing
 from rankwood._core.checks import InputError
 from rankwood._core.parts import check_labels
 from rankwood._core.text import plural
-from rankwood.cli import _args, _files, _show
+from rankwood.cli import _args, _files, _neural, _show
 from rankwood.cli._train_summary import next_commands, show
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
@@ -23,6 +23,7 @@ _EXAMPLE = """
 rankwood train train.txt --valid vali.txt --objective lambdarank-ndcg@10 --model m.json
 rankwood train train.txt --model m.json --n-estimators 500 --param reg_lambda=1
 rankwood train train.txt --model m.json --objective yetirank --engine catboost
+rankwood train train.txt --model m.json --engine neural --architecture attn-din
 rankwood train train.txt --model m.json --record effective_pairs --record-file rounds.csv
 """
 #: Parameters of Ranker that have an option of their own: type, default and help.
@@ -30,7 +31,8 @@ TUNING: dict[str, tuple[Any, Any, str]] = {
     "n_estimators": (
         _args.integer_at_least(1),
         None,
-        "largest number of trees (default: 500 with --valid and early stopping, else 100)",
+        "largest number of trees (default: 500 with --valid and early stopping, else 100), or of epochs of a network "
+        "(default: 100)",
     ),
     "learning_rate": (
         float,
@@ -64,6 +66,7 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
     _args.add_verbosity(parser)
     group = parser.add_argument_group("learning")
     add_learning(group)
+    _neural.add(group)
     _add_stopping(group)
     add_other_parameters(group)
     _add_recording(parser.add_argument_group("recording"))
@@ -84,7 +87,7 @@ def add_learning(group: Any) -> None:
         default="lightgbm",
         metavar="NAME",
         help="engine that grows the trees: lightgbm, xgboost, catboost, or pairtree for objectives "
-        "bi-NAME (default: lightgbm)",
+        "bi-NAME; or neural for a network (default: lightgbm)",
     )
     for name, (kind, default, text) in TUNING.items():
         option = "--" + name.replace("_", "-")
@@ -159,15 +162,16 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     start = perf_counter()
     metrics = args.eval_metric or ["ndcg@10"]
     parts = _checked_parts(args, metrics)
+    ranker = _ranker(args, metrics)
     _check_outputs(args)
     began_reading = perf_counter()
     train, valid = read_both(args)
     _check_labels(args.train, train, parts[:1])
     _check_labels(args.valid, valid, parts[1:])
     reading = perf_counter() - began_reading
-    ranker = make_ranker(args, metrics, record=_record(args), verbose=_args.verbosity(args))
+    more = {} if args.checkpoint is None else {"checkpoint": args.checkpoint}
     try:
-        ranker.fit(train, valid=valid)
+        ranker.fit(train, valid=valid, **more)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_rescue(ranker, args)) from None
     _save(ranker, args)
@@ -181,8 +185,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         "composition": repr(ranker.objective_),
         "train": _files.sizes(args.train, train),
         "valid": None if valid is None else _files.sizes(args.valid, valid),
-        "n_estimators": args.n_estimators or ranker.chosen_["n_estimators"],
-        "chosen": ranker.chosen_,
+        "n_estimators": _largest(ranker),
+        "chosen": getattr(ranker, "chosen_", {}),
         "record": ranker.record_,
         "record_file": args.record_file,
         "seconds": {**seconds, "other": total - sum(seconds.values()), "total": total},
@@ -193,7 +197,9 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 def _checked_parts(args: argparse.Namespace, metrics: list[str]) -> list[Any]:
     """Return the objective, followed by the metrics; raise if a name is wrong, before anything is read."""
     trained = objective(args.objective)
-    base.check(args.engine, trained)
+    _neural.check_options(args)
+    if args.engine != _neural.ENGINE:
+        base.check(args.engine, trained)
     measures = [metric(name) for name in metrics]
     named_records(args.record)
     return [trained, *measures]
@@ -221,6 +227,20 @@ def _outcome(ranker: Any) -> dict[str, Any]:
             name: curve[ranker.best_iteration_ - 1] for name, curve in curves.items()
         },
     }
+
+
+def _largest(ranker: Any) -> int:
+    """Return the largest number of rounds: given, or chosen by training."""
+    given = ranker.get_params()
+    wanted = given["epochs"] if "epochs" in given else given["n_estimators"]
+    return ranker.chosen_["n_estimators"] if wanted is None else wanted
+
+
+def _ranker(args: argparse.Namespace, metrics: list[str]) -> Any:
+    """Return the ranker of the arguments, of trees or a network."""
+    if args.engine == _neural.ENGINE:
+        return _neural.make_ranker(args, metrics, TUNING)
+    return make_ranker(args, metrics, record=_record(args), verbose=_args.verbosity(args))
 
 
 def _record(args: argparse.Namespace) -> Any:
@@ -287,9 +307,10 @@ def _save(ranker: Any, args: argparse.Namespace) -> None:
 
 
 def _rescue(ranker: Any, args: argparse.Namespace) -> str:
-    """Save the trees of an interrupted run, and return a message about it."""
+    """Save the model of an interrupted run, and return a message about it."""
+    unit = _neural.round_name(args.engine)
     if not hasattr(ranker, "model_"):
-        return "interrupted before the first tree; nothing was saved."
+        return f"interrupted before the first {unit}; nothing was saved."
     _save(ranker, args)
-    trees = plural(ranker.best_iteration_, "tree")
-    return f"interrupted; the model so far, {trees}, is saved in {args.model}."
+    rounds = plural(ranker.best_iteration_, unit)
+    return f"interrupted; the model so far, {rounds}, is saved in {args.model}."

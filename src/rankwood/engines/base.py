@@ -135,6 +135,10 @@ NONE_IS_A_WORD = frozenset({"differences"})
 
 def abilities_of(name: Any) -> Abilities:
     """Return what an engine can do, or raise if there is no engine of this name."""
+    if name == "neural":
+        raise checks.InputError(
+            "engine='neural' grows no trees: networks are trained by NeuralRanker."
+        )
     if not isinstance(name, str) or name not in ENGINES:
         raise checks.InputError(f"unknown engine {name!r}{checks.nearest(str(name), ENGINES)}")
     return ENGINES[name]

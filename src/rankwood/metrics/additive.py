@@ -3,6 +3,7 @@
 from collections import namedtuple
 
 from rankwood._core.compile import uncounted
+from rankwood._core.each import each
 
 #: Swap record of such a metric, by rank.
 Gains = namedtuple("Gains", "gain discount")
@@ -12,14 +13,14 @@ GAINS_COLUMNS = Gains._fields
 @uncounted
 def by_rank(ranked, values, column):
     """Fill a column by rank with values that are by slot."""
-    for i in range(ranked.slot.size):
+    for i in each(ranked.slot.size):
         column[i] = values[ranked.slot[i]]
 
 
 @uncounted
 def inverse_positions(column, n, k):
     """Fill a column with 1 / position, and 0 beyond k."""
-    for i in range(n):
+    for i in each(n):
         column[i] = 1.0 / (i + 1) if i < k else 0.0
 
 

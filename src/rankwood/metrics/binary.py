@@ -4,6 +4,7 @@ from collections import namedtuple
 from typing import ClassVar
 
 from rankwood._core.compile import inner
+from rankwood._core.each import each
 from rankwood._core.former import renamed_fields
 from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import Positive, part
@@ -50,7 +51,7 @@ def _relevance(self, label):
 
 def _swap_record(self, ranked, values, room):
     by_rank(ranked, values, room.gain)
-    for i in range(ranked.slot.size):
+    for i in each(ranked.slot.size):
         room.discount[i] = 1.0 if i < self.k else 0.0
     return room
 

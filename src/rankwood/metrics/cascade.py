@@ -10,6 +10,7 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood._core.compile import inner, uncounted
+from rankwood._core.each import fill_powers
 from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import Fraction, part
 from rankwood.metrics.additive import by_rank, inverse_positions
@@ -105,15 +106,6 @@ def _swap_delta(self, a, b):
     return change if a.own.discount > b.own.discount else other
 
 
-@uncounted
-def powers(column, n, base, k):
-    """Fill a column with 1, b, b^2, ..., and 0 beyond k."""
-    now = 1.0
-    for i in range(n):
-        column[i] = now if i < k else 0.0
-        now *= base
-
-
 @part
 class ERR:
     r"""Expected reciprocal rank, :math:`\sum_{p \le k} \frac{r_p}{p} \prod_{q < p} (1 - r_q)` [chapelle2009].
@@ -177,17 +169,17 @@ class PFound:
 
     def swap_record(self, ranked, values, room):
         by_rank(ranked, values, room.chance)
-        powers(room.discount, ranked.slot.size, self.decay, self.k)
+        fill_powers(room.discount, ranked.slot.size, self.decay, self.k)
         return cascade(room, ranked.n, ranked.slot.size)
 
     def insertion_record(self, ranked, values, room):
         by_rank(ranked, values, room.gain)
-        powers(room.below, ranked.slot.size, self.decay, self.k)
+        fill_powers(room.below, ranked.slot.size, self.decay, self.k)
         return cascade_insertions(room, ranked.slot.size)
 
     def mean_over_ties(self, ranked, values):
         discount = np.empty(ranked.slot.size)
-        powers(discount, discount.size, self.decay, self.k)
+        fill_powers(discount, discount.size, self.decay, self.k)
         return tied_cascade(ranked, values, discount)
 
     def value(self, ranked, values):

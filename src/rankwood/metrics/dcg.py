@@ -5,6 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankwood._core.compile import inner
+from rankwood._core.each import each
 from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import part
 from rankwood._core.sorting import shell_sort
@@ -53,7 +54,7 @@ def best_dcg(gains, label, discount, k, out):
 
 def _swap_record(self, ranked, values, room):
     by_rank(ranked, values, room.gain)
-    for i in range(ranked.slot.size):
+    for i in each(ranked.slot.size):
         room.discount[i] = ranked.discount[i] if i < self.k else as_type_of(ranked.discount[i], 0.0)
     return room
 

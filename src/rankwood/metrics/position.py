@@ -3,8 +3,8 @@
 from typing import ClassVar
 
 from rankwood._core.compile import inner, uncounted
+from rankwood._core.each import each, fill_powers
 from rankwood._core.former import renamed_fields
-from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import Fraction, Positive, part
 from rankwood.metrics.additive import GAINS_COLUMNS, additive_swap, by_rank
 from rankwood.metrics.divisors import NoDivisor
@@ -17,10 +17,7 @@ from rankwood.metrics.verbs import Divisor, Gain, divisor, gain
 def power_discounts(ranked, values, base, k, room):
     """Fill a swap record with the discounts 1, b, b^2, ..., and 0 from k on."""
     by_rank(ranked, values, room.gain)
-    now = as_type_of(room.gain[0], 1.0)
-    for i in range(ranked.slot.size):
-        room.discount[i] = now if i < k else as_type_of(now, 0.0)
-        now *= base
+    fill_powers(room.discount, ranked.slot.size, base, k)
     return room
 
 
@@ -28,7 +25,7 @@ def power_discounts(ranked, values, base, k, room):
 def positions_beyond(ranked, values, k, room):
     """Fill a swap record whose "discounts" are the number of positions beyond the k-th."""
     by_rank(ranked, values, room.gain)
-    for i in range(ranked.slot.size):
+    for i in each(ranked.slot.size):
         room.discount[i] = max(0, i + 1 - k)
     return room
 

@@ -5,8 +5,10 @@ from typing import ClassVar
 import numpy as np
 
 from rankwood._core.compile import uncounted
+from rankwood._core.each import each, sum_of
 from rankwood._core.numeric import as_type_of, exp, log
 from rankwood._core.parts import Positive, part
+from rankwood._core.records import documents
 from rankwood.metrics.dcg import Exp, best_dcg
 from rankwood.metrics.verbs import Gain
 
@@ -48,7 +50,7 @@ class ApproxNDCG:
             if values[i] > 0:
                 first, second = _fall(_rank(query.score, i, cold, room))
                 _add(i, values[i] * first, values[i] * second, room, out)
-        for i in range(n):
+        for i in each(n):
             out.gradient[i] *= cold
             out.hessian[i] = abs(out.hessian[i]) * cold * cold
 
@@ -69,21 +71,19 @@ def _rank(score, i, cold, room):
     """Return the smooth rank of document i; fill in its summands and their derivatives by the others' scores.
 
     Derivatives are in units of the temperature. By the document's own score they are minus the sum of the first, and
-    the sum of the second. Sums have loops of their own, see `softmax`.
+    the sum of the second.
     """
     one = as_type_of(cold, 1.0)
-    rank = as_type_of(cold, 0.5)  # the document itself adds another half
-    for j in range(score.size):
+    for j in each(score.size):
         d = (score[j] - score[i]) * cold
         e = exp(-min(abs(d), as_type_of(cold, _FAR)))
         r = one / (one + e)
         room.chance[j] = r if d > 0 else e * r
-        room.slope[j] = e * r * r
-        room.curve[j] = room.slope[j] * r * (e - one if d > 0 else one - e)
-    room.slope[i] = as_type_of(cold, 0.0)
-    for j in range(score.size):
-        rank += room.chance[j]
-    return rank
+        slope = e * r * r
+        room.curve[j] = slope * r * (e - one if d > 0 else one - e)
+        room.slope[j] = slope if j != i else as_type_of(cold, 0.0)
+    # The document itself adds another half.
+    return as_type_of(cold, 0.5) + sum_of(documents(room.chance, 0, score.size))
 
 
 @uncounted
@@ -98,13 +98,11 @@ def _fall(rank):
 @uncounted
 def _add(i, first, second, room, out):
     """Add the derivatives of one summand, that of document i, by all scores: the chain rule."""
-    slopes = curves = as_type_of(first, 0.0)
-    n, slope, curve = out.gradient.size, room.slope, room.curve
-    for j in range(n):
-        slopes += slope[j]
-        curves += curve[j]
-    for j in range(n):
-        out.gradient[j] += first * slope[j]
-        out.hessian[j] += second * slope[j] * slope[j] + first * curve[j]
-    out.gradient[i] -= first * slopes
-    out.hessian[i] += second * slopes * slopes + first * curves
+    n = out.gradient.size
+    slope, curve = documents(room.slope, 0, n), documents(room.curve, 0, n)
+    slopes, curves = sum_of(slope), sum_of(curve)
+    for j in each(n):  # the slope by the document's own score is minus the sum of the others
+        by = slope[j] if j != i else -slopes
+        more = curve[j] if j != i else curve[j] + curves
+        out.gradient[j] += first * by
+        out.hessian[j] += second * by * by + first * more

@@ -1,5 +1,6 @@
 """QueryRMSE: regression on labels, up to a constant in each query."""
 
+from rankwood._core.each import each, sum_of
 from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import part
 
@@ -14,11 +15,9 @@ class QueryRMSE:
 
     def list_gradient(self, query, state, room, out):
         score, label = query.score, query.label
-        total = as_type_of(score[0], 0.0)
-        for i in range(score.size):  # sums have loops of their own, see `softmax`
-            total += score[i] - label[i]
+        total = sum_of(score) - sum_of(label)
         mean = total / as_type_of(total, score.size)
-        for i in range(score.size):
+        for i in each(score.size):
             out.gradient[i] = score[i] - label[i] - mean
             out.hessian[i] = as_type_of(mean, 1.0)
 

@@ -5,6 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankwood._core.compile import uncounted
+from rankwood._core.each import each, highest, sum_of
 from rankwood._core.numeric import as_type_of, exp, log
 from rankwood._core.parts import part
 from rankwood._core.records import documents
@@ -32,24 +33,19 @@ def softmax(score, chance, miss):
     0
     >>> chance.tolist()
     [0.5, 0.5]
-
-    Notes
-    -----
-    Loops that add up store nothing (numba-notes: alias checks).
     """
-    best = 0
-    for i in range(score.size):
-        best = i if score[i] > score[best] else best
-    top, far, others = score[best], as_type_of(score[0], _FAR), as_type_of(score[0], 0.0)
-    for i in range(score.size):
-        chance[i] = exp(max(score[i] - top, far))
-    for i in range(score.size):
-        others += chance[i] if i != best else as_type_of(others, 0.0)
-    total = as_type_of(others, 1.0) + others
-    share = as_type_of(others, 1.0) / total
-    for i in range(score.size):
-        left = others if i == best else total - chance[i]
-        chance[i], miss[i] = chance[i] * share, left * share
+    best = highest(score)
+    top, far = score[best], as_type_of(score[0], _FAR)
+    one, zero = as_type_of(far, 1.0), as_type_of(far, 0.0)
+    for i in each(score.size):
+        chance[i] = exp(max(score[i] - top, far)) if i != best else zero
+    others = sum_of(documents(chance, 0, score.size))
+    total = one + others
+    share = one / total
+    for i in each(score.size):
+        own = chance[i] if i != best else one
+        left = total - own if i != best else others
+        chance[i], miss[i] = own * share, left * share
     return best
 
 
@@ -61,14 +57,6 @@ def cross_products(score, total, chance, miss, matrix):
         for j in range(score.size):
             off = total * chance[i] * chance[j]
             matrix[i, j] = off if i != j else as_type_of(total, 0.0)
-
-
-@uncounted
-def _sum(column):
-    total = as_type_of(column[0], 0.0)
-    for i in range(column.size):
-        total += column[i]
-    return total
 
 
 @uncounted
@@ -98,8 +86,8 @@ class Softmax:
 
     def list_gradient(self, query, state, room, out):
         softmax(query.score, out.gradient, out.hessian)
-        total = _sum(query.label)
-        for i in range(query.score.size):
+        total = sum_of(query.label)
+        for i in each(query.score.size):
             share = total * out.gradient[i]
             out.gradient[i], out.hessian[i] = share - query.label[i], share * out.hessian[i]
 
@@ -107,7 +95,7 @@ class Softmax:
         return cross_entropy(query.score, query.label)
 
     def cross_hessian(self, query, room, matrix):
-        cross_products(query.score, _sum(query.label), room.chance, room.miss, matrix)
+        cross_products(query.score, sum_of(query.label), room.chance, room.miss, matrix)
         return 0
 
 
@@ -125,7 +113,7 @@ class ListNet:
 
     def list_gradient(self, query, state, room, out):
         softmax(query.score, out.gradient, out.hessian)
-        for i in range(query.score.size):
+        for i in each(query.score.size):
             chance = out.gradient[i]
             out.gradient[i] = chance - query.values[i]
             out.hessian[i] *= chance
@@ -160,55 +148,50 @@ class XENDCG:
             out[i] = 2.0 ** (label[i] - top)
 
     def list_gradient(self, query, state, room, out):
-        n, chance, term = query.score.size, room.chance, room.term
+        n = query.score.size
+        chance, term = documents(room.chance, 0, n), documents(room.term, 0, n)
         if n == 1:
             return
         best = softmax(query.score, chance, out.hessian)
         share = _draw_targets(query, state, term)
-        for i in range(n):
+        for i in each(n):
             term[i] = chance[i] - term[i] * share
             out.gradient[i] = term[i]
         for _ in range(2):
-            _spread(chance, out.hessian, best, n, term)
-            for i in range(n):
+            _spread(chance, out.hessian, best, term)
+            for i in each(n):
                 out.gradient[i] += term[i]
-        for i in range(n):
+        for i in each(n):
             out.hessian[i] *= chance[i]
 
     def list_loss(self, query, state, room):
         if query.score.size == 1:
             return as_type_of(query.score[0], 0.0)
-        share = _draw_targets(query, state, room.term)
-        return share * cross_entropy(query.score, documents(room.term, 0, query.score.size))
+        term = documents(room.term, 0, query.score.size)
+        return _draw_targets(query, state, term) * cross_entropy(query.score, term)
 
 
 @uncounted
 def _draw_targets(query, state, term):
     """Fill `term` with targets that don't add up to 1 yet; return the factor with which they do."""
-    top = query.label[0]
-    for i in range(query.score.size):
-        top = max(top, query.label[i])
+    top = query.label[highest(query.label)]
     unit = as_type_of(query.score[0], 2.0 ** -float(top))
-    for i in range(query.score.size):
+    for i in each(query.score.size):
         term[i] = query.values[i] - unit * uniform(unit, state, i)
-    total = as_type_of(unit, 1e-15)  # every draw might be 1 in float32
-    for i in range(query.score.size):
-        total += term[i]
+    total = as_type_of(unit, 1e-15) + sum_of(term)  # every draw might be 1 in float32
     return as_type_of(unit, 1.0) / total
 
 
 @uncounted
-def _spread(chance, miss, best, n, term):
+def _spread(chance, miss, best, term):
     """Replace g in `term` by D X D^-1 g, which is p_i times the sum of g_j / (1 - p_j) over all others.
 
     The first document is kept apart: its 1 - p may be so small that its share of a sum would drown the rest.
     """
-    rest = as_type_of(term[0], 0.0)
-    for i in range(n):
-        term[i] /= miss[i]
-    for i in range(n):
-        rest += term[i] if i != best else as_type_of(rest, 0.0)
-    first = term[best]
-    for i in range(n):
-        term[i] = chance[i] * first + chance[i] * (rest - term[i])
-    term[best] = chance[best] * rest
+    first = term[best] / miss[best]
+    for i in each(term.size):
+        term[i] = term[i] / miss[i] if i != best else as_type_of(first, 0.0)
+    rest = sum_of(term)
+    for i in each(term.size):
+        own = chance[i] * first + chance[i] * (rest - term[i])
+        term[i] = own if i != best else chance[i] * rest

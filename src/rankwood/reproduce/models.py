@@ -15,6 +15,7 @@ from rankwood.metrics.evaluate import evaluate
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.report.reference_models import perfect, random
 from rankwood.reproduce.cells import pack
+from rankwood.reproduce.networks import make_network
 from rankwood.training.defaults import plain
 from rankwood.training.monitoring import records_of
 from rankwood.training.ranker import Ranker
@@ -126,8 +127,10 @@ def fit(
 
 def make_ranker(
     spec: Mapping[str, Any], wants: frozenset[str] = frozenset(), n_jobs: int | None = None
-) -> Ranker:
+) -> Any:
     """Return the ranker of a cell, not fitted."""
+    if spec["engine"] == "neural":
+        return make_network(spec, n_jobs)
     objective = to_objective(spec["objective"])
     possible = records_of(objective)
     record = [name for name in possible if f"record:{name}" in wants]
@@ -160,8 +163,8 @@ def _train_curve(ranker: Ranker, train: Any, rounds: int) -> dict[str, list[floa
 
 
 def _tuned(
-    ranker: Ranker, spec: Mapping[str, Any], split: Any, storage: Path
-) -> tuple[Ranker, dict[str, Any]]:
+    ranker: Any, spec: Mapping[str, Any], split: Any, storage: Path
+) -> tuple[Any, dict[str, Any]]:
     """Return the best ranker that a tuner found, fitted, and its parameters."""
     from rankwood import spaces
     from rankwood.tuning.study import tune
@@ -183,7 +186,7 @@ def _tuned(
     return tuning.best, dict(tuning.best_params)
 
 
-def _two_stage(ranker: Ranker, spec: Mapping[str, Any], split: Any, n_jobs: int | None) -> Any:
+def _two_stage(ranker: Any, spec: Mapping[str, Any], split: Any, n_jobs: int | None) -> Any:
     """Return two fitted stages."""
     model = _with_first_stage(spec, split, n_jobs)
     settings = {name: value for name, value in spec["two_stage"].items() if name != "first"}
@@ -250,5 +253,6 @@ def _timed(spec: Mapping[str, Any], split: Any, n_jobs: int | None) -> dict[str,
 
 def versions(engine: str) -> dict[str, str]:
     """Return the versions of the programs behind a model."""
-    packages = ["numpy", *([engine] if engine != "pairtree" else [])]
-    return {"rankwood": __version__} | {name: version_of(name) or "unknown" for name in packages}
+    package = {"pairtree": [], "neural": ["torch"]}.get(engine, [engine])
+    names = ["numpy", *package]
+    return {"rankwood": __version__} | {name: version_of(name) or "unknown" for name in names}

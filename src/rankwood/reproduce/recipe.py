@@ -57,9 +57,9 @@ class Protocol:
     Attributes
     ----------
     engine : str
-        The engine of `rankwood.Ranker`.
+        The engine of `rankwood.Ranker`, or "neural" for `rankwood.NeuralRanker`.
     rounds : int
-        Largest number of trees.
+        Largest number of trees, or of epochs of a network.
     patience : int
         Rounds without an improvement after which training stops; 0 means all rounds, and keeping the best one.
     stop : str or None

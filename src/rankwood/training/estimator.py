@@ -1,9 +1,10 @@
-"""What both estimators, `Ranker` and `TwoStage`, share."""
+"""What the estimators, `Ranker`, `NeuralRanker` and `TwoStage`, share."""
 
 from abc import ABC, abstractmethod
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from rankwood._core import checks
 from rankwood.data.arguments import missing_column
 from rankwood.data.frames import column, column_names, is_frame, matrix
+from rankwood.data.groups import Groups, group_rows
 from rankwood.data.ranking_data import RankingData
 from rankwood.metrics.evaluate import evaluate, named_metrics
 from rankwood.metrics.verbs import higher_is_better
@@ -23,6 +25,21 @@ from rankwood.training.inputs import training_data
 Labels: TypeAlias = ArrayLike | str | None
 QueryIds: TypeAlias = ArrayLike | str | None
 Sizes: TypeAlias = ArrayLike | None
+
+
+#: Modules of the classes that files name.
+_CLASSES = {
+    "Ranker": "rankwood.training.ranker",
+    "NeuralRanker": "rankwood.neural.ranker",
+    "TwoStage": "rankwood.training.two_stage",
+}
+
+
+def estimator_class(kind: str) -> Any:
+    """Return the class that files name, or raise if there is none."""
+    if kind not in _CLASSES:
+        raise checks.InputError(f"unknown kind of model {kind!r}{checks.nearest(kind, _CLASSES)}")
+    return getattr(import_module(_CLASSES[kind]), kind)
 
 
 class RankingEstimator(BaseEstimator, ABC):
@@ -36,6 +53,13 @@ class RankingEstimator(BaseEstimator, ABC):
     @abstractmethod
     def _fit(self, train: RankingData, valid: Any) -> None:
         """Train a model; `valid` is what `fit` was given."""
+
+    @abstractmethod
+    def _check(self, unlisted: bool) -> None:
+        """Raise unless the parameters make sense; `unlisted`: queries have documents that are not in the lists."""
+
+    def _check_columns(self, data: RankingData) -> None:
+        """Raise unless data has the features that parameters refer to."""
 
     @abstractmethod
     def _score_metric(self) -> Any:
@@ -68,7 +92,7 @@ class RankingEstimator(BaseEstimator, ABC):
 
         Returns
         -------
-        Ranker or TwoStage
+        Ranker, NeuralRanker or TwoStage
             The estimator itself.
 
         Raises
@@ -130,7 +154,7 @@ class RankingEstimator(BaseEstimator, ABC):
         Raises
         ------
         InputError
-            If the file can't be written, or if a stage is an estimator that isn't a `Ranker`.
+            If the file can't be written, or if a stage is an estimator that isn't one of ours.
         """
         check_is_fitted(self)
         model_file.write_content(self._files.content_of(self), path, self._kind)
@@ -146,7 +170,7 @@ class RankingEstimator(BaseEstimator, ABC):
 
         Returns
         -------
-        Ranker or TwoStage
+        Ranker, NeuralRanker or TwoStage
             A fitted estimator with the same parameters; it predicts the same bits.
 
         Raises
@@ -169,6 +193,29 @@ class RankingEstimator(BaseEstimator, ABC):
     def _feature_names(self) -> list[str] | None:
         """Return the names of the features that were trained on, or None if they have no names."""
         return list(getattr(self, "feature_names_in_", [])) or None
+
+
+class Documents(NamedTuple):
+    """Documents to score: a matrix with the features that were trained on, and the queries if they are known."""
+
+    X: Any
+    groups: Groups | None
+
+
+def documents_to_score(estimator: Any, X: Any, qid: Any, group: Any) -> Documents:
+    """Return what `predict` was given; raise unless it has the features that the model was trained on."""
+    check_is_fitted(estimator, "model_")
+    check_queries_once(X, qid, group)
+    groups = X.groups if isinstance(X, RankingData) else None
+    X, qid = matching_features(X, qid, estimator._feature_names())
+    if X.shape[1] != estimator.n_features_in_:
+        raise checks.InputError(
+            f"X has {X.shape[1]} features, but the model was trained on {estimator.n_features_in_}; "
+            "for a LETOR file give load_letor(..., n_features=...)."
+        )
+    if groups is None and X.shape[0] and not (qid is None and group is None):
+        groups = group_rows(X.shape[0], qid, group)
+    return Documents(X, groups)
 
 
 def check_queries_once(X: Any, qid: Any, group: Any) -> None:

@@ -38,8 +38,8 @@ _RANKER = {
 
 def write(ranker: Any, path: str | Path, letor: dict[str, Any] | None = None) -> None:
     """Write a fitted ranker, and how the LETOR files of its training data were read."""
-    content = content_of(ranker)
-    write_content({**content, "letor": letor or content["letor"]}, path)
+    content = ranker._files.content_of(ranker)
+    write_content({**content, "letor": letor or content["letor"]}, path, ranker._kind)
 
 
 def content_of(ranker: Any) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def content_of(ranker: Any) -> dict[str, Any]:
 
 def params_of(estimator: Any) -> dict[str, Any]:
     """Return the parameters of an estimator as an object for JSON."""
-    return {name: _to_json(value) for name, value in estimator.get_params(deep=False).items()}
+    return {name: to_json(value) for name, value in estimator.get_params(deep=False).items()}
 
 
 def fill(ranker: Any, content: Any, path: str | Path) -> None:
@@ -70,7 +70,7 @@ def fill(ranker: Any, content: Any, path: str | Path) -> None:
     require(content, _RANKER, path)
     ranker.model_ = _load_model(content["engine"], content["model"], path)
     ranker.set_params(**content["params"])
-    ranker.objective_ = _objective(content["objective"], path)
+    ranker.objective_ = objective_of(content["objective"], path)
     if "chosen" not in content:  # trained when other values were taken: a clone trains with those
         ranker.set_params(**_before(ranker))
     ranker.chosen_ = content.get("chosen", {})
@@ -145,7 +145,7 @@ def read_content(path: str | Path, kind: str) -> dict[str, Any]:
     return content
 
 
-def _objective(text: str, path: str | Path) -> Any:
+def objective_of(text: str, path: str | Path) -> Any:
     """Return the objective of a model; the module that defines its parts may not have been imported yet."""
     try:
         return objective(text)
@@ -193,12 +193,12 @@ def _parse(path: str | Path) -> dict[str, Any]:
     return content
 
 
-def _to_json(value: Any) -> Any:
+def to_json(value: Any) -> Any:
     """Return the value of a parameter in a form that JSON has; parts become the text that `repr` returns."""
     if is_part(value):
         return repr(value)
     if isinstance(value, (list, tuple)):
-        return [_to_json(item) for item in value]
+        return [to_json(item) for item in value]
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, (set, frozenset)):

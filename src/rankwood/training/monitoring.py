@@ -1,13 +1,12 @@
 """Following a training run: validation metrics and early stopping, and curves that are recorded on request."""
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from rankwood._core import checks
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
-from rankwood.engines import base
 from rankwood.metrics.evaluate import Evaluator, named_metrics
 from rankwood.metrics.verbs import higher_is_better
 from rankwood.objectives.gradients import GradientComputer
@@ -23,6 +22,13 @@ RECORDS = {
     "seconds": ("seconds_gradients", "seconds_trees", "seconds_evaluation"),
 }
 _ROUNDING = 1e-5  # error of float32 sums, relative to the largest gradient of a query
+
+
+class Scored(Protocol):
+    """What is trained: an engine, or anything else with scores of the validation data."""
+
+    def valid_scores(self) -> np.ndarray:
+        """Return the scores of the validation data after the last round."""
 
 
 class EarlyStopping:
@@ -81,7 +87,7 @@ class EarlyStopping:
         """The value of the first metric in the last round; None without validation data."""
         return self.history[self._first][-1] if self._evaluator is not None else None
 
-    def after_round(self, engine: base.Engine, rounds_done: int) -> bool:
+    def after_round(self, engine: Scored, rounds_done: int) -> bool:
         """Evaluate a round; return True if training should stop."""
         if self._evaluator is None:
             return False

@@ -7,9 +7,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankwood._core import checks
 from rankwood._core.shared import Shared
-from rankwood.data.groups import Groups, group_rows
+from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
+from rankwood.metrics.evaluate import named_metrics
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.gradients import GradientComputer
 from rankwood.training import model_file
@@ -18,11 +19,10 @@ from rankwood.training.estimator import (
     QueryIds,
     RankingEstimator,
     Sizes,
-    check_queries_once,
-    matching_features,
+    documents_to_score,
 )
 from rankwood.training.inputs import validation_data
-from rankwood.training.monitoring import EarlyStopping, Recorder
+from rankwood.training.monitoring import EarlyStopping, Recorder, named_records, records_of
 from rankwood.training.parameters import check_shared, chosen, engine_params, rounds_of
 from rankwood.training.run import TrainingRun
 
@@ -225,6 +225,22 @@ class Ranker(RankingEstimator):
                     self.chosen_["n_estimators"] = rounds
                 self._set_features(train.n_features, train.feature_names)
 
+    def _check(self, unlisted: bool) -> None:
+        check_shared(self)
+        objective = to_objective(self.objective)
+        base.check(self.engine, objective, unlisted)
+        base.check_params(self.engine, engine_params(self), objective)
+        named_metrics(self.eval_metric)
+        known = records_of(objective)
+        for name in named_records(self.record):
+            if name not in known:
+                raise checks.InputError(
+                    f"record: this objective has no {name!r}, only {', '.join(map(repr, known))}."
+                )
+
+    def _check_columns(self, data: RankingData) -> None:
+        base.check_columns(engine_params(self), data)
+
     def _groups(self, train: RankingData) -> Groups:
         """Return the queries, with documents in the order in which ties are ranked."""
         return train.groups.shuffled(self.random_state) if self.shuffle else train.groups
@@ -263,25 +279,16 @@ class Ranker(RankingEstimator):
         InputError
             If features don't match those of the training data, or if the model needs queries and there are none.
         """
-        check_is_fitted(self, "model_")
-        check_queries_once(X, qid, group)
-        groups = X.groups if isinstance(X, RankingData) else None
-        X, qid = matching_features(X, qid, self._feature_names())
-        if X.shape[1] != self.n_features_in_:
-            raise checks.InputError(
-                f"X has {X.shape[1]} features, but the model was trained on {self.n_features_in_}; "
-                "for a LETOR file give load_letor(..., n_features=...)."
-            )
+        X, groups = documents_to_score(self, X, qid, group)
         if X.shape[0] == 0:
             return np.zeros(0)
         if not self.model_.needs_groups:
             return self.model_.predict(X, n_jobs=self.n_jobs)
-        if groups is None and qid is None and group is None:
+        if groups is None:
             raise checks.InputError(
                 "this model scores a document by comparing it with the others of its query: give predict a "
                 "RankingData, qid= or group=."
             )
-        groups = groups or group_rows(X.shape[0], qid, group)
         return self.model_.predict(X, groups=groups, n_jobs=self.n_jobs)
 
     @property

@@ -9,14 +9,10 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood.data.ranking_data import RankingData
-from rankwood.engines import base
-from rankwood.metrics.evaluate import named_metrics
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.units import unit_of
-from rankwood.training.estimator import check_queries_once
+from rankwood.training.estimator import RankingEstimator, check_queries_once
 from rankwood.training.inputs import validation_data
-from rankwood.training.monitoring import named_records, records_of
-from rankwood.training.parameters import check_shared, engine_params
 from rankwood.training.ranker import Ranker
 
 
@@ -39,13 +35,11 @@ def check_two_stage(model: Any, train: RankingData, valid: RankingData | None) -
     for stage in ("first", "second"):
         _check_kind(getattr(model, stage), stage)
     with naming_stage("first"):
-        _check_ranker(model.first, train.unlisted is not None)
-        _check_columns(model.first, train)
+        _check_stage(model.first, train.unlisted is not None, train)
     with naming_stage("second"):
-        _check_ranker(model.second, model.ideal == "full")
-        _check_pairs(model.second, model.top, train)
         one = train.select([0])
-        _check_columns(model.second, model._lists(one, np.zeros(len(one))))
+        _check_pairs(model.second, model.top, train)
+        _check_stage(model.second, model.ideal == "full", model._lists(one, np.zeros(len(one))))
     queries = train.groups.ids.size
     if queries < folds:
         raise checks.InputError(
@@ -64,30 +58,14 @@ def _check_kind(ranker: Any, stage: str) -> None:
         return
     needed = ("fit", "predict", "get_params")
     if isinstance(ranker, type) or not all(hasattr(ranker, name) for name in needed):
-        raise checks.InputError(f"{stage} must be a Ranker, got {ranker!r}.")
+        raise checks.InputError(f"{stage} must be a Ranker or a NeuralRanker, got {ranker!r}.")
 
 
-def _check_ranker(ranker: Any, unlisted: bool) -> None:
-    """Raise unless a ranker can be trained; `unlisted` as in `engines.base.check`."""
-    if not isinstance(ranker, Ranker):
-        return
-    check_shared(ranker)
-    objective = to_objective(ranker.objective)
-    base.check(ranker.engine, objective, unlisted)
-    base.check_params(ranker.engine, engine_params(ranker), objective)
-    named_metrics(ranker.eval_metric)
-    known = records_of(objective)
-    for name in named_records(ranker.record):
-        if name not in known:
-            raise checks.InputError(
-                f"record: this objective has no {name!r}, only {', '.join(map(repr, known))}."
-            )
-
-
-def _check_columns(ranker: Any, data: RankingData) -> None:
-    """Raise unless data has the features that a ranker's parameters refer to."""
-    if isinstance(ranker, Ranker):
-        base.check_columns(engine_params(ranker), data)
+def _check_stage(ranker: Any, unlisted: bool, data: RankingData) -> None:
+    """Raise unless a stage can be trained; estimators of others check themselves."""
+    if isinstance(ranker, RankingEstimator):
+        ranker._check(unlisted)
+        ranker._check_columns(data)
 
 
 def _check_pairs(ranker: Any, top: int, train: RankingData) -> None:

@@ -8,9 +8,11 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood.training import model_file
+from rankwood.training.estimator import RankingEstimator, estimator_class
 from rankwood.training.ranker import Ranker
 
 _STAGES = ("first", "second")
+_KIND = "kind"  # the class of a stage that isn't a Ranker
 #: Fields of a TwoStage and their types.
 _TWO_STAGE = {
     "params": dict,
@@ -48,7 +50,7 @@ def fill(model: Any, content: Any, path: str | Path) -> None:
             f"{path} is damaged: 'params' is of the wrong kind, TwoStage has no parameter {unknown[0]!r}."
         )
     for name in _STAGES:
-        params[name] = None if params[name] is None else Ranker(**params[name])
+        params[name] = None if params[name] is None else _unfitted(params[name], path)
     model.set_params(**params)
     model._set_features(content["n_features"], content["feature_names"])
     model.folds_ = np.array(content["folds"], np.int64)
@@ -59,25 +61,45 @@ def fill(model: Any, content: Any, path: str | Path) -> None:
 
 def _params_of(ranker: Any, stage: str) -> dict[str, Any] | None:
     """Return the parameters of a stage as an object for JSON, or None for a default stage."""
-    return None if ranker is None else model_file.params_of(_checked(ranker, stage))
+    if ranker is None:
+        return None
+    return {**_kind_of(ranker, stage), **model_file.params_of(ranker)}
 
 
 def _ranker_content(ranker: Any, stage: str) -> dict[str, Any]:
     """Return a fitted stage as an object for JSON."""
-    return model_file.content_of(_checked(ranker, stage))
+    return {**_kind_of(ranker, stage), **ranker._files.content_of(ranker)}
 
 
-def _checked(ranker: Any, stage: str) -> Ranker:
-    """Return a stage, or raise if it can't be saved."""
-    if isinstance(ranker, Ranker):
-        return ranker
-    raise checks.InputError(
-        f"a file can hold stages that are Rankers, and {stage} is a {type(ranker).__name__}: save it yourself."
-    )
+def _kind_of(ranker: Any, stage: str) -> dict[str, str]:
+    """Return the class of a stage, or raise if it can't be saved; a stage without one is a Ranker."""
+    if not isinstance(ranker, RankingEstimator) or ranker._kind == "TwoStage":
+        raise checks.InputError(
+            f"a file can hold stages that are Rankers, and {stage} is a {type(ranker).__name__}: save it yourself."
+        )
+    return {} if isinstance(ranker, Ranker) else {_KIND: ranker._kind}
 
 
-def _ranker_from(content: Any, path: str | Path) -> Ranker:
+def _split(content: Any, path: str | Path) -> tuple[Any, dict[str, Any]]:
+    """Return the class of a stage, and its object without it."""
+    model_file.require(content, {}, path)
+    kind = str(content.get(_KIND, Ranker._kind))
+    rest = {name: value for name, value in content.items() if name != _KIND}
+    try:
+        return estimator_class(kind), rest
+    except checks.InputError as error:
+        raise checks.InputError(f"{path} is damaged: {error}") from None
+
+
+def _unfitted(params: Any, path: str | Path) -> Any:
+    """Return the ranker of an object that `_params_of` returned."""
+    made, rest = _split(params, path)
+    return made().set_params(**rest)
+
+
+def _ranker_from(content: Any, path: str | Path) -> Any:
     """Return the ranker of an object that `_ranker_content` returned."""
-    ranker = Ranker()
-    model_file.fill(ranker, content, path)
+    made, rest = _split(content, path)
+    ranker = made()
+    made._files.fill(ranker, rest, path)
     return ranker

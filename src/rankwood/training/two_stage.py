@@ -29,7 +29,7 @@ class TwoStage(RankingEstimator):
 
     Parameters
     ----------
-    first, second : Ranker, optional
+    first, second : Ranker or NeuralRanker, optional
         Rankers to train. They are cloned, and stay as they are. Default: ``Ranker()``.
     top : int
         Number of documents of each list that the second stage ranks.
@@ -165,6 +165,11 @@ class TwoStage(RankingEstimator):
             if trained:
                 self.second_ = second
                 self.seconds_ |= {"lists": made - start, "second": perf_counter() - made}
+
+    def _check(self, unlisted: bool) -> None:
+        raise checks.InputError(
+            "a stage can't be a TwoStage itself: give a Ranker or a NeuralRanker."
+        )
 
     def _lists(
         self, data: RankingData, scores: np.ndarray, mask: np.ndarray | None = None

@@ -1,5 +1,6 @@
 """Noise on the scores before documents are ranked: objectives that look at several likely rankings."""
 
+from rankwood._core.each import each
 from rankwood._core.numeric import log
 from rankwood._core.parts import Positive, part
 from rankwood._core.rng import gumbel, normal, odds
@@ -10,7 +11,7 @@ class NoNoise:
     """No noise: the ranking is that of the scores."""
 
     def perturb(self, score, draw, state, out):
-        for i in range(score.size):
+        for i in each(score.size):
             out[i] = score[i]
 
 
@@ -27,7 +28,7 @@ class LogisticNoise:
     scale: Positive = 1.0
 
     def perturb(self, score, draw, state, out):
-        for i in range(score.size):
+        for i in each(score.size):
             out[i] = score[i] + self.scale * log(odds(self.scale, state, i))
 
 
@@ -44,7 +45,7 @@ class GaussianNoise:
     scale: Positive = 1.0
 
     def perturb(self, score, draw, state, out):
-        for i in range(score.size):
+        for i in each(score.size):
             out[i] = score[i] + self.scale * normal(self.scale, state, i)
 
 
@@ -64,5 +65,5 @@ class GumbelNoise:
     scale: Positive = 1.0
 
     def perturb(self, score, draw, state, out):
-        for i in range(score.size):
+        for i in each(score.size):
             out[i] = score[i] + self.scale * gumbel(self.scale, state, i)

@@ -64,19 +64,23 @@ def _facts(estimator: Any) -> dict[str, str]:
     second = getattr(estimator, "second_", None)
     ranker = estimator if second is None else second
     if second is not None:
-        trees = [getattr(r, "best_iteration_", "?") for r in estimator.first_]
-        facts["trees of the first stage"] = ", ".join(map(str, trees))
+        rounds = [getattr(r, "best_iteration_", "?") for r in estimator.first_]
+        facts[f"{_unit(estimator.first_[0])} of the first stage"] = ", ".join(map(str, rounds))
     if hasattr(ranker, "objective_"):
         facts["objective"] = repr(ranker.objective_)
     if hasattr(ranker, "best_iteration_"):
-        facts["trees" if second is None else "trees of the second stage"] = str(
-            ranker.best_iteration_
-        )
+        where = "" if second is None else " of the second stage"
+        facts[_unit(ranker) + where] = str(ranker.best_iteration_)
     if hasattr(estimator, "n_features_in_"):
         facts["features"] = str(estimator.n_features_in_)
     seconds = getattr(estimator, "seconds_", None) or {}
     facts |= {f"seconds for {step}": f"{spent:.2f}" for step, spent in seconds.items()}
     return facts
+
+
+def _unit(ranker: Any) -> str:
+    """Return what a round of training is called."""
+    return "epochs" if getattr(ranker, "engine", None) == "neural" else "trees"
 
 
 def _parameters(estimator: Any) -> dict[str, str]:
@@ -107,7 +111,8 @@ def _rules(outcome: Outcome, test: Any) -> list[tuple[str, str]]:
 def _versions(stages: Sequence[Stage]) -> list[tuple[str, str]]:
     """Return the versions of the programs that made the page, and of the engines of its models."""
     used = {getattr(ranker, "engine", None) for stage in stages for ranker in stage.rankers}
-    packages = [*_PROGRAMS, *(one.package for name, one in ENGINES.items() if name in used)]
+    engines = {name: one.package for name, one in ENGINES.items()} | {"neural": "torch"}
+    packages = [*_PROGRAMS, *(package for name, package in engines.items() if name in used)]
     versions = [(package, version_of(package)) for package in packages if package]
     return [
         ("rankwood", __version__),

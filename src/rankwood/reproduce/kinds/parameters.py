@@ -153,6 +153,8 @@ def text_of(value: Any) -> str:
     """Return a parameter as a text; an empty one for none or NaN."""
     if value is None or value != value:
         return ""
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(text_of, value))
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 

@@ -1,0 +1,19 @@
+"""Numba's CUDA target: teams of threads, their memory, and how kernels are started.
+
+This package needs numba-cuda; `rankwood._core.device.load_cuda` says so if it is missing. A team is a block of threads,
+and computes one query. `team` has what a kernel asks of its team, `columns` its memory, `sorting` its sorts, `launch`
+what Python does; `compiled` and `compiled_columns` say what all that is on a GPU. Numba's simulator runs the plain
+functions of `team` instead.
+"""
+
+import numpy as np
+
+# NumPy 2.5 has removed three names that numba-cuda 0.30 looks up while it is imported.
+for _gone, _now in (("row_stack", "vstack"), ("in1d", "isin"), ("trapz", "trapezoid")):
+    if not hasattr(np, _gone):
+        setattr(np, _gone, getattr(np, _now))
+
+from numba import cuda as _cuda  # noqa: E402
+
+#: Whether Numba simulates a GPU (NUMBA_ENABLE_CUDASIM=1).
+SIMULATED = "simulator" in _cuda.api.__name__

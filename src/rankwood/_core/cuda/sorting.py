@@ -1,0 +1,91 @@
+"""Sorts of a team: by counting for short lists, by a sorting network for long ones; both give the order of the CPU."""
+
+from typing import Any
+
+import numpy as np
+
+from rankwood._core.compile import UNCOUNTED, uncounted
+from rankwood._core.cuda import SIMULATED
+from rankwood._core.each import each
+from rankwood._core.numeric import descending_bits
+from rankwood._core.records import document
+from rankwood._core.sorting import sort_down
+
+#: Lists of up to so many documents are ranked by counting.
+COUNTED = 2048
+
+
+@uncounted
+def rank_words(word, slot):  # type: ignore[no-untyped-def]
+    """Fill `slot` with the order of words upwards, equal ones by slot; long lists of words are sorted in place."""
+    n = word.size
+    if n > COUNTED:
+        _sort_words(word, slot)
+        return
+    for i in each(n):
+        # Loops are written out, and `document` doesn't ask whether an index is negative: CUDA's compiler leaves in
+        # what Numba's `range` and its indices do besides.
+        own, above, j = document(word, i), np.int64(0), np.int64(0)
+        while j < i:
+            above += np.int64(1) if document(word, j) <= own else np.int64(0)
+            j += 1
+        j += 1
+        while j < n:
+            above += np.int64(1) if document(word, j) < own else np.int64(0)
+            j += 1
+        slot[above] = i
+
+
+@uncounted
+def _sort_words(word, slot):  # type: ignore[no-untyped-def]
+    """Sort words and slots by a bitonic network in which every exchange goes the same way, so that any length will do.
+
+    Of two numbers of the network, the one with the smaller word, or the smaller slot, goes first.
+    """
+    n = word.size
+    for i in each(n):
+        slot[i] = i
+    width = 1
+    while width < n:
+        width *= 2
+        _exchange(word, slot, width, True)
+        step = width // 4
+        while step > 0:
+            _exchange(word, slot, step, False)
+            step //= 2
+
+
+@uncounted
+def _exchange(word, slot, width, mirrored):  # type: ignore[no-untyped-def]
+    """Do one step of the network: partners are mirrored in blocks of `width`, or lie `width` apart."""
+    n = word.size
+    half = width // 2 if mirrored else width
+    for t in each((n + 1) // 2 + half):
+        start, offset = t // half * (2 * half), t % half
+        low = start + offset
+        high = start + 2 * half - 1 - offset if mirrored else low + half
+        if high < n:
+            later = word[low] > word[high] or (word[low] == word[high] and slot[low] > slot[high])
+            if later:
+                word[low], word[high] = word[high], word[low]
+                slot[low], slot[high] = slot[high], slot[low]
+
+
+def _sort_down(scores, slot, scratch):  # type: ignore[no-untyped-def]
+    for i in each(scores.size):
+        scratch.word[i] = descending_bits(scores[i])
+    rank_words(scratch.word, slot)
+
+
+if not SIMULATED:
+    from numba.cuda.extending import overload
+
+    # The verbs of parts sort by the same name.
+    overload(sort_down, jit_options=UNCOUNTED, strict=False)(
+        lambda scores, slot, scratch: _sort_down
+    )
+
+
+def sort_on_team(scores: Any, slot: Any, scratch: Any) -> None:
+    """Sort as `sort_down` does."""
+    _sort_down(scores, slot, scratch)

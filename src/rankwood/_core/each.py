@@ -1,0 +1,178 @@
+"""Loops over documents in any order, and sums over them: what one thread, or a team of threads, can share out.
+
+A loop over `each(n)` says that its turns don't depend on each other. On a CPU it is a loop over `range(n)`. A device
+gives every thread of a team its share of the turns. A verb runs on a whole team if everything that it stores is stored
+in such loops; other verbs run on one thread of the team, and are as right. `runs_on_team` tells which it is.
+"""
+
+import dis
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from numba.extending import overload
+
+from rankwood._core.compile import UNCOUNTED
+from rankwood._core.numeric import as_type_of
+from rankwood._core.parts import all_parts
+from rankwood._core.verbs import VERBS
+
+#: Whoever simulates a device: an object with these functions as methods.
+SIMULATED: list[Any] = []
+
+
+def _simulated() -> bool:
+    return bool(SIMULATED) and SIMULATED[0].inside()
+
+
+def each(n: int) -> Any:
+    """Return the numbers from 0 to n, in any order: a loop over them must not depend on the order.
+
+    Parameters
+    ----------
+    n : int
+        Number of documents.
+
+    Returns
+    -------
+    iterable of int
+
+    Examples
+    --------
+    >>> list(each(3))
+    [0, 1, 2]
+    """
+    return SIMULATED[0].each(n) if _simulated() else range(n)
+
+
+def sum_of(column: Any) -> Any:
+    """Return the sum of a column.
+
+    Parameters
+    ----------
+    column : array
+        Numbers.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> float(sum_of(np.array([1.0, 2.0])))
+    3.0
+    """
+    if _simulated():
+        return SIMULATED[0].sum_of(column)
+    return _sum(column)
+
+
+def highest(column: Any) -> Any:
+    """Return the place of the largest number of a column, the first of several.
+
+    Parameters
+    ----------
+    column : array
+        Numbers.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> highest(np.array([1.0, 2.0, 2.0]))
+    1
+    """
+    if _simulated():
+        return SIMULATED[0].highest(column)
+    return _highest(column)
+
+
+def fill_powers(column: Any, n: Any, base: Any, k: Any) -> None:
+    """Fill the first n numbers of a column with 1, b, b^2, ..., and with 0 from k on.
+
+    Parameters
+    ----------
+    column : array
+        Numbers to fill in.
+    n, k : int
+        How many to fill in, and how many are not 0.
+    base : float
+        The base b.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> column = np.empty(3)
+    >>> fill_powers(column, 3, 0.5, 2)
+    >>> column.tolist()
+    [1.0, 0.5, 0.0]
+    """
+    if _simulated():
+        SIMULATED[0].fill_powers(column, n, base, k)
+    else:
+        _fill_powers(column, n, base, k)
+
+
+def _fill_powers(column, n, base, k):  # type: ignore[no-untyped-def]
+    now = as_type_of(column[0], 1.0)
+    for i in range(n):
+        column[i] = now if i < k else as_type_of(now, 0.0)
+        now *= base
+
+
+def power(base, exponent):  # type: ignore[no-untyped-def]
+    """Return a power by squares, which no thread has to wait for."""
+    result, square, left = as_type_of(base, 1.0), base, exponent
+    while left > 0:
+        result = result * square if left % 2 == 1 else result
+        square *= square
+        left //= 2
+    return result
+
+
+def _sum(column):  # type: ignore[no-untyped-def]
+    total = as_type_of(column[0], 0.0)
+    for i in range(column.size):
+        total += column[i]
+    return total
+
+
+def _highest(column):  # type: ignore[no-untyped-def]
+    best = 0
+    for i in range(column.size):
+        best = i if column[i] > column[best] else best
+    return best
+
+
+overload(each, jit_options={**UNCOUNTED, "forceinline": True}, strict=False)(
+    lambda n: lambda n: range(n)
+)
+overload(fill_powers, jit_options=UNCOUNTED, strict=False)(lambda column, n, base, k: _fill_powers)
+overload(power, jit_options=UNCOUNTED, strict=False)(lambda base, exponent: power)
+overload(sum_of, jit_options=UNCOUNTED, strict=False)(lambda column: _sum)
+overload(highest, jit_options=UNCOUNTED, strict=False)(lambda column: _highest)
+
+
+def runs_on_team(part: Any, verbs: Iterable[str]) -> bool:
+    """Tell whether these verbs, of a part and of all parts inside it, store nothing but in loops over `each`."""
+    names = list(verbs)
+    bodies = [VERBS[name].method(type(inside)) for inside in all_parts(part) for name in names]
+    return all(_shares(body, set()) for body in bodies if body is not None)
+
+
+def _shares(body: Callable[..., Any], seen: set[Any]) -> bool:
+    """Tell whether a function that stores into arrays has loops over `each`, and all that it calls do too."""
+    if body in seen:
+        return True
+    seen.add(body)
+    stores = any(step.opname == "STORE_SUBSCR" for step in dis.get_instructions(body))
+    if stores and "each" not in body.__code__.co_names:
+        return False
+    called = [body.__globals__.get(name) for name in body.__code__.co_names]
+    inner = [f for f in called if inspect.isfunction(f) and f.__module__.startswith("rankwood.")]
+    others = [f for f in inner if not hasattr(f, "verb") and f.__module__ != __name__]
+    return all(_shares(f, seen) for f in others)

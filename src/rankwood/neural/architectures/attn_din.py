@@ -1,0 +1,58 @@
+"""Attn-DIN: documents see each other by self-attention, and a tower scores each of them [pasumarthi2020]."""
+
+import torch
+from torch import Tensor, nn
+
+from rankwood.neural.architectures.attention import attend
+from rankwood.neural.architectures.lists import Lists
+from rankwood.neural.architectures.tower import Tower, TowerShape
+
+_EPSILON = 1e-12  # of layer normalisation
+
+
+class AttentionLayer(nn.Module):
+    """Multi-head self-attention whose heads are as wide as the embedding, dropout, residual, layer normalisation."""
+
+    def __init__(self, size: int, heads: int, dropout: float) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query = nn.Linear(size, heads * size)
+        self.key = nn.Linear(size, heads * size)
+        self.value = nn.Linear(size, heads * size)
+        self.out = nn.Linear(heads * size, size)
+        self.dropout = nn.Dropout(dropout)
+        self.norm = nn.LayerNorm(size, _EPSILON)
+        self.identity = nn.Identity()
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Return the new embeddings of padded lists."""
+        seen = attend(self.query(x), self.key(x), self.value(x), mask, self.heads, self.identity)
+        return self.norm(x + self.dropout(self.out(seen)))
+
+
+class AttnDIN(nn.Module):
+    """An embedding, attention layers, and a tower over the features and the embedding of each document."""
+
+    def __init__(
+        self,
+        inputs: int,
+        shape: TowerShape,
+        *,
+        layers: int,
+        heads: int,
+        size: int,
+        attention_dropout: float,
+    ) -> None:
+        super().__init__()
+        self.embed = nn.Linear(inputs, size)
+        self.attention = nn.ModuleList(
+            AttentionLayer(size, heads, attention_dropout) for _ in range(layers)
+        )
+        self.tower = Tower(inputs + size, 1, shape)
+
+    def forward(self, rows: Tensor, lists: Lists) -> Tensor:
+        """Return a score per row."""
+        x = lists.pad(self.embed(rows).relu())
+        for layer in self.attention:
+            x = layer(x, lists.mask)
+        return self.tower(torch.cat([rows, lists.flatten(x)], 1)).squeeze(1)

@@ -1,0 +1,99 @@
+"""SetRank: blocks of self-attention over a list, with or without inducing points [pang2020]."""
+
+import torch
+from torch import Tensor, nn
+
+from rankwood.neural.architectures.attention import attend
+from rankwood.neural.architectures.lists import Lists
+
+_EPSILON = 1e-8  # of layer normalisation
+_WIDER = 4  # the inner layer of a feed-forward part has so many times the units
+
+
+class Attention(nn.Module):
+    """Multi-head attention with ReLU projections; residual, layer normalisation; feed-forward part with the same."""
+
+    def __init__(self, size: int, heads: int, dropout: float) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query = nn.Linear(size, size)
+        self.key = nn.Linear(size, size)
+        self.value = nn.Linear(size, size)
+        self.dropout = nn.Dropout(dropout)
+        self.norm = nn.LayerNorm(size, _EPSILON)
+        self.wide = nn.Linear(size, _WIDER * size)
+        self.narrow = nn.Linear(_WIDER * size, size)
+        self.wide_norm = nn.LayerNorm(size, _EPSILON)
+
+    def forward(self, x: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
+        """Return new values of x, which looks at the keys where the mask is true."""
+        projected = (self.query(x).relu(), self.key(keys).relu(), self.value(keys).relu())
+        x = self.norm(x + attend(*projected, mask, self.heads, self.dropout))
+        return self.wide_norm(x + self.narrow(self.wide(x).relu()))
+
+
+class InducedBlock(nn.Module):
+    """Inducing points look at the documents, and the documents at them: linear in the length of the list."""
+
+    def __init__(self, size: int, heads: int, dropout: float, inducing: int) -> None:
+        super().__init__()
+        self.points = nn.Parameter(torch.empty(inducing, size))
+        nn.init.xavier_uniform_(self.points)
+        self.gather = Attention(size, heads, dropout)
+        self.spread = Attention(size, heads, dropout)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Return new values of padded lists."""
+        points = self.points.to(x.dtype).expand(x.shape[0], -1, -1)
+        return self.spread(x, self.gather(points, x, mask), None)
+
+
+class Block(nn.Module):
+    """The documents look at each other."""
+
+    def __init__(self, size: int, heads: int, dropout: float) -> None:
+        super().__init__()
+        self.attention = Attention(size, heads, dropout)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Return new values of padded lists."""
+        return self.attention(x, x, mask)
+
+
+class SetRank(nn.Module):
+    """Two dense layers with layer normalisation, blocks, and a dense layer to the score."""
+
+    def __init__(
+        self,
+        inputs: int,
+        *,
+        layers: int,
+        heads: int,
+        size: int,
+        attention_dropout: float,
+        inducing: int | None,
+    ) -> None:
+        super().__init__()
+        self.embed = nn.Sequential(
+            nn.Linear(inputs, _WIDER * size),
+            nn.ReLU(),
+            nn.LayerNorm(_WIDER * size, _EPSILON),
+            nn.Linear(_WIDER * size, size),
+            nn.ReLU(),
+            nn.LayerNorm(size, _EPSILON),
+            nn.Dropout(attention_dropout),
+        )
+        self.blocks = nn.ModuleList(
+            Block(size, heads, attention_dropout)
+            if inducing is None
+            else InducedBlock(size, heads, attention_dropout, inducing)
+            for _ in range(layers)
+        )
+        self.score = nn.Linear(size, 1)
+
+    def forward(self, rows: Tensor, lists: Lists) -> Tensor:
+        """Return a score per row."""
+        x = lists.pad(self.embed(rows))
+        for block in self.blocks:
+            x = block(x, lists.mask)
+        return self.score(lists.flatten(x)).squeeze(1)

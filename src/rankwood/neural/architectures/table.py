@@ -1,0 +1,59 @@
+"""The networks by name: what each is made of, and which parameters it has."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from rankwood._core import checks
+
+_TOWER = ("hidden", "dropout", "batch_norm", "momentum", "input_norm")
+_ATTENTION = ("layers", "heads", "size", "attention_dropout")
+
+
+class Architecture(NamedTuple):
+    """A network: where its class is, the parameters it has, and what it needs to know of the lists."""
+
+    module: str
+    kind: str
+    params: tuple[str, ...]
+    #: Whether a document's score depends on the other documents of its list.
+    needs_lists: bool = True
+    #: Whether scores depend on an order of the documents, which is drawn at random.
+    ordered: bool = False
+
+
+ARCHITECTURES: Mapping[str, Architecture] = MappingProxyType(
+    {
+        "dnn": Architecture("dnn", "DNN", _TOWER, needs_lists=False),
+        "gsf": Architecture(
+            "gsf", "GSF", (*_TOWER, "group_size", "shuffles", "differences"), ordered=True
+        ),
+        "attn-din": Architecture("attn_din", "AttnDIN", (*_TOWER, *_ATTENTION)),
+        "setrank": Architecture("setrank", "SetRank", (*_ATTENTION, "inducing")),
+    }
+)
+#: Parameters that not every network has.
+OWN_PARAMS = tuple(dict.fromkeys(name for row in ARCHITECTURES.values() for name in row.params))
+#: Parameters of scoring, which the network itself doesn't know.
+_OUTSIDE = ("shuffles",)
+
+
+def architecture_of(name: Any) -> Architecture:
+    """Return the row of a network, or raise if there is none of this name."""
+    if not isinstance(name, str) or name not in ARCHITECTURES:
+        near = checks.nearest(str(name), ARCHITECTURES)
+        raise checks.InputError(f"unknown architecture {name!r}{near}")
+    return ARCHITECTURES[name]
+
+
+def build(name: str, inputs: int, params: Mapping[str, Any]) -> Any:
+    """Return a new network with so many inputs; weights are drawn by PyTorch's generator."""
+    row = architecture_of(name)
+    module = import_module(f"rankwood.neural.architectures.{row.module}")
+    given = {p: params[p] for p in row.params if p not in _OUTSIDE}
+    shape: tuple[Any, ...] = ()
+    if "hidden" in given:
+        tower = import_module("rankwood.neural.architectures.tower")
+        shape = (tower.TowerShape(**{p: given.pop(p) for p in _TOWER}),)
+    return getattr(module, row.kind)(inputs, *shape, **given)

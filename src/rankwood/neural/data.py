@@ -1,0 +1,75 @@
+"""Training and validation data as a run holds them: inputs on the device, list by list."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwood.data.groups import Groups
+from rankwood.data.ranking_data import RankingData
+from rankwood.data.unlisted import UnlistedLabels
+from rankwood.neural.batches import rows_of
+from rankwood.neural.library import need_torch
+from rankwood.neural.transforms import InputTransform
+
+
+class ListLabels(NamedTuple):
+    """Labels of lists, weights of the lists, and labels of documents that are not listed; on the host."""
+
+    y: np.ndarray
+    weight: np.ndarray | None = None
+    unlisted: UnlistedLabels | None = None
+
+
+class ResidentData(NamedTuple):
+    """Lists one after the other.
+
+    Attributes
+    ----------
+    inputs : tensor
+        Inputs of the network, float32, on the device.
+    rows : array
+        The caller's row of each of ours.
+    ptr, lengths : array
+        Where lists begin, and their lengths.
+    labels : ListLabels or None
+        Labels of our rows, if they are known.
+    """
+
+    inputs: Any
+    rows: np.ndarray
+    ptr: np.ndarray
+    lengths: np.ndarray
+    labels: ListLabels | None = None
+
+    def in_callers_order(self, scores: np.ndarray) -> np.ndarray:
+        """Return scores of our rows, float64, in the order of the caller's."""
+        out = np.empty(scores.size)
+        out[self.rows] = scores
+        return out
+
+    def take(self, lists: np.ndarray) -> "ResidentData":
+        """Return some of the lists, in this order."""
+        rows = rows_of(lists, self.ptr, self.lengths)
+        inputs = self.inputs.index_select(0, need_torch().from_numpy(rows).to(self.inputs.device))
+        labels = self.labels
+        if labels is not None:
+            weight = None if labels.weight is None else labels.weight[lists]
+            unlisted = None if labels.unlisted is None else labels.unlisted.select(lists)
+            labels = ListLabels(labels.y[rows], weight, unlisted)
+        lengths = self.lengths[lists]
+        ptr = np.concatenate([[0], np.cumsum(lengths)])
+        return ResidentData(inputs, self.rows[rows], ptr, lengths, labels)
+
+
+def resident(data: RankingData, transform: InputTransform, device: Any) -> ResidentData:
+    """Return data on a device, transformed, in the order of the queries."""
+    groups = data.groups
+    inputs = need_torch().from_numpy(transform(data.X)[groups.rows]).to(device)
+    labels = ListLabels(data.y[groups.rows], data.weight, data.unlisted)
+    return ResidentData(inputs, groups.rows, groups.ptr, groups.sizes, labels)
+
+
+def lists_of(inputs: Any, groups: Groups) -> ResidentData:
+    """Return lists to score, without labels; inputs are in the caller's order."""
+    rows = need_torch().from_numpy(groups.rows).to(inputs.device)
+    return ResidentData(inputs.index_select(0, rows), groups.rows, groups.ptr, groups.sizes)

@@ -1,0 +1,100 @@
+"""A NeuralRanker on disk: one JSON object, with the weights in the safetensors format as text."""
+
+from pathlib import Path
+from types import NoneType
+from typing import Any
+
+import numpy as np
+
+from rankwood._core import checks
+from rankwood.neural.architectures.table import build
+from rankwood.neural.library import need_torch
+from rankwood.neural.parameters import check_params
+from rankwood.neural.scoring import FittedNetwork, check_shapes, weights_of
+from rankwood.neural.tensors import from_text, nested, prefixed, to_text
+from rankwood.neural.transforms import InputTransform, check_steps
+from rankwood.training import model_file
+
+#: Fields of a neural ranker and their types.
+_FIELDS = {
+    "objective": str,
+    "n_features": int,
+    "feature_names": (list, NoneType),
+    "best_iteration": int,
+    "history": dict,
+    "seconds": dict,
+    "stopped": str,
+    "letor": (dict, NoneType),
+    "params": dict,
+    "model": str,
+}
+
+
+def content_of(ranker: Any) -> dict[str, Any]:
+    """Return a fitted ranker as an object for JSON."""
+    model: FittedNetwork = ranker.model_
+    arrays = {
+        **prefixed(model.transform.arrays, "transform."),
+        **prefixed(model.weights, "network."),
+    }
+    return {
+        "objective": repr(ranker.objective_),
+        "n_features": ranker.n_features_in_,
+        "feature_names": ranker._feature_names(),
+        "best_iteration": ranker.best_iteration_,
+        "history": ranker.history_,
+        "seconds": ranker.seconds_,
+        "stopped": ranker.stopped_,
+        "letor": getattr(ranker, "letor_", None),
+        "params": model_file.params_of(ranker),
+        "fitted": {name: model_file.to_json(value) for name, value in model.params.items()},
+        "model": to_text(arrays),
+    }
+
+
+def fill(ranker: Any, content: Any, path: str | Path) -> None:
+    """Fill a new ranker from the object that `content_of` returned."""
+    model_file.require(content, {**_FIELDS, "fitted": dict}, path)
+    for params in (content["params"], content["fitted"]):
+        unknown = sorted(set(params) - set(ranker.get_params(deep=False)))
+        if unknown:
+            raise checks.InputError(
+                f"{path} is damaged: NeuralRanker has no parameter {unknown[0]!r}."
+            )
+    ranker.model_ = _model(ranker, content, path)
+    ranker.set_params(**content["params"])
+    ranker.objective_ = model_file.objective_of(content["objective"], path)
+    ranker._set_features(content["n_features"], content["feature_names"])
+    ranker.best_iteration_ = content["best_iteration"]
+    ranker.history_ = content["history"]
+    ranker.seconds_ = content["seconds"]
+    ranker.stopped_ = content["stopped"]
+    ranker.record_ = {}
+    if content["letor"]:
+        ranker.letor_ = content["letor"]
+
+
+def _model(ranker: Any, content: dict[str, Any], path: str | Path) -> FittedNetwork:
+    """Return the network of a file; raise unless its weights have the shapes that its parameters give."""
+    params = ranker.set_params(**content["fitted"]).get_params(deep=False)
+    try:
+        check_params(ranker)
+    except checks.InputError as error:
+        raise checks.InputError(f"{path} is damaged: {error}") from None
+    arrays = from_text(content["model"], path)
+    transform = _transform(params, nested(arrays, "transform."), content["n_features"], path)
+    weights = nested(arrays, "network.")
+    with need_torch().random.fork_rng(devices=[]):
+        expected = weights_of(build(params["architecture"], transform.inputs, params))
+    check_shapes(weights, {name: np.shape(a) for name, a in expected.items()}, path)
+    return FittedNetwork(params, transform, weights)
+
+
+def _transform(
+    params: dict[str, Any], arrays: dict[str, np.ndarray], features: int, path: str | Path
+) -> InputTransform:
+    """Return the input transform of a file."""
+    steps = check_steps(params["transform"])
+    model = InputTransform.fit(np.zeros((1, features)), steps)
+    check_shapes(arrays, {name: np.shape(a) for name, a in model.arrays.items()}, path)
+    return InputTransform(steps, arrays)

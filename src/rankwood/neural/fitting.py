@@ -1,0 +1,113 @@
+"""From a ranker and its data to a run that can be trained."""
+
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from rankwood._core import checks
+from rankwood._core.parts import check_labels
+from rankwood._core.rng import round_state
+from rankwood.data.ranking_data import RankingData
+from rankwood.neural.architectures.table import architecture_of, build
+from rankwood.neural.checkpoint import Checkpoint
+from rankwood.neural.data import resident
+from rankwood.neural.library import find_device, own_seed, torch_threads
+from rankwood.neural.loss import Objective
+from rankwood.neural.optimisation import make_optimiser
+from rankwood.neural.parameters import learning_rate
+from rankwood.neural.run import NetworkParts, NeuralRun, RunSettings
+from rankwood.neural.scoring import FittedNetwork
+from rankwood.neural.state import RunState
+from rankwood.neural.transforms import InputTransform, check_steps
+from rankwood.training.context import FitContext
+from rankwood.training.monitoring import EarlyStopping
+
+
+class NetworkFit(NamedTuple):
+    """A run, and how to train it and to make a model of it."""
+
+    state: RunState
+    run: NeuralRun
+    train: Callable[[], None]
+    model: Callable[[], FittedNetwork]
+
+    @property
+    def epochs_kept(self) -> int:
+        """The epoch that the model is of."""
+        return self.run.epochs_kept
+
+
+def fit_network(
+    ranker: Any,
+    objective: Any,
+    train: RankingData,
+    valid: RankingData | None,
+    context: FitContext,
+    path: str | Path | None,
+) -> NetworkFit:
+    """Return a run that hasn't begun, or that goes on from its checkpoint."""
+    device = find_device(ranker.device)
+    _check_data(objective, train)
+    stopping = EarlyStopping(
+        ranker.eval_metric, ranker.early_stopping_rounds, valid, ranker.n_jobs, context.evaluator
+    )
+    sets = [data for data in (train, valid) if data is not None]
+    checkpoint = None if path is None else Checkpoint(path, ranker, sets)
+    before = None if checkpoint is None else checkpoint.read()
+    start = perf_counter()
+    transform = InputTransform.fit(train.X, check_steps(ranker.transform))
+    inside = [resident(data, transform, device) for data in sets]
+    made = perf_counter()
+    with own_seed(device) as torch:
+        torch.manual_seed(round_state(ranker.random_state, 0))
+        # Weights are drawn on the CPU, the same for every device.
+        network = build(ranker.architecture, transform.inputs, ranker.get_params()).to(device)
+    optimiser = make_optimiser(
+        ranker.optimizer, network.parameters(), learning_rate(ranker), ranker.weight_decay
+    )
+    state = RunState(ranker.batch_documents)
+    if checkpoint is not None and before is not None:
+        state = checkpoint.state(before)
+        checkpoint.load(before, network, optimiser)
+    state.seconds["transform"] += made - start
+    loss = Objective(objective, ranker.random_state, ranker.n_jobs)
+    parts = NetworkParts(network, optimiser, loss, inside[0], inside[1] if valid else None)
+    run = NeuralRun(_settings(ranker, device), parts, stopping, state, context.watch)
+
+    def go() -> None:
+        with own_seed(device), torch_threads(ranker.torch_threads):
+            run.train(ranker.verbose, checkpoint)
+
+    params = _fitted_params(ranker)
+    return NetworkFit(state, run, go, lambda: FittedNetwork(params, transform, run.weights()))
+
+
+def _check_data(objective: Any, train: RankingData) -> None:
+    """Raise unless the labels suit the objective, and there are two documents for batch normalisation."""
+    check_labels(objective, train.y)
+    if len(train) < 2:
+        raise checks.InputError("a network needs at least two documents to train on, got 1.")
+
+
+def _settings(ranker: Any, device: Any) -> RunSettings:
+    """Return how the network is trained."""
+    half = ranker.precision == "bfloat16"
+    return RunSettings(
+        architecture=ranker.architecture,
+        epochs=ranker.epochs,
+        learning_rate=learning_rate(ranker),
+        schedule=ranker.schedule,
+        clip=ranker.clip,
+        half=half or (ranker.precision == "auto" and device.type == "cuda"),
+        shuffles=ranker.shuffles,
+        seed=ranker.random_state,
+        n_jobs=ranker.n_jobs,
+    )
+
+
+def _fitted_params(ranker: Any) -> dict[str, Any]:
+    """Return the parameters that predictions depend on."""
+    own = architecture_of(ranker.architecture).params
+    names = ("architecture", "transform", "random_state", "shuffles", *own)
+    return {name: getattr(ranker, name) for name in names}

@@ -1,0 +1,81 @@
+"""The gradient of an objective at the scores of a batch."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwood._core import checks
+from rankwood.data.groups import Groups
+from rankwood.neural.data import ListLabels
+from rankwood.neural.library import need_torch
+from rankwood.objectives.gradients import GradientComputer
+
+#: Scores of a batch and a step to the gradient, where the scores are.
+Gradient = Callable[[Any, int], Any]
+
+
+class Objective(NamedTuple):
+    """An objective, the seed of what it draws at random, and the threads that compute it on a CPU."""
+
+    part: Any
+    seed: int
+    n_jobs: int | None
+
+
+class BatchGradient:
+    """The gradient of the mean of an objective over the lists of one batch, which comes again in each epoch.
+
+    All that is made of labels alone is kept between the epochs. On a GPU, our kernels for it see the scores where they
+    are; if there are none, scores go to the CPU and gradients come back.
+    """
+
+    def __init__(
+        self, objective: Objective, labels: ListLabels, lengths: np.ndarray, device: Any
+    ) -> None:
+        ptr = np.concatenate([[0], np.cumsum(lengths)])
+        groups = Groups(ptr, np.arange(ptr[-1]), np.arange(lengths.size))
+        self._lists = lengths.size
+        on_device = None if device.type == "cpu" else _on_device(objective, labels, groups)
+        self._gradient = on_device or _on_host(objective, labels, groups)
+
+    def __call__(self, scores: Any, step: int) -> Any:
+        """Return the gradient at scores, both float32; `step` seeds what is random."""
+        return self._gradient(scores.contiguous(), step).div_(self._lists)
+
+
+def _on_host(objective: Objective, labels: ListLabels, groups: Groups) -> Gradient:
+    """Return what computes gradients on the CPU."""
+    compute = GradientComputer(
+        objective.part,
+        labels.y,
+        groups,
+        labels.weight,
+        real=np.float32,
+        n_jobs=objective.n_jobs,
+        seed=objective.seed,
+        unlisted=labels.unlisted,
+    )
+
+    def gradient(scores: Any, step: int) -> Any:
+        found, _ = compute(scores.double().cpu().numpy(), step)
+        return need_torch().from_numpy(found).to(scores.device)
+
+    return gradient
+
+
+def _on_device(objective: Objective, labels: ListLabels, groups: Groups) -> Gradient | None:
+    """Return what computes gradients on the GPU, None if there are no kernels for it."""
+    try:
+        compute = import_module("rankwood.objectives.cuda").DeviceGradients(
+            objective.part,
+            labels.y,
+            groups,
+            labels.weight,
+            seed=objective.seed,
+            unlisted=labels.unlisted,
+        )
+    except (ModuleNotFoundError, checks.InputError):
+        return None
+    return lambda scores, step: compute(scores, step)[0]

@@ -1,0 +1,303 @@
+"""NeuralRanker: the scikit-learn estimator of networks."""
+
+import inspect
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankwood._core import checks
+from rankwood.data.groups import group_rows
+from rankwood.data.ranking_data import RankingData
+from rankwood.neural import files
+from rankwood.neural.fitting import fit_network
+from rankwood.neural.parameters import check_params
+from rankwood.neural.presets import find_preset
+from rankwood.training.context import FitContext
+from rankwood.training.estimator import (
+    Labels,
+    QueryIds,
+    RankingEstimator,
+    Sizes,
+    documents_to_score,
+)
+from rankwood.training.inputs import training_data, validation_data
+
+_ALONE = FitContext()
+
+
+class NeuralRanker(RankingEstimator):
+    """Learn to rank with a neural network.
+
+    Parameters
+    ----------
+    architecture : {"dnn", "gsf", "attn-din", "setrank"}
+        A feed-forward network that scores one document at a time; groups of documents that are scored together
+        [ai2019]; self-attention before a feed-forward network [pasumarthi2020]; blocks of self-attention [pang2020].
+    objective : str or part
+        A name such as ``"lambdarank-ndcg@10"`` or a composition of parts: any objective of documents.
+    hidden, dropout, batch_norm, momentum, input_norm
+        Of all networks but setrank: sizes of the layers, share of the units that are dropped in training, batch
+        normalisation after each layer, the weight of the newest batch in its running mean and variance, and batch
+        normalisation of the inputs. If an architecture lacks a parameter, its default is ignored and any other value
+        is an error.
+    group_size, shuffles, differences
+        Of gsf: documents of a group, random orders of each list over which scores are averaged at prediction time,
+        and, for two documents, whether the differences of their features are inputs too.
+    layers, heads, size, attention_dropout
+        Of attn-din and setrank: number of attention layers, heads of each, units (in attn-din of each head, in
+        setrank of all), and dropout.
+    inducing : int or None
+        Of setrank: number of inducing points, or None for attention between all documents.
+    transform : str, list of str or None
+        Steps that make inputs of features, fitted on the training data: ``"log1p"``, ``"standardise"``,
+        ``"quantile"``. Missing values become 0, with an indicator beside.
+    optimizer : {"adagrad", "adam"}
+        The optimiser.
+    learning_rate : float or None
+        None means 0.05 for Adagrad and 0.001 for Adam.
+    schedule : {"constant", "linear", "cosine"}
+        How the learning rate goes down over the epochs.
+    weight_decay, clip
+        Factor on the weights in the gradient, and largest norm of the gradient (None: any).
+    epochs : int
+        Largest number of epochs.
+    batch_documents : int
+        Documents of a batch: whole lists, until there are so many.
+    eval_metric : str, part, or list of them
+        Metrics on the validation data after each epoch; the first one decides early stopping.
+    early_stopping_rounds : int or None
+        Stop if the first metric has not improved for this many epochs, and keep the best epoch. None, or no
+        validation data: train all epochs and keep the last.
+    device : str
+        ``"auto"`` is a GPU if there is one; ``"cpu"``, ``"cuda"``, ``"cuda:1"``.
+    precision : {"auto", "float32", "bfloat16"}
+        What layers compute in while training; ``"auto"`` is bfloat16 on a GPU. Scores and weights are float32.
+    random_state : int
+        Seed of everything random.
+    n_jobs : int or None
+        Threads of gradients, metrics and predictions, which change no bit; None means every core.
+    torch_threads : int
+        Threads of PyTorch in training on a CPU. Unlike `n_jobs` it may change the last bits, so it is fixed.
+    verbose : bool or None
+        Show a progress bar; None means on a terminal.
+
+    Attributes
+    ----------
+    history_ : dict
+        Validation metrics by epoch.
+    best_iteration_ : int
+        The epoch that the model is of.
+    stopped_ : str
+        Why training ended: ``"epochs"``, ``"early stopping"``, ``"diverged"`` or ``"interrupted"``.
+    seconds_ : dict
+        Time spent on the input transform, training and evaluation.
+    objective_ : part
+        The objective as a composition.
+    n_features_in_, feature_names_in_
+        Number and, if they have any, names of the features.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> train, valid, test = (rw.load_demo(part) for part in ("train", "valid", "test"))
+    >>> ranker = rw.NeuralRanker("dnn", "softmax", hidden=(32, 16), epochs=5, batch_documents=512)
+    >>> len(ranker.fit(train, valid=valid).history_["ndcg@10"])
+    5
+    >>> ranker.score(test) > 0.5
+    True
+    """
+
+    _kind = "NeuralRanker"
+    _files: ClassVar = files
+    #: What commands and reports call the program that trained a model.
+    engine: ClassVar[str] = "neural"
+
+    def __init__(
+        self,
+        architecture: str = "dnn",
+        objective: Any = "lambdarank-ndcg@10",
+        *,
+        hidden: Any = (256, 128, 64),
+        dropout: float = 0.1,
+        batch_norm: bool = True,
+        momentum: float = 0.1,
+        input_norm: bool = False,
+        group_size: int = 2,
+        shuffles: int = 1,
+        differences: bool = False,
+        layers: int = 2,
+        heads: int = 2,
+        size: int = 64,
+        attention_dropout: float = 0.1,
+        inducing: int | None = None,
+        transform: Any = ("log1p", "standardise"),
+        optimizer: str = "adam",
+        learning_rate: float | None = None,
+        schedule: str = "constant",
+        weight_decay: float = 0.0,
+        clip: float | None = None,
+        epochs: int = 100,
+        batch_documents: int = 2048,
+        eval_metric: Any = "ndcg@10",
+        early_stopping_rounds: int | None = 10,
+        device: str = "auto",
+        precision: str = "auto",
+        random_state: int = 0,
+        n_jobs: int | None = None,
+        torch_threads: int = 1,
+        verbose: bool | None = None,
+    ) -> None:
+        self.architecture = architecture
+        self.objective = objective
+        self.hidden = hidden
+        self.dropout = dropout
+        self.batch_norm = batch_norm
+        self.momentum = momentum
+        self.input_norm = input_norm
+        self.group_size = group_size
+        self.shuffles = shuffles
+        self.differences = differences
+        self.layers = layers
+        self.heads = heads
+        self.size = size
+        self.attention_dropout = attention_dropout
+        self.inducing = inducing
+        self.transform = transform
+        self.optimizer = optimizer
+        self.learning_rate = learning_rate
+        self.schedule = schedule
+        self.weight_decay = weight_decay
+        self.clip = clip
+        self.epochs = epochs
+        self.batch_documents = batch_documents
+        self.eval_metric = eval_metric
+        self.early_stopping_rounds = early_stopping_rounds
+        self.device = device
+        self.precision = precision
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.torch_threads = torch_threads
+        self.verbose = verbose
+
+    @classmethod
+    def preset(cls, name: str, data: str, **other: Any) -> Self:
+        """Return a ranker with the sizes and learning rates of [bivariate2024].
+
+        Parameters
+        ----------
+        name : {"dnn", "gsf-2", "gsf-20", "attn-din", "setrank"}
+            The network.
+        data : {"web10k", "web30k", "yahoo"}
+            The data set that they were chosen for.
+        **other
+            Parameters that take the place of the preset's.
+
+        Returns
+        -------
+        NeuralRanker
+            Not fitted.
+
+        Examples
+        --------
+        >>> import rankwood as rw
+        >>> rw.NeuralRanker.preset("attn-din", "web30k").hidden
+        (512, 128, 32)
+        """
+        return cls(**{**find_preset(name, data), **other})
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        """Return the default of each parameter."""
+        found = inspect.signature(NeuralRanker.__init__).parameters
+        return {name: p.default for name, p in found.items() if name != "self"}
+
+    def fit(
+        self,
+        X: Any,
+        y: Labels = None,
+        *,
+        qid: QueryIds = None,
+        group: Sizes = None,
+        weight: ArrayLike | None = None,
+        valid: Any = None,
+        checkpoint: str | Path | None = None,
+    ) -> Self:
+        """Train a network. After an interrupt, the epochs so far are the model.
+
+        Parameters
+        ----------
+        X, y, qid, group, weight
+            A `RankingData` alone, or what makes one: features, labels, query ids (or sizes of consecutive queries)
+            and a weight per query.
+        valid : RankingData or (X, y, qid), optional
+            Data to evaluate after each epoch, for early stopping.
+        checkpoint : path, optional
+            A file that has the state of the run after each epoch. If it exists, the run goes on from there, and ends
+            with the weights of an undisturbed one; a file of another run is an error.
+
+        Returns
+        -------
+        NeuralRanker
+            The estimator itself.
+        """
+        self._fit(training_data(X, y, qid, group, weight, "fit"), valid, checkpoint=checkpoint)
+        return self
+
+    def _fit(
+        self,
+        train: RankingData,
+        valid: Any,
+        context: FitContext = _ALONE,
+        checkpoint: str | Path | None = None,
+    ) -> None:
+        """Train a model; set nothing before an epoch is done."""
+        valid = None if valid is None else validation_data(valid, train)
+        objective = check_params(self)
+        run = fit_network(self, objective, train, valid, context, checkpoint)
+        try:
+            run.train()
+        finally:
+            if run.state.epochs_done:
+                self.model_ = run.model()
+                self.best_iteration_ = run.epochs_kept
+                self.history_ = run.state.history
+                self.seconds_ = run.state.seconds
+                self.stopped_ = run.state.stopped or "interrupted"
+                self.record_: dict[str, list[float]] = {}
+                self.objective_ = objective
+                self._set_features(train.n_features, train.feature_names)
+
+    def _check(self, unlisted: bool) -> None:
+        check_params(self)
+
+    def predict(self, X: Any, *, qid: QueryIds = None, group: Sizes = None) -> np.ndarray:
+        """Score documents: the higher, the better.
+
+        Parameters
+        ----------
+        X : RankingData, matrix or table
+            Documents in any order. Columns of a table are matched by name if the model was trained on names.
+        qid, group : optional
+            Query ids (or the name of a column that has them), or sizes of consecutive queries. All networks but dnn
+            compare the documents of a query, and need one of them unless `X` is a RankingData.
+
+        Returns
+        -------
+        array of float64
+            One score per row, in the order of the rows.
+        """
+        X, groups = documents_to_score(self, X, qid, group)
+        if X.shape[0] == 0:
+            return np.zeros(0)
+        if groups is None and self.model_.needs_groups:
+            raise checks.InputError(
+                "this network scores a document by comparing it with the others of its query: give predict a "
+                "RankingData, qid= or group=."
+            )
+        groups = groups or group_rows(X.shape[0])
+        return self.model_.predict(X, groups, device=self.device, n_jobs=self.n_jobs)
+
+    def _score_metric(self) -> Any:
+        return self.eval_metric
