@@ -72,7 +72,8 @@ class _Layout:
 
         names = tuple(getattr(part, "columns", ())) + tuple(getattr(part, "swap_columns", ()))
         private = {
-            name: Unmoved(PrivateColumn(np.int32(0))) for name in getattr(part, "look_up_columns", ())
+            name: Unmoved(PrivateColumn(np.int32(0)))
+            for name in getattr(part, "look_up_columns", ())
         }
         made = {
             **{name: self.room(inside) for name, inside in parts_inside(part).items()},
@@ -92,7 +93,7 @@ class _Layout:
 
 def _pair_layout(layout: _Layout, objective: Any, wide_words: bool) -> Any:
     from rankwood._core.cuda.columns import IndexColumn, LongWordColumn, RealColumn, WordColumn
-    from rankwood.objectives._kernels.cuda import DeviceDocs, PairColumns
+    from rankwood.objectives._kernels.cuda.kernels import DeviceDocs, PairColumns
 
     word = layout.column(LongWordColumn, 2) if wide_words else layout.column(WordColumn)
     index = {name: layout.column(IndexColumn) for name in ("slot", "turn", "order")}
@@ -105,7 +106,7 @@ def _pair_layout(layout: _Layout, objective: Any, wide_words: bool) -> Any:
 
 def _list_layout(layout: _Layout, objective: Any) -> Any:
     from rankwood._core.cuda.columns import RealColumn
-    from rankwood.objectives._kernels.cuda import ListColumns
+    from rankwood.objectives._kernels.cuda.kernels import ListColumns
 
     real = {name: layout.column(RealColumn) for name in ("label", "score", "gradient", "hessian")}
     return ListColumns(**real, own=layout.room(objective))
@@ -113,17 +114,19 @@ def _list_layout(layout: _Layout, objective: Any) -> Any:
 
 def _steps(objective: Any, steps: Any) -> Any:
     """Return the device's steps for those of the CPU."""
-    from rankwood.objectives._kernels import cuda as kernels
+    from rankwood.objectives._kernels.cuda import kernels, visiting
+    from rankwood.objectives._kernels.cuda import ranking as device
 
     noisy = steps.draws == ranking.SeveralRankings()
-    rank: Any = kernels.RankByNoise() if noisy else kernels.RankByScore()
+    rank: Any = device.RankByNoise() if noisy else device.RankByScore()
     if steps.rank == ranking.RankNone():
-        rank = kernels.RankBySlot()
+        rank = device.RankBySlot()
     listed = (arranging.ListedAnchors, arranging.ListedClassesApart)
-    anchors = kernels.ListedDeviceAnchors() if isinstance(steps.arrange, listed) else kernels.FirstAnchors()
+    is_listed = isinstance(steps.arrange, listed)
+    anchors = visiting.ListedDeviceAnchors() if is_listed else visiting.FirstAnchors()
 
     def mode(part: Any, *verbs: str) -> Any:
-        return kernels.OnTeam() if runs_on_team(part, verbs) else kernels.Alone()
+        return device.OnTeam() if runs_on_team(part, verbs) else device.Alone()
 
     return kernels.DeviceSteps(
         rank=rank,
@@ -144,7 +147,8 @@ def build(
     to_device: Any,
 ) -> _Built:
     """Return an objective over labelled queries, as a kernel takes it; `to_device` copies an array to the device."""
-    from rankwood.objectives._kernels import cuda as kernels
+    from rankwood.objectives._kernels.cuda import kernels
+    from rankwood.objectives._kernels.cuda import ranking as device
 
     if unlisted is not None:
         unlisted = unlisted._replace(y=read_labels(objective, unlisted.y))
@@ -156,7 +160,7 @@ def build(
         columns = _pair_layout(layout, objective, wide_words)
     else:
         team = runs_on_team(objective, ["list_gradient", "insertion_record"])
-        steps = kernels.DeviceSteps(prepare=kernels.OnTeam() if team else kernels.Alone())
+        steps = kernels.DeviceSteps(prepare=device.OnTeam() if team else device.Alone())
         kernel, columns = kernels.listwise_device_kernel, _list_layout(layout, objective)
     layout.n_columns += layout.n_columns % 2
     plan = make_plan(objective, lists, np.float32)
@@ -165,8 +169,10 @@ def build(
     shared = {"weight": to_device(factor), "layout": columns, "n_columns": layout.n_columns}
     launches = []
     for queries, team_size, shared_bytes in _share_out(groups.sizes, layout.n_columns):
-        memory = np.empty(2 if shared_bytes else (y.size + groups.sizes.size) * layout.n_columns, np.float32)
-        where = kernels.InShared() if shared_bytes else kernels.InGlobal()
+        memory = np.empty(
+            2 if shared_bytes else (y.size + groups.sizes.size) * layout.n_columns, np.float32
+        )
+        where = device.InShared() if shared_bytes else device.InGlobal()
         chosen = type(steps)(**{**vars(steps), "memory": where})
         task = kernels.DeviceTask(
             objective=lower(objective, np.float32),

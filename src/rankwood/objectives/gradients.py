@@ -6,6 +6,7 @@ import numpy as np
 
 from rankwood._core import checks, threads
 from rankwood._core.compile import callable_kernel, explaining
+from rankwood._core.device import is_device_array, on_host
 from rankwood._core.parts import all_parts, lower
 from rankwood._core.rng import round_state
 from rankwood.data.groups import Groups
@@ -181,7 +182,8 @@ def gradients(
     objective : str or part
         A name such as ``"lambdarank-ndcg@10"`` or a composition.
     y, scores : array or RankingData, array
-        Labels, or a data set that knows labels and queries; and current scores in the same order.
+        Labels, or a data set that knows labels and queries; and current scores in the same order. Scores may be on a
+        GPU: an array of CuPy, PyTorch, or with ``__cuda_array_interface__`` or DLPack.
     qid, group : array, optional
         Query ids or sizes, as in `rankwood.evaluate`.
     seed, round : int
@@ -192,7 +194,8 @@ def gradients(
     Returns
     -------
     grad, hess : arrays of float64
-        In the caller's order; a negative gradient pushes a document up.
+        In the caller's order; a negative gradient pushes a document up. For scores on a GPU, arrays of float32 of the
+        same library, on the same device and stream.
 
     Raises
     ------
@@ -213,8 +216,12 @@ def gradients(
             "bivariate_gradients(objective, y, S), with the pair scores S of one query."
         )
     unlisted = getattr(y, "unlisted", None)
-    y, groups = labels_and_groups(y, qid, group)
-    scores = checks.vector(scores, "scores", y.size)
+    y, groups = labels_and_groups(on_host(y), on_host(qid), on_host(group))
     seed, round = checks.at_least(seed, 0, "seed"), checks.at_least(round, 0, "round")
+    if is_device_array(scores):
+        from rankwood.objectives.cuda import DeviceGradients
+
+        return DeviceGradients(made, y, groups, seed=seed, unlisted=unlisted)(scores, round)
+    scores = checks.vector(scores, "scores", y.size)
     computer = GradientComputer(made, y, groups, n_jobs=n_jobs, seed=seed, unlisted=unlisted)
     return computer(scores, round)

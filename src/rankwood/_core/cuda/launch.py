@@ -55,6 +55,11 @@ def empty(size: int, dtype: Any = np.float32) -> Any:
     return cuda.device_array(size, dtype)
 
 
+def scratch(size: int, dtype: Any) -> Any:
+    """Return a vector on the GPU for the records of a kernel."""
+    return np.empty(size, dtype) if SIMULATED else cuda.device_array(size, dtype)
+
+
 def to_device(x: np.ndarray) -> Any:
     """Return a copy of an array on the GPU."""
     return np.array(x) if SIMULATED else cuda.to_device(np.ascontiguousarray(x))
@@ -113,7 +118,9 @@ class Kernel:
             self._kernel[blocks, threads](*self._fixed, number, *owners)
             return
         # The owner, its parent, the size, bytes of a number, the address, shape and strides: as Numba passes an array.
-        arrays = [(0, 0, x.size, x.dtype.itemsize, x.pointer, x.size, x.dtype.itemsize) for x in vectors]
+        arrays = [
+            (0, 0, x.size, x.dtype.itemsize, x.pointer, x.size, x.dtype.itemsize) for x in vectors
+        ]
         config = LaunchConfig(grid=blocks, block=threads, shmem_size=shared_bytes)
         at = driver._to_core_stream(cuda.external_stream(stream) if stream else 0)
         flat = [*self._flat, number, *(word for array in arrays for word in array)]

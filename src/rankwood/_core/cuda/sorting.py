@@ -25,13 +25,13 @@ def rank_words(word, slot):  # type: ignore[no-untyped-def]
     for i in each(n):
         # Loops are written out, and `document` doesn't ask whether an index is negative: CUDA's compiler leaves in
         # what Numba's `range` and its indices do besides.
-        own, above, j = document(word, i), np.int64(0), np.int64(0)
+        own, above, j = document(word, i), np.int32(0), np.int64(0)
         while j < i:
-            above += np.int64(1) if document(word, j) <= own else np.int64(0)
+            above = np.int32(above + 1) if document(word, j) <= own else above
             j += 1
         j += 1
         while j < n:
-            above += np.int64(1) if document(word, j) < own else np.int64(0)
+            above = np.int32(above + 1) if document(word, j) < own else above
             j += 1
         slot[above] = i
 

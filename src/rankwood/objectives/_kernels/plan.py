@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwood._core import checks, threads
-from rankwood._core.compile import callable_kernel, jit
+from rankwood._core.compile import callable_kernel
 from rankwood._core.parts import all_parts, check_labels, lower, named_record, parts_inside
 from rankwood._core.records import Table
 from rankwood.data.groups import Groups
 from rankwood.data.unlisted import UnlistedLabels
+from rankwood.metrics.kernels import fill_values
 from rankwood.metrics.ranked import discounts
 from rankwood.metrics.verbs import label_values, value
 from rankwood.objectives._kernels.records import VECTOR_WIDTH
@@ -107,11 +108,3 @@ def _has_own_ideal(part: Any) -> bool:
     Pair sets and the targets of a loss see the list only.
     """
     return value.verb.able(part) or getattr(part, "ideal_of_all", False)
-
-
-@jit
-def fill_values(part, label, ptr, discount, out, first, last):
-    """Fill the `label_values` of queries `first` to `last`."""
-    for q in range(first, last):
-        start, end = ptr[q], ptr[q + 1]
-        label_values(part, label[start:end], discount, out[start:end])
