@@ -165,7 +165,9 @@ def run_torch() -> None:
                     torch.cuda.synchronize()
                     times.append((time.perf_counter() - begin) * 1e3)
                 peak = (torch.cuda.max_memory_allocated() - base) / 1e6
-                print(f"torch {name}, batch {batch}: {min(times):.2f} ms, {peak:.0f} MB", flush=True)
+                print(
+                    f"torch {name}, batch {batch}: {min(times):.2f} ms, {peak:.0f} MB", flush=True
+                )
             except Exception as error:
                 print(f"torch {name}, batch {batch}: {type(error).__name__} {str(error)[:100]}")
 

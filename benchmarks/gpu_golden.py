@@ -42,13 +42,18 @@ def cases(golden: dict[str, Any]) -> Iterator[tuple[str, Any, dict[str, Any], An
             for norm, end in ((False, ""), (True, "_norm")):
                 name = f"lambdarank-{metric.lower()}"
                 objective = rw.objective(name, variant=variant, norm=norm)
-                yield key, objective, golden["cases"][case], want["grad" + end], want.get("hess" + end)
+                yield (
+                    key,
+                    objective,
+                    golden["cases"][case],
+                    want["grad" + end],
+                    want.get("hess" + end),
+                )
     yield from lambda_ex(golden)
     for case, want in golden["listwise"].items():
-        for name in ("softmax", "listnet"):
-            grad, hess = want.get(f"{name}_grad"), want.get(f"{name}_hess_diag")
-            if grad is not None:
-                yield name, rw.objective(name), golden["cases"][case], grad, hess
+        for name, end in (("softmax", "hess_diag"), ("queryrmse", "hess")):
+            grad, hess = want[f"{name}_grad"], want[f"{name}_{end}"]
+            yield name, rw.objective(name), golden["cases"][case], grad, hess
 
 
 def lambda_ex(golden: dict[str, Any]) -> Iterator[tuple[str, Any, dict[str, Any], Any, Any]]:
@@ -89,7 +94,10 @@ def work(share: int, workers: int) -> None:
                     off = np.abs(have - np.asarray(want)).max() / max(np.abs(want).max(), 1e-30)
                     found.setdefault(key, []).append(float(off))
         except Exception as error:  # one failure must not hide the rest
-            print(json.dumps({"key": key, "error": f"{type(error).__name__}: {error}"[:300]}), flush=True)
+            print(
+                json.dumps({"key": key, "error": f"{type(error).__name__}: {error}"[:300]}),
+                flush=True,
+            )
     for key, off in found.items():
         print(json.dumps({"key": key, "values": len(off), "off": max(off)}), flush=True)
 
@@ -115,7 +123,9 @@ def main() -> None:
     bad = [r for r in good if not r["off"] <= BAR]
     for row in bad:
         print("OFF", row)
-    print(f"{len(good)} groups, {sum(r['values'] for r in good)} lists, {len(bad)} off by more than {BAR}")
+    print(
+        f"{len(good)} groups, {sum(r['values'] for r in good)} lists, {len(bad)} off by more than {BAR}"
+    )
     lines = ["| values | compared | largest difference |", "|---|---|---|"]
     lines += [f"| {r['key'].replace('|', ', ')} | {r['values']} | {r['off']:.1e} |" for r in good]
     if args.out is not None:

@@ -1,8 +1,12 @@
-import sys, time, numpy as np
-import rankwood as rw, cupy
+import sys
+import time
+
+import cupy
 from benchmarks import bench_cuda as b
-from rankwood.objectives import cuda as dc
+
+import rankwood as rw
 from rankwood.data.labels import labels_and_groups
+from rankwood.objectives import cuda as dc
 
 y, s, sizes = b.queries()
 y, groups = labels_and_groups(y, None, sizes)
@@ -29,8 +33,8 @@ for name in list(b.BARS) + [
             kern = list(g._built.values())[0][0][1]._compiled
             try:
                 regs = kern.regs_per_thread
-                sh = [l.shared_bytes for l in list(g._built.values())[0].launches]
-                loc = kern.get_local_mem_per_thread()
+                sh = [one.teams for one, _ in list(g._built.values())[0]]
+                loc = kern.local_mem_per_thread
             except Exception as x:
                 regs, sh, loc = str(x)[:60], 0, 0
             print(

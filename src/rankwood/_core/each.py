@@ -25,7 +25,7 @@ def _simulated() -> bool:
     return bool(SIMULATED) and SIMULATED[0].inside()
 
 
-def each(n: int) -> Any:
+def each(n: Any) -> Any:
     """Return the numbers from 0 to n, in any order: a loop over them must not depend on the order.
 
     Parameters
@@ -117,14 +117,14 @@ def fill_powers(column: Any, n: Any, base: Any, k: Any) -> None:
         _fill_powers(column, n, base, k)
 
 
-def _fill_powers(column, n, base, k):  # type: ignore[no-untyped-def]
+def _fill_powers(column, n, base, k):
     now = as_type_of(column[0], 1.0)
     for i in range(n):
         column[i] = now if i < k else as_type_of(now, 0.0)
         now *= base
 
 
-def power(base, exponent):  # type: ignore[no-untyped-def]
+def power(base, exponent):
     """Return a power by squares, which no thread has to wait for."""
     result, square, left = as_type_of(base, 1.0), base, exponent
     while left > 0:
@@ -134,14 +134,14 @@ def power(base, exponent):  # type: ignore[no-untyped-def]
     return result
 
 
-def _sum(column):  # type: ignore[no-untyped-def]
+def _sum(column):
     total = as_type_of(column[0], 0.0)
     for i in range(column.size):
         total += column[i]
     return total
 
 
-def _highest(column):  # type: ignore[no-untyped-def]
+def _highest(column):
     best = 0
     for i in range(column.size):
         best = i if column[i] > column[best] else best

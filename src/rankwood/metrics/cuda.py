@@ -25,6 +25,8 @@ _TEAM = 64
 #: Documents query by query, ties in the order in which they are ranked: where each query starts, and the row of each
 #: document. By rank: slot and score. Words to sort by.
 DeviceRanking = namedtuple("DeviceRanking", "ptr rows slot key word")
+#: What a metric makes of labels, by slot, and the discounts by rank.
+DeviceValues = namedtuple("DeviceValues", "values discount")
 
 
 def rank_device_kernel(lists, unused, scores):
@@ -41,13 +43,13 @@ def rank_device_kernel(lists, unused, scores):
         lists.key[start + i] = scores[lists.rows[start + slot[i]]]
 
 
-def measure_device_kernel(metric, lists, values, discount, n_queries, out):
+def measure_device_kernel(metric, lists, by_label, n_queries, out):
     """Measure one query a thread."""
     q = block() * team_size() + thread()
     if q < n_queries:
         start, end = np.int64(lists.ptr[q]), np.int64(lists.ptr[q + 1])
-        own, slot = documents(values, start, end), documents(lists.slot, start, end)
-        ranked = Ranked(end - start, own, documents(lists.key, start, end), slot, discount)
+        own, slot = documents(by_label.values, start, end), documents(lists.slot, start, end)
+        ranked = Ranked(end - start, own, documents(lists.key, start, end), slot, by_label.discount)
         out[q] = value(metric, ranked, own)
 
 
@@ -112,7 +114,7 @@ class DeviceEvaluator(Evaluator):
         out = np.empty((len(self.metrics), n_queries))
         for i, (name, part) in enumerate(self.metrics.items()):
             result = self._cuda.empty(n_queries, np.float64)
-            fixed = (lower(part), lists, self._values[name], self._on_device)
+            fixed = (lower(part), lists, DeviceValues(self._values[name], self._on_device))
             with explaining(part):
                 kernel = self._cuda.Kernel(measure_device_kernel, fixed, (np.float64,))
             teams = (-(-n_queries // _TEAM), _TEAM, 0)

@@ -64,8 +64,9 @@ def evaluate(
     y : array, RankingData or Qrels
         Labels, a data set that knows labels and queries, or the judgments of `load_qrels`.
     scores : array or Run
-        Scores, in the order of `y`, on the host or on a GPU; with judgments, the run of `load_run`. Where less is better (ARP), judged documents
-        that the run lacks come behind those it has, relevant ones last; other metrics don't rank them.
+        Scores, in the order of `y`, on the host or on a GPU; with judgments, the run of `load_run`. Where less is
+        better (ARP), judged documents that the run lacks come behind those it has, relevant ones last; other metrics
+        don't rank them.
     qid, group : array, optional
         Query id of each row, in any order, or sizes of consecutive queries; one query without both.
     ties : {"worst", "input", "best", "average"}

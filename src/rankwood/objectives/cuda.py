@@ -1,5 +1,6 @@
 """Gradients on a GPU: the device's sibling of `GradientComputer`."""
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,6 +63,7 @@ class _Layout:
 
     def room(self, part: Any) -> Any:
         """Return what a part asks for, as `Memory.room` does."""
+        from rankwood._core.cuda import SIMULATED
         from rankwood._core.cuda.columns import (
             IndexColumn,
             LongWordColumn,
@@ -87,7 +89,11 @@ class _Layout:
         if getattr(part, "sorts", False):
             self.n_columns += self.n_columns % 2
             word = self.column(LongWordColumn, 2)
-            made["sorting"] = SortScratch(word, (), (), (), ())  # a team needs no more
+            rest: Any = ((), (), (), ())  # a team needs no more
+            if SIMULATED:  # and sorts as the CPU does
+                index = [self.column(IndexColumn) for _ in range(3)]
+                rest = (word, *index)
+            made["sorting"] = SortScratch(word, *rest)
         return named_record(made)
 
 
@@ -194,7 +200,7 @@ def _share_out(sizes: np.ndarray, n_columns: int) -> list[tuple[np.ndarray, int,
     fits = _SHARED_BYTES // (4 * n_columns) // 2 * 2
     edges = sorted({0, fits, *(longest for longest, _ in _TEAMS)})
     found = []
-    for low, high in reversed(list(zip(edges[:-1], edges[1:], strict=True))):
+    for low, high in reversed(list(pairwise(edges))):
         chosen = order[(sizes[order] > low) & (sizes[order] <= high)]
         if chosen.size:
             longest = int(sizes[chosen[0]])

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import cuda, types, typeof
+from numba import cuda, typeof, types
 
 from rankwood._core.compile import OPTIONS
 from rankwood._core.cuda import SIMULATED, team
