@@ -85,11 +85,12 @@ def run(names: list[str]) -> None:
     on_device = cupy.asarray(scores)
     out = cupy.empty_like(on_device), cupy.empty_like(on_device)
     for name in names:
-        begin = time.perf_counter()
+        begin, free = time.perf_counter(), cupy.cuda.runtime.memGetInfo()[0]
         gpu = DeviceGradients(rw.objective(name), y, groups)
-        gpu(on_device)
+        gpu(on_device, out=out)
         cupy.cuda.Device().synchronize()
         first = time.perf_counter() - begin
+        memory = (free - cupy.cuda.runtime.memGetInfo()[0]) / 1e6 + 8e-6 * y.size  # results, too
         try:
             kernel = graph_milliseconds(lambda gpu=gpu: gpu(on_device, out=out))
         except Exception as error:
@@ -98,7 +99,7 @@ def run(names: list[str]) -> None:
         events, clock = milliseconds(lambda gpu=gpu: gpu(on_device, out=out))
         print(
             f"{name}: kernel {kernel:.4f} ms, events {events:.4f} ms, call {clock:.4f} ms, first call {first:.1f} s, "
-            f"bar {BARS.get(name)}",
+            f"{memory:.0f} MB, bar {BARS.get(name)}",
             flush=True,
         )
 
@@ -135,41 +136,41 @@ def padded(y: np.ndarray, scores: np.ndarray, sizes: np.ndarray) -> Any:
     return tuple(torch.from_numpy(x).cuda() for x in (values, labels, ideal))
 
 
-def run_torch() -> None:
-    """Time PyTorch, forward and backward, at its best batch size."""
+def run_torch(batches: tuple[int, ...] = (1500, 6000), ready: Any = None) -> None:
+    """Time PyTorch, forward and backward, at several batch sizes; `ready` is called when all is compiled."""
     import torch
 
     y, scores, sizes = queries()
     data = padded(y, scores, sizes)
-    for name, loss in (("eager", torch_loss), ("compiled", torch.compile(torch_loss))):
-        for batch in (500, 1500, 6000):
 
-            def step(batch: int = batch, loss: Any = loss) -> Any:
-                grads = []
-                for i in range(0, sizes.size, batch):
-                    s, labels, ideal = (x[i : i + batch] for x in data)
-                    s = s.detach().requires_grad_(True)
-                    loss(s, labels, ideal).backward()
-                    grads.append(s.grad)
-                return grads
+    def step(loss: Any, batch: int) -> list[Any]:
+        grads = []
+        for i in range(0, sizes.size, batch):
+            s, labels, ideal = (x[i : i + batch] for x in data)
+            s = s.detach().requires_grad_(True)
+            loss(s, labels, ideal).backward()
+            grads.append(s.grad)
+        return grads
 
-            try:
-                step()
+    kinds = {"eager": torch_loss, "compiled": torch.compile(torch_loss, dynamic=False)}
+    for loss in kinds.values():
+        for batch in batches:
+            step(loss, batch)
+    torch.cuda.synchronize()
+    if ready is not None:
+        ready()
+    for name, loss in kinds.items():
+        for batch in batches:
+            base = torch.cuda.memory_allocated()
+            torch.cuda.reset_peak_memory_stats()
+            times = []
+            for _ in range(10):
+                begin = time.perf_counter()
+                step(loss, batch)
                 torch.cuda.synchronize()
-                base = torch.cuda.memory_allocated()
-                torch.cuda.reset_peak_memory_stats()
-                times = []
-                for _ in range(5):
-                    begin = time.perf_counter()
-                    step()
-                    torch.cuda.synchronize()
-                    times.append((time.perf_counter() - begin) * 1e3)
-                peak = (torch.cuda.max_memory_allocated() - base) / 1e6
-                print(
-                    f"torch {name}, batch {batch}: {min(times):.2f} ms, {peak:.0f} MB", flush=True
-                )
-            except Exception as error:
-                print(f"torch {name}, batch {batch}: {type(error).__name__} {str(error)[:100]}")
+                times.append((time.perf_counter() - begin) * 1e3)
+            peak = (torch.cuda.max_memory_allocated() - base) / 1e6
+            print(f"torch {name}, batch {batch}: {min(times):.2f} ms, {peak:.0f} MB", flush=True)
 
 
 def run_evaluate() -> None:

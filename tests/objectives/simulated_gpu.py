@@ -12,7 +12,7 @@ from numba import cuda
 import rankwood as rw
 from rankwood._core.cuda import sorting
 from rankwood._core.device import is_device_array
-from rankwood.objectives import cuda as driver
+from rankwood.objectives._kernels.cuda import tasks
 
 Y = np.array([0.0, 1, 2, 0, 1, 3, 0])
 SCORES = np.array([0.3, -0.2, 0.5, 0.5, 1.0, 0.1, 0.2])
@@ -38,7 +38,7 @@ def main(task):
             return rw.gradients(task["name"], Y, on_device, group=GROUP)
         except rw.InputError as error:
             return str(error)
-    driver._SHARED_BYTES = 0 if kind == "global" else 47 * 1024
+    tasks._SHARED_BYTES = 0 if kind == "global" else 47 * 1024
     sorting.COUNTED = 1 if kind == "global" else 2048
     return gradients(
         task["name"], task.get("scores", SCORES.tolist()), task.get("dtype", "float32")

@@ -7,7 +7,7 @@ import numpy as np
 from rankwood._core import checks, threads
 from rankwood._core.compile import callable_kernel, explaining
 from rankwood._core.device import is_device_array, on_host
-from rankwood._core.parts import all_parts, lower
+from rankwood._core.parts import lower
 from rankwood._core.rng import round_state
 from rankwood.data.groups import Groups
 from rankwood.data.labels import labels_and_groups
@@ -19,7 +19,7 @@ from rankwood.objectives._kernels.listwise import (
     listwise_scratch,
 )
 from rankwood.objectives._kernels.pairwise import pairwise_kernel, pairwise_scratch
-from rankwood.objectives._kernels.plan import LabelledLists, make_plan
+from rankwood.objectives._kernels.plan import LabelledLists, make_plan, most_labels
 from rankwood.objectives._kernels.ranking import RankAll
 from rankwood.objectives._kernels.records import KernelTask, Out
 from rankwood.objectives._kernels.scratch import Memory
@@ -154,14 +154,6 @@ class GradientComputer:
             factor = np.repeat(self._weight, np.diff(self.start)) if self._lifted else per_row
             out.grad[:] *= factor
             out.hess[:] *= factor
-
-
-def most_labels(objective: Any, lists: LabelledLists) -> int:
-    """Return the largest number of different labels in a query, if a part keeps a table by label."""
-    if not any(hasattr(part, "tables_by_label") for part in all_parts(objective)):
-        return 1
-    by_query = np.split(lists.y[lists.groups.rows], lists.groups.ptr[1:-1])
-    return max(np.unique(labels).size for labels in by_query)
 
 
 def gradients(

@@ -108,3 +108,11 @@ def _has_own_ideal(part: Any) -> bool:
     Pair sets and the targets of a loss see the list only.
     """
     return value.verb.able(part) or getattr(part, "ideal_of_all", False)
+
+
+def most_labels(objective: Any, lists: LabelledLists) -> int:
+    """Return the largest number of different labels in a query, if a part keeps a table by label."""
+    if not any(hasattr(part, "tables_by_label") for part in all_parts(objective)):
+        return 1
+    by_query = np.split(lists.y[lists.groups.rows], lists.groups.ptr[1:-1])
+    return max(np.unique(labels).size for labels in by_query)

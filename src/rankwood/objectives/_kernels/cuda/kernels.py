@@ -21,14 +21,22 @@ from rankwood.objectives._kernels.cuda.ranking import (
     place_columns,
     prepare_by,
 )
-from rankwood.objectives._kernels.cuda.visiting import FirstAnchors, find_anchors, visit_partners
+from rankwood.objectives._kernels.cuda.visiting import (
+    Anchors,
+    FirstAnchors,
+    find_anchors,
+    visit_partners,
+)
 from rankwood.objectives._kernels.pairwise import one_query
 from rankwood.objectives._kernels.records import Derivatives, ListQuery
 from rankwood.objectives._kernels.verbs import embed, factors, largest_score, scale
 
 #: What a kernel works on: the lowered objective and steps, the queries in the order of the blocks, the factor on each
-#: query, the layout of a team's columns and how many there are, and memory for columns if it isn't shared memory.
-DeviceTask = namedtuple("DeviceTask", "objective steps queries weight layout n_columns memory")
+#: query, the layout of a team's columns and how many there are, memory for columns if it isn't shared memory, and the
+#: `AnchorBounds`.
+DeviceTask = namedtuple(
+    "DeviceTask", "objective steps queries weight layout n_columns memory bounds"
+)
 #: Columns of the pairwise kernel. By slot: score, embedded score, push, hessian, words to sort by, perturbed scores. By
 #: rank: slot, score, embedded score, label, turn. `own` and `pairs` are the rooms of weight and pair set.
 PairColumns = namedtuple(
@@ -65,7 +73,6 @@ def pairwise_device_kernel(task, plan, state, scores, grad, hess):
     for i in each(n):
         s = as_type_of(zero, scores[query.rows[query.start + i]] - middle)
         columns.score[i], columns.embedded[i] = s, embed(objective.loss, s)
-        columns.push[i] = columns.hessian[i] = zero
     total, rankings = zero, device_rankings(steps.rank, objective)
     docs, random = columns.docs, mix(state, query.number)
     for number in range(rankings):
@@ -76,11 +83,14 @@ def pairwise_device_kernel(task, plan, state, scores, grad, hess):
             slot = columns.slot[i]
             docs.label[i] = query.label[query.start + slot]
             docs.score[i], docs.embedded[i] = columns.score[slot], columns.embedded[slot]
-        barrier()
+        if number == 0:  # if there is one ranking, the sums take the memory of scores by slot
+            for i in each(n):
+                columns.push[i] = columns.hessian[i] = zero
         ranked = Ranked(n, docs.label, docs.score, columns.slot, query.discount)
         own = prepare_by(steps.prepare, objective, ranked, query.values.weight, columns.own)
         m = find_anchors(steps.anchors, objective, ranked, query.values.pairs, drawn, columns)
-        total += visit_partners(objective, steps, ranked, own, m, wide, columns)
+        anchors = Anchors(m, query.number, task.bounds)
+        total += visit_partners(objective, steps, ranked, own, anchors, wide, columns)
     total = team_sum(total)
     mean = as_type_of(total, 1.0) / as_type_of(total, rankings)
     factor = mean * scale(objective.scale, mean * by_push * (total + total))

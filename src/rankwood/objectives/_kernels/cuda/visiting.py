@@ -1,5 +1,7 @@
 """The steps `arrange` and `visit`: each document visits its partners, and the anchors whose partner it is."""
 
+from collections import namedtuple
+
 import numpy as np
 
 from rankwood._core.compile import uncounted_inline
@@ -24,6 +26,9 @@ from rankwood.objectives._kernels.verbs import (
 )
 
 _NOWHERE = 2**30  # a turn behind every list
+
+#: The number of anchors of a query, the query's own number, and the `AnchorBounds` of all queries.
+Anchors = namedtuple("Anchors", "m query bounds")
 
 # Anchors.
 
@@ -53,6 +58,11 @@ def is_partner(step, rank, first, end, columns):
     """Tell whether a candidate has a turn from `first` to `end`."""
 
 
+@verb(kind="uncounted inline")
+def anchors_of(step, turn, anchors):
+    """Return the first turn and the end of the anchors that may have a document as their partner."""
+
+
 @part
 class FirstAnchors:
     """Anchors are the first documents of the ranking."""
@@ -72,6 +82,13 @@ class FirstAnchors:
 
     def is_partner(self, rank, first, end, columns):
         return True
+
+    def anchors_of(self, turn, anchors):
+        start = np.int64(anchors.bounds.start[anchors.query])
+        if start < 0:
+            return np.int64(0), np.int64(anchors.m)
+        at = start + turn
+        return np.int64(anchors.bounds.low[at]), np.int64(anchors.bounds.high[at])
 
 
 @part
@@ -108,6 +125,9 @@ class ListedDeviceAnchors:
     def is_partner(self, rank, first, end, columns):
         return first <= columns.turn[rank] and columns.turn[rank] < end
 
+    def anchors_of(self, turn, anchors):
+        return np.int64(0), np.int64(anchors.m)
+
 
 # Visit.
 
@@ -142,12 +162,12 @@ def _pair(objective, a, docs, own, j, wide):
 
 
 @uncounted_inline
-def visit_partners(objective, steps, ranked, own, m, wide, columns):
+def visit_partners(objective, steps, ranked, own, anchors, wide, columns):
     """Add what its pairs push each document to the sums by slot; return the sizes that this thread has seen.
 
     Loops are written out: Numba counts the turns of a `range` besides, and CUDA's compiler leaves that in.
     """
-    docs, n = columns.docs, ranked.n
+    docs, n, m = columns.docs, ranked.n, anchors.m
     total = as_type_of(ranked.score[0], 0.0)
     i, step = thread(), threads()
     while i < n:
@@ -166,8 +186,8 @@ def visit_partners(objective, steps, ranked, own, m, wide, columns):
                     hessian_sum += hessian
                     total += size
                 j += 1
-        t = np.int64(0)
-        while t < m:
+        t, stop = anchors_of(steps.anchors, turn, anchors)
+        while t < stop:
             first, end = partners(objective.pairs, t, n)
             if first <= turn and turn < end:
                 j = rank_of_anchor(steps.anchors, t, columns)
