@@ -176,11 +176,11 @@ def test_a_verb_runs_on_a_team_if_it_shares_its_loops():
 
 
 def stores_outside(function):
-    """Return the lines of a function that store into an array, but not in a loop over `each`."""
+    """Return the lines of a function that store into an array, but not in a loop over `each` or `only`."""
 
     def visit(node, shared):
         if isinstance(node, ast.For) and isinstance(node.iter, ast.Call):
-            shared = shared or getattr(node.iter.func, "id", "") == "each"
+            shared = shared or getattr(node.iter.func, "id", "") in ("each", "only")
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and not shared:
             yield node.lineno
         for child in ast.iter_child_nodes(node):

@@ -1,6 +1,7 @@
 """Loops over documents in any order, and sums over them: what one thread, or a team of threads, can share out.
 
-A loop over `each(n)` says that its turns don't depend on each other. On a CPU it is a loop over `range(n)`. A device
+A loop over `each(n)` says that its turns don't depend on each other, and one over `only(i)` has one turn. On a CPU they
+are loops over a `range`. A device
 gives every thread of a team its share of the turns. A verb runs on a whole team if everything that it stores is stored
 in such loops; other verbs run on one thread of the team, and are as right. `runs_on_team` tells which it is.
 """
@@ -43,6 +44,26 @@ def each(n: Any) -> Any:
     [0, 1, 2]
     """
     return SIMULATED[0].each(n) if _simulated() else range(n)
+
+
+def only(i: Any) -> Any:
+    """Return the number i alone: a loop over it is one turn, which a team does once.
+
+    Parameters
+    ----------
+    i : int
+        Number of a document.
+
+    Returns
+    -------
+    iterable of int
+
+    Examples
+    --------
+    >>> list(only(2))
+    [2]
+    """
+    return SIMULATED[0].only(i) if _simulated() else range(i, i + 1)
 
 
 def sum_of(column: Any) -> Any:
@@ -150,6 +171,9 @@ def _highest(column):
 
 overload(each, jit_options={**UNCOUNTED, "forceinline": True}, strict=False)(
     lambda n: lambda n: range(n)
+)
+overload(only, jit_options={**UNCOUNTED, "forceinline": True}, strict=False)(
+    lambda i: lambda i: range(i, i + 1)
 )
 overload(fill_powers, jit_options=UNCOUNTED, strict=False)(lambda column, n, base, k: _fill_powers)
 overload(power, jit_options=UNCOUNTED, strict=False)(lambda base, exponent: power)

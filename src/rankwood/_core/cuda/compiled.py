@@ -197,6 +197,18 @@ def _each(n: Any) -> Any:
     return build
 
 
+@overload(sharing.only, jit_options=_INLINE, strict=False)
+def _only(i: Any) -> Any:
+    def build(i):  # type: ignore[no-untyped-def]
+        if alone():
+            return _turns(np.int64(i), np.int64(i) + 1, np.int64(1))
+        cuda.syncthreads()
+        first = np.int64(i) if cuda.threadIdx.x == 0 else np.int64(i) + 1
+        return _turns(first, np.int64(i) + 1, np.int64(2))
+
+    return build
+
+
 def _add(x: Any, y: Any) -> Any:
     return x + y
 
