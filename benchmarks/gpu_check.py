@@ -1,6 +1,6 @@
 """Every objective by name on a GPU against the CPU's float32: the largest difference, relative to the largest number.
 
-    python -m benchmarks.gpu_check [--workers 12] [--names a,b] [--out table.md]
+python -m benchmarks.gpu_check [--workers 12] [--names a,b] [--out table.md]
 """
 
 import argparse
@@ -66,7 +66,14 @@ def compare(name: str, kind: str) -> dict[str, Any]:
         for a, b in zip(first, wanted, strict=True)
     ]
     same = all(a.tobytes() == b.tobytes() for a, b in zip(first, again, strict=True))
-    return {"name": name, "kind": kind, "grad": off[0], "hess": off[1], "same": same, "seconds": seconds}
+    return {
+        "name": name,
+        "kind": kind,
+        "grad": off[0],
+        "hess": off[1],
+        "same": same,
+        "seconds": seconds,
+    }
 
 
 def work(chosen: list[str], kinds: list[str]) -> None:
@@ -111,8 +118,16 @@ def report(rows: list[dict[str, Any]], chosen: list[str], out: Path | None) -> N
     good = [row for row in rows if "error" not in row]
     bad = [r for r in good if not (max(r["grad"], r["hess"]) <= BAR and r["same"])]
     for r in bad:
-        print("OFF", r["name"], r["kind"], f"{r['grad']:.1e} {r['hess']:.1e}", "same" if r["same"] else "DIFFERS")
-    print(f"{len(chosen)} names, {len(rows)} comparisons, {len(rows) - len(good)} errors, {len(bad)} off")
+        print(
+            "OFF",
+            r["name"],
+            r["kind"],
+            f"{r['grad']:.1e} {r['hess']:.1e}",
+            "same" if r["same"] else "DIFFERS",
+        )
+    print(
+        f"{len(chosen)} names, {len(rows)} comparisons, {len(rows) - len(good)} errors, {len(bad)} off"
+    )
     by_name = {name: [r for r in good if r["name"] == name] for name in chosen}
     lines = ["| objective | gradient | Hessian | same bits twice |", "|---|---|---|---|"]
     for name, found in by_name.items():

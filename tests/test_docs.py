@@ -13,6 +13,7 @@ from types import ModuleType
 import pytest
 
 import rankwood
+import rankwood.objectives._kernels.cuda.kernels  # steps and
 import rankwood.testing
 import rankwood.training.ranker  # parts that are imported late must be there before the first page begins
 from rankwood._core.former import FORMER

@@ -20,6 +20,7 @@ A weight, in an objective that trains like any other:
 """
 
 from rankwood._core.compile import inner, jit, uncounted, without_fastmath
+from rankwood._core.each import each, fill_powers, highest, only, sum_of
 from rankwood._core.named import Parameter, choice
 from rankwood._core.numeric import as_type_of, exp, log
 from rankwood._core.parts import ALL, Can, Fraction, NonNegative, OneOf, Positive, part
@@ -104,11 +105,14 @@ __all__ = [
     "divisor",
     "document",
     "documents",
+    "each",
     "embed",
     "exp",
     "factors",
+    "fill_powers",
     "gain",
     "gumbel",
+    "highest",
     "inner",
     "insertion_record",
     "jit",
@@ -122,6 +126,7 @@ __all__ = [
     "mix",
     "normal",
     "odds",
+    "only",
     "pair_derivatives",
     "pair_gradient",
     "part",
@@ -136,6 +141,7 @@ __all__ = [
     "shuffle",
     "softmax",
     "sort_down",
+    "sum_of",
     "swap_delta",
     "swap_record",
     "uncounted",

@@ -131,6 +131,11 @@ def _describe(x: Any) -> _Described:
     return _Described((x, capsule), interface)
 
 
+def on_host(x: Any) -> Any:
+    """Return labels or queries of a GPU as a NumPy array, and anything else as it is."""
+    return load_cuda().to_host(x, stream_of(x)) if is_device_array(x) else x
+
+
 def stream_of(x: Any) -> int:
     """Return the address of the stream that the library of an array is working on; 0 is the default stream."""
     library = _library(x)

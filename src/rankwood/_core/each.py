@@ -1,6 +1,7 @@
 """Loops over documents in any order, and sums over them: what one thread, or a team of threads, can share out.
 
-A loop over `each(n)` says that its turns don't depend on each other. On a CPU it is a loop over `range(n)`. A device
+A loop over `each(n)` says that its turns don't depend on each other, and one over `only(i)` has one turn. On a CPU they
+are loops over a `range`. A device
 gives every thread of a team its share of the turns. A verb runs on a whole team if everything that it stores is stored
 in such loops; other verbs run on one thread of the team, and are as right. `runs_on_team` tells which it is.
 """
@@ -25,7 +26,7 @@ def _simulated() -> bool:
     return bool(SIMULATED) and SIMULATED[0].inside()
 
 
-def each(n: int) -> Any:
+def each(n: Any) -> Any:
     """Return the numbers from 0 to n, in any order: a loop over them must not depend on the order.
 
     Parameters
@@ -43,6 +44,26 @@ def each(n: int) -> Any:
     [0, 1, 2]
     """
     return SIMULATED[0].each(n) if _simulated() else range(n)
+
+
+def only(i: Any) -> Any:
+    """Return the number i alone: a loop over it is one turn, which a team does once.
+
+    Parameters
+    ----------
+    i : int
+        Number of a document.
+
+    Returns
+    -------
+    iterable of int
+
+    Examples
+    --------
+    >>> list(only(2))
+    [2]
+    """
+    return SIMULATED[0].only(i) if _simulated() else range(i, i + 1)
 
 
 def sum_of(column: Any) -> Any:
@@ -117,14 +138,14 @@ def fill_powers(column: Any, n: Any, base: Any, k: Any) -> None:
         _fill_powers(column, n, base, k)
 
 
-def _fill_powers(column, n, base, k):  # type: ignore[no-untyped-def]
+def _fill_powers(column, n, base, k):
     now = as_type_of(column[0], 1.0)
     for i in range(n):
         column[i] = now if i < k else as_type_of(now, 0.0)
         now *= base
 
 
-def power(base, exponent):  # type: ignore[no-untyped-def]
+def power(base, exponent):
     """Return a power by squares, which no thread has to wait for."""
     result, square, left = as_type_of(base, 1.0), base, exponent
     while left > 0:
@@ -134,14 +155,14 @@ def power(base, exponent):  # type: ignore[no-untyped-def]
     return result
 
 
-def _sum(column):  # type: ignore[no-untyped-def]
+def _sum(column):
     total = as_type_of(column[0], 0.0)
     for i in range(column.size):
         total += column[i]
     return total
 
 
-def _highest(column):  # type: ignore[no-untyped-def]
+def _highest(column):
     best = 0
     for i in range(column.size):
         best = i if column[i] > column[best] else best
@@ -150,6 +171,9 @@ def _highest(column):  # type: ignore[no-untyped-def]
 
 overload(each, jit_options={**UNCOUNTED, "forceinline": True}, strict=False)(
     lambda n: lambda n: range(n)
+)
+overload(only, jit_options={**UNCOUNTED, "forceinline": True}, strict=False)(
+    lambda i: lambda i: range(i, i + 1)
 )
 overload(fill_powers, jit_options=UNCOUNTED, strict=False)(lambda column, n, base, k: _fill_powers)
 overload(power, jit_options=UNCOUNTED, strict=False)(lambda base, exponent: power)

@@ -27,7 +27,7 @@ def instruction(fn: Any, typer: Callable[..., Any], build: Callable[..., Any]) -
     lower_builtin(fn, types.VarArg(types.Any))(build)  # type: ignore[attr-defined]
 
 
-def document(record: Any, i: int) -> Any:
+def document(record: Any, i: Any) -> Any:
     """Return one document of a record: columns are indexed, tables and constants pass.
 
     Parameters
@@ -51,7 +51,7 @@ def document(record: Any, i: int) -> Any:
     return _each(record, lambda column: column[i])
 
 
-def documents(record: Any, start: int, stop: int) -> Any:
+def documents(record: Any, start: Any, stop: Any) -> Any:
     """Return some documents of a record, as lent arrays; tables and constants pass.
 
     Parameters

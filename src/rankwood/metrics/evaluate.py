@@ -7,6 +7,7 @@ import numpy as np
 
 from rankwood._core import checks, threads
 from rankwood._core.compile import callable_kernel
+from rankwood._core.device import is_device_array, on_host
 from rankwood._core.parts import check_labels, lower
 from rankwood._core.sorting import make_sort_scratch
 from rankwood.data.labels import labels_and_groups
@@ -63,8 +64,9 @@ def evaluate(
     y : array, RankingData or Qrels
         Labels, a data set that knows labels and queries, or the judgments of `load_qrels`.
     scores : array or Run
-        Scores, in the order of `y`; with judgments, the run of `load_run`. Where less is better (ARP), judged documents
-        that the run lacks come behind those it has, relevant ones last; other metrics don't rank them.
+        Scores, in the order of `y`, on the host or on a GPU; with judgments, the run of `load_run`. Where less is
+        better (ARP), judged documents that the run lacks come behind those it has, relevant ones last; other metrics
+        don't rank them.
     qid, group : array, optional
         Query id of each row, in any order, or sizes of consecutive queries; one query without both.
     ties : {"worst", "input", "best", "average"}
@@ -99,24 +101,40 @@ def evaluate(
         _check_alone(qid, group)
         y, scores, groups, found = join_run(y, scores, known["missing"])
     else:
-        y, groups = labels_and_groups(y, qid, group)
-        scores = checks.vector(scores, "scores", y.size)
+        y, groups = labels_and_groups(on_host(y), on_host(qid), on_host(group))
+        scores = scores if is_device_array(scores) else checks.vector(scores, "scores", y.size)
     parts = {name: part for name, (part, _) in built.items()}
     rule = {name: own for name, (_, own) in built.items()}
-    ev = Evaluator(
-        parts,
-        y,
-        groups,
-        known["ties"],
-        rule,
-        n_jobs=n_jobs,
-        found=found,
-        unlisted=unlisted,
-        single=known["scores"] == "float32",
-    )(scores)
+    evaluator: Evaluator
+    if is_device_array(scores):
+        from rankwood.metrics.cuda import DeviceEvaluator
+
+        _check_precision(scores, known["scores"], convention)
+        evaluator = DeviceEvaluator(parts, y, groups, known["ties"], rule, unlisted=unlisted)
+    else:
+        evaluator = Evaluator(
+            parts,
+            y,
+            groups,
+            known["ties"],
+            rule,
+            n_jobs=n_jobs,
+            found=found,
+            unlisted=unlisted,
+            single=known["scores"] == "float32",
+        )
+    ev = evaluator(scores)
     if convention is not None:
         ev.conventions["convention"] = convention
     return ev
+
+
+def _check_precision(scores: Any, wanted: str, convention: str | None) -> None:
+    """Raise if a convention rounds scores to float32 and those on a GPU have more digits."""
+    if wanted == "float32" and "float32" not in str(scores.dtype):
+        raise checks.InputError(
+            f"convention {convention!r} compares scores in float32: give those on the GPU in float32."
+        )
 
 
 def named_metrics(metrics: Any) -> dict[str, Any]:

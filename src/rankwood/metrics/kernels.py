@@ -102,3 +102,11 @@ def _all_zero(values):
     while i < values.size and values[i] <= 0.0:
         i += 1
     return i == values.size
+
+
+@jit
+def fill_values(part, label, ptr, discount, out, first, last):
+    """Fill the `label_values` of queries `first` to `last`."""
+    for q in range(first, last):
+        start, end = ptr[q], ptr[q + 1]
+        label_values(part, label[start:end], discount, out[start:end])

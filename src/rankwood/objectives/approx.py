@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankwood._core.compile import uncounted
-from rankwood._core.each import each, sum_of
+from rankwood._core.each import each, only, sum_of
 from rankwood._core.numeric import as_type_of, exp, log
 from rankwood._core.parts import Positive, part
 from rankwood._core.records import documents
@@ -79,9 +79,10 @@ def _rank(score, i, cold, room):
         e = exp(-min(abs(d), as_type_of(cold, _FAR)))
         r = one / (one + e)
         room.chance[j] = r if d > 0 else e * r
-        slope = e * r * r
-        room.curve[j] = slope * r * (e - one if d > 0 else one - e)
-        room.slope[j] = slope if j != i else as_type_of(cold, 0.0)
+        room.slope[j] = e * r * r
+        room.curve[j] = room.slope[j] * r * (e - one if d > 0 else one - e)
+    for j in only(i):
+        room.slope[j] = as_type_of(cold, 0.0)
     # The document itself adds another half.
     return as_type_of(cold, 0.5) + sum_of(documents(room.chance, 0, score.size))
 
@@ -101,8 +102,9 @@ def _add(i, first, second, room, out):
     n = out.gradient.size
     slope, curve = documents(room.slope, 0, n), documents(room.curve, 0, n)
     slopes, curves = sum_of(slope), sum_of(curve)
-    for j in each(n):  # the slope by the document's own score is minus the sum of the others
-        by = slope[j] if j != i else -slopes
-        more = curve[j] if j != i else curve[j] + curves
-        out.gradient[j] += first * by
-        out.hessian[j] += second * by * by + first * more
+    for j in each(n):
+        out.gradient[j] += first * slope[j]
+        out.hessian[j] += second * slope[j] * slope[j] + first * curve[j]
+    for j in only(i):
+        out.gradient[j] -= first * slopes
+        out.hessian[j] += second * slopes * slopes + first * curves

@@ -6,7 +6,8 @@ import numpy as np
 
 from rankwood._core import checks, threads
 from rankwood._core.compile import callable_kernel, explaining
-from rankwood._core.parts import all_parts, lower
+from rankwood._core.device import is_device_array, on_host
+from rankwood._core.parts import lower
 from rankwood._core.rng import round_state
 from rankwood.data.groups import Groups
 from rankwood.data.labels import labels_and_groups
@@ -18,7 +19,7 @@ from rankwood.objectives._kernels.listwise import (
     listwise_scratch,
 )
 from rankwood.objectives._kernels.pairwise import pairwise_kernel, pairwise_scratch
-from rankwood.objectives._kernels.plan import LabelledLists, make_plan
+from rankwood.objectives._kernels.plan import LabelledLists, make_plan, most_labels
 from rankwood.objectives._kernels.ranking import RankAll
 from rankwood.objectives._kernels.records import KernelTask, Out
 from rankwood.objectives._kernels.scratch import Memory
@@ -155,14 +156,6 @@ class GradientComputer:
             out.hess[:] *= factor
 
 
-def most_labels(objective: Any, lists: LabelledLists) -> int:
-    """Return the largest number of different labels in a query, if a part keeps a table by label."""
-    if not any(hasattr(part, "tables_by_label") for part in all_parts(objective)):
-        return 1
-    by_query = np.split(lists.y[lists.groups.rows], lists.groups.ptr[1:-1])
-    return max(np.unique(labels).size for labels in by_query)
-
-
 def gradients(
     objective: Any,
     y: Any,
@@ -181,7 +174,8 @@ def gradients(
     objective : str or part
         A name such as ``"lambdarank-ndcg@10"`` or a composition.
     y, scores : array or RankingData, array
-        Labels, or a data set that knows labels and queries; and current scores in the same order.
+        Labels, or a data set that knows labels and queries; and current scores in the same order. Scores may be on a
+        GPU: an array of CuPy, PyTorch, or with ``__cuda_array_interface__`` or DLPack.
     qid, group : array, optional
         Query ids or sizes, as in `rankwood.evaluate`.
     seed, round : int
@@ -192,7 +186,8 @@ def gradients(
     Returns
     -------
     grad, hess : arrays of float64
-        In the caller's order; a negative gradient pushes a document up.
+        In the caller's order; a negative gradient pushes a document up. For scores on a GPU, arrays of float32 of the
+        same library, on the same device and stream.
 
     Raises
     ------
@@ -213,8 +208,12 @@ def gradients(
             "bivariate_gradients(objective, y, S), with the pair scores S of one query."
         )
     unlisted = getattr(y, "unlisted", None)
-    y, groups = labels_and_groups(y, qid, group)
-    scores = checks.vector(scores, "scores", y.size)
+    y, groups = labels_and_groups(on_host(y), on_host(qid), on_host(group))
     seed, round = checks.at_least(seed, 0, "seed"), checks.at_least(round, 0, "round")
+    if is_device_array(scores):
+        from rankwood.objectives.cuda import DeviceGradients
+
+        return DeviceGradients(made, y, groups, seed=seed, unlisted=unlisted)(scores, round)
+    scores = checks.vector(scores, "scores", y.size)
     computer = GradientComputer(made, y, groups, n_jobs=n_jobs, seed=seed, unlisted=unlisted)
     return computer(scores, round)

@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankwood._core.compile import uncounted
-from rankwood._core.each import each, highest, sum_of
+from rankwood._core.each import each, highest, only, sum_of
 from rankwood._core.numeric import as_type_of, exp, log
 from rankwood._core.parts import part
 from rankwood._core.records import documents
@@ -38,14 +38,16 @@ def softmax(score, chance, miss):
     top, far = score[best], as_type_of(score[0], _FAR)
     one, zero = as_type_of(far, 1.0), as_type_of(far, 0.0)
     for i in each(score.size):
-        chance[i] = exp(max(score[i] - top, far)) if i != best else zero
+        chance[i] = exp(max(score[i] - top, far))
+    for i in only(best):
+        chance[i] = zero
     others = sum_of(documents(chance, 0, score.size))
     total = one + others
     share = one / total
     for i in each(score.size):
-        own = chance[i] if i != best else one
-        left = total - own if i != best else others
-        chance[i], miss[i] = own * share, left * share
+        chance[i], miss[i] = chance[i] * share, (total - chance[i]) * share
+    for i in only(best):
+        chance[i], miss[i] = share, others * share
     return best
 
 
@@ -190,8 +192,11 @@ def _spread(chance, miss, best, term):
     """
     first = term[best] / miss[best]
     for i in each(term.size):
-        term[i] = term[i] / miss[i] if i != best else as_type_of(first, 0.0)
+        term[i] /= miss[i]
+    for i in only(best):
+        term[i] = as_type_of(first, 0.0)
     rest = sum_of(term)
     for i in each(term.size):
-        own = chance[i] * first + chance[i] * (rest - term[i])
-        term[i] = own if i != best else chance[i] * rest
+        term[i] = chance[i] * first + chance[i] * (rest - term[i])
+    for i in only(best):
+        term[i] = chance[i] * rest

@@ -12,6 +12,7 @@ from numba.cuda.extending import models, overload, register_model
 
 from rankwood._core import each as sharing
 from rankwood._core.compile import OPTIONS
+from rankwood._core.cuda.sorting import sort_on_team
 from rankwood._core.cuda.team import (
     alone,
     barrier,
@@ -25,6 +26,7 @@ from rankwood._core.cuda.team import (
 )
 from rankwood._core.numeric import as_type_of
 from rankwood._core.records import instruction
+from rankwood._core.sorting import sort_down
 
 _WARP = 32
 _LANES = 0xFFFFFFFF
@@ -99,7 +101,7 @@ _shared_array(shared_memory, types.float32, 0)  # as long as the kernel is start
 
 @overload(set_alone, jit_options=_INLINE, strict=False)
 def _set_alone(alone: Any) -> Any:
-    def build(alone):  # type: ignore[no-untyped-def]
+    def build(alone):
         _mode()[0] = alone
 
     return build
@@ -185,12 +187,24 @@ def wait(builder: Any) -> None:
 
 @overload(sharing.each, jit_options=_INLINE, strict=False)
 def _each(n: Any) -> Any:
-    def build(n):  # type: ignore[no-untyped-def]
+    def build(n):
         if alone():
             return _turns(np.int64(0), np.int64(n), np.int64(1))
         cuda.syncthreads()
         first, step = np.int64(cuda.threadIdx.x), np.int64(cuda.blockDim.x)
         return _turns(first, np.int64(n), step)
+
+    return build
+
+
+@overload(sharing.only, jit_options=_INLINE, strict=False)
+def _only(i: Any) -> Any:
+    def build(i):  # type: ignore[no-untyped-def]
+        if alone():
+            return _turns(np.int64(i), np.int64(i) + 1, np.int64(1))
+        cuda.syncthreads()
+        first = np.int64(i) if cuda.threadIdx.x == 0 else np.int64(i) + 1
+        return _turns(first, np.int64(i) + 1, np.int64(2))
 
     return build
 
@@ -207,7 +221,7 @@ def _over_team(combine: Any) -> Any:
     """Return a function that combines a number of every thread: over a warp by exchange, then over warps in order."""
     both = cuda.jit(device=True, forceinline=True)(combine)
 
-    def build(x):  # type: ignore[no-untyped-def]
+    def build(x):
         partial = _numbers()
         for distance in (16, 8, 4, 2, 1):
             x = both(x, cuda.shfl_xor_sync(_LANES, x, distance))
@@ -227,9 +241,12 @@ overload(team_sum, strict=False)(_over_team(_add))
 overload(team_max, strict=False)(_over_team(_larger))
 
 
+overload(sort_down, strict=False)(lambda scores, slot, scratch: sort_on_team)
+
+
 @overload(sharing.fill_powers, strict=False)
 def _fill_powers(column: Any, n: Any, base: Any, k: Any) -> Any:
-    def build(column, n, base, k):  # type: ignore[no-untyped-def]
+    def build(column, n, base, k):
         for i in sharing.each(n):
             column[i] = sharing.power(base, i) if i < k else as_type_of(base, 0.0)
 
@@ -238,7 +255,7 @@ def _fill_powers(column: Any, n: Any, base: Any, k: Any) -> Any:
 
 @overload(sharing.sum_of, strict=False)
 def _sum_of(column: Any) -> Any:
-    def build(column):  # type: ignore[no-untyped-def]
+    def build(column):
         total = as_type_of(column[0], 0.0)
         for i in sharing.each(column.size):
             total += column[i]
@@ -249,7 +266,7 @@ def _sum_of(column: Any) -> Any:
 
 @overload(sharing.highest, strict=False)
 def _highest(column: Any) -> Any:
-    def build(column):  # type: ignore[no-untyped-def]
+    def build(column):
         best = np.int32(-1)
         top = as_type_of(column[0], -np.inf)
         for i in sharing.each(column.size):

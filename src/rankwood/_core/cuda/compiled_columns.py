@@ -19,7 +19,8 @@ def _array_type(kind: Any) -> Any:
     if leaf not in DTYPES:
         return None
     layout = "A" if leaf is PrivateColumn else "C"
-    return types.Array(from_dtype(np.dtype(DTYPES[leaf])), 2 if leaf is RowsColumn else 1, layout)
+    dtype: Any = from_dtype(np.dtype(DTYPES[leaf]))
+    return types.Array(dtype, 2 if leaf is RowsColumn else 1, layout)  # type: ignore[call-overload]
 
 
 def _placed(layout: Any) -> Any:

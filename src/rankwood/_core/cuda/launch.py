@@ -55,6 +55,11 @@ def empty(size: int, dtype: Any = np.float32) -> Any:
     return cuda.device_array(size, dtype)
 
 
+def scratch(size: int, dtype: Any) -> Any:
+    """Return a vector on the GPU for the records of a kernel."""
+    return np.empty(size, dtype) if SIMULATED else cuda.device_array(size, dtype)
+
+
 def to_device(x: np.ndarray) -> Any:
     """Return a copy of an array on the GPU."""
     return np.array(x) if SIMULATED else cuda.to_device(np.ascontiguousarray(x))

@@ -90,6 +90,16 @@ class _Simulated:
         yield from range(thread(), n, threads())
         barrier()
 
+    def only(self, i: int) -> Any:
+        """Yield one number, in the first thread."""
+        if alone():
+            yield i
+            return
+        barrier()
+        if thread() == 0:
+            yield i
+        barrier()
+
     def fill_powers(self, column: Any, n: Any, base: Any, k: Any) -> None:
         """Fill a column with powers."""
         for i in self.each(n):

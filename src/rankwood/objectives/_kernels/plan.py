@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwood._core import checks, threads
-from rankwood._core.compile import callable_kernel, jit
+from rankwood._core.compile import callable_kernel
 from rankwood._core.parts import all_parts, lower, named_record, parts_inside
 from rankwood._core.records import Table
 from rankwood.data.groups import Groups
 from rankwood.data.unlisted import UnlistedLabels
+from rankwood.metrics.kernels import fill_values
 from rankwood.metrics.ranked import discounts
 from rankwood.metrics.verbs import label_values, value
 from rankwood.objectives._kernels.records import VECTOR_WIDTH
@@ -145,9 +146,9 @@ def _has_own_ideal(part: Any) -> bool:
     return value.verb.able(part) or getattr(part, "ideal_of_all", False)
 
 
-@jit
-def fill_values(part, label, ptr, discount, out, first, last):
-    """Fill the `label_values` of queries `first` to `last`."""
-    for q in range(first, last):
-        start, end = ptr[q], ptr[q + 1]
-        label_values(part, label[start:end], discount, out[start:end])
+def most_labels(objective: Any, lists: LabelledLists) -> int:
+    """Return the largest number of different labels in a query, if a part keeps a table by label."""
+    if not any(hasattr(part, "tables_by_label") for part in all_parts(objective)):
+        return 1
+    by_query = np.split(lists.y[lists.groups.rows], lists.groups.ptr[1:-1])
+    return max(np.unique(labels).size for labels in by_query)
