@@ -128,7 +128,8 @@ def make_ranker(
 ) -> Ranker:
     """Return the ranker of a cell, not fitted."""
     possible = records_of(to_objective(spec["objective"]))
-    record = [name for name in possible if f"record:{name}" in wants]
+    wanted = [want.removeprefix("record:") for want in sorted(wants) if want.startswith("record:")]
+    record = [name for name in wanted if name.partition("@")[0] in possible]
     patience = None if spec["stop"] is None else spec["patience"] or spec["rounds"]
     return Ranker(
         spec["objective"],

@@ -26,6 +26,8 @@ class Result:
         The files that were written.
     failed : mapping
         What went wrong with the cells that could not be computed, by what they are about.
+    seconds : float
+        How long the item's cells took to train, those of earlier runs included.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Result:
     cells: int
     files: Sequence[Path]
     failed: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
 
     def to_markdown(self) -> str:
         """Return the page as Markdown.

@@ -1,5 +1,6 @@
 """Running the cells that are not finished yet, in one process or several."""
 
+import contextlib
 import errno
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -12,6 +13,9 @@ from rankwood.reproduce.cells import Store
 from rankwood.reproduce.models import compute
 from rankwood.reproduce.plan import Request
 from rankwood.reproduce.sources import read_split
+
+
+_KEPT = "finished cells stay, and the same command goes on from there"
 
 
 class Done(NamedTuple):
@@ -31,7 +35,6 @@ def run_cells(
     """
     timed = [request for request in todo if "timing" in request.cell.spec]
     others = [request for request in todo if "timing" not in request.cell.spec]
-    kept = "finished cells stay, and the same command goes on from there"
     failed = []
     try:
         with bar(len(todo), "Cells", verbose) as advance:
@@ -44,14 +47,21 @@ def run_cells(
                 advance(done.about)
                 failed += [done] if done.error else []
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"interrupted; {kept}.") from None
+        raise KeyboardInterrupt(f"interrupted; {_KEPT}.") from None
+    return failed
+
+
+@contextlib.contextmanager
+def full_disk_explained(folder: Path) -> Iterator[None]:
+    """Turn the error of a full disk into a sentence that says what stays."""
+    try:
+        yield
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         raise checks.InputError(
-            f"there is no space left for {store.folder}: {kept} once there is some."
+            f"there is no space left for {folder}: {_KEPT} once there is some."
         ) from None
-    return failed
 
 
 def unfinished(requests: Iterable[Request], store: Store) -> list[Request]:

@@ -10,7 +10,7 @@ from rankwood.report.table import Cell, Table
 from rankwood.reproduce import figures
 from rankwood.reproduce.content import Content, Drawing
 from rankwood.reproduce.found import Found
-from rankwood.reproduce.kinds.curves import label, panel_title, wants_of
+from rankwood.reproduce.kinds.curves import label, panel_title, wants_of, with_unit
 from rankwood.reproduce.plan import Request, Work, exists, place_of, requests, row_spec
 from rankwood.reproduce.recipe import Column, Item, Row
 from rankwood.reproduce.template import fill, settings
@@ -45,10 +45,13 @@ def _settings(work: Work) -> list[dict[str, Any]]:
 
 def plan(work: Work) -> list[Request]:
     """Return the cells of all rows for all values; those of rows without the parameter are the same."""
-    record = work.item.extra.get("record")
-    wants = wants_of(record) if record else set()
-    every = _settings(work)
-    return [request for row in work.rows for request in requests(work, row, every, wants)]
+    record = str(work.item.extra.get("record", ""))
+    return [
+        request
+        for row in work.rows
+        for setting in _settings(work)
+        for request in requests(work, row, [setting], wants_of(record, setting))
+    ]
 
 
 class Series(NamedTuple):
@@ -97,6 +100,7 @@ def _axis(work: Work) -> figures.Axis:
     if "relative" in extra:
         y += f", difference to {extra['x']} = {extra['relative']}"
     ticks = [str(value) for value in extra["values"]] if texts else []
+    y = with_unit(y, work.item.scale)
     return figures.Axis(extra["x"], y, extra.get("log") == "x", ticks, markers=True)
 
 
