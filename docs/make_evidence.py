@@ -77,7 +77,10 @@ def note_of(name: str) -> str:
 
 def index(rows: Sequence[Sequence[str]]) -> str:
     """Return the page that lists the others."""
-    lines = ["| page | what it is | data | limits | cells | minutes |", "|---|---|---|---|---:|---:|"]
+    lines = [
+        "| page | what it is | data | limits | cells | minutes |",
+        "|---|---|---|---|---:|---:|",
+    ]
     lines += ["| " + " | ".join(row) + " |" for row in rows]
     commands = "\n".join(run.command() + " --out results" for run in RUNS)
     names = ("lightgbm", "catboost", "numba", "numpy", "scikit-learn")

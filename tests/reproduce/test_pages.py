@@ -135,7 +135,9 @@ def test_latex_is_in_balance(paper, data, tmp_path):
 def test_parameters_stand_beside_the_printed_ones(paper, tmp_path):
     result = run("tiny/table3", out=tmp_path, verbose=False)
     assert result.cells == 0
-    found = {(r["role"], r["row"], r["parameter"]): (r["ours"], r["paper"]) for r in rows_of(result)}
+    found = {
+        (r["role"], r["row"], r["parameter"]): (r["ours"], r["paper"]) for r in rows_of(result)
+    }
     assert found["mslr10k", "LambdaMART", "num_leaves"] == ("5", "5")
     assert found["mslr30k", "LambdaMART", "num_leaves"] == ("7", "")
     assert found["mslr10k", "RankNet", "learning_rate"] == ("0.1", "")

@@ -14,7 +14,6 @@ from rankwood.reproduce.models import compute
 from rankwood.reproduce.plan import Request
 from rankwood.reproduce.sources import read_split
 
-
 _KEPT = "finished cells stay, and the same command goes on from there"
 
 

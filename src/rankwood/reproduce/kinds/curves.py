@@ -73,7 +73,10 @@ def show(work: Work, found: Found) -> Content:
             tables.append(_table(work, title, setting, curves))
             records += _records(work, role, curves)
     figure = figures.lines_figure(panels, _axis(work))
-    said = [*_convention(work), *([f"Rows without a curve: {', '.join(lacking)}."] if lacking else [])]
+    said = [
+        *_convention(work),
+        *([f"Rows without a curve: {', '.join(lacking)}."] if lacking else []),
+    ]
     return Content(said, tables, [Drawing("", figure, work.item.title)], _CSV, records)
 
 
@@ -142,7 +145,9 @@ def _axis(work: Work) -> figures.Axis:
         stop = work.recipe.protocols[str(work.item.protocol)].stop
         part = {"valid": "validation", "train": "training"}.get(curve, "")
         y = f"{stop} of the {part} data".replace("@{k}", "@k")
-    return figures.Axis("round", with_unit(y, work.item.scale), log=work.item.extra.get("log") == "x")
+    return figures.Axis(
+        "round", with_unit(y, work.item.scale), log=work.item.extra.get("log") == "x"
+    )
 
 
 def _table(work: Work, title: str, setting: Mapping[str, Any], curves: list[Curve]) -> Table:
