@@ -39,7 +39,7 @@ RUNS = (
         {"mslr30k": "mq2007-partial"},
         {"trees": 100, "folds": 1},
     ),
-    Run(("lambda-ex/table5",), {"mslr30k": "mq2008"}, {"trees": 100}),
+    Run(("lambda-ex/table5",), {"mslr30k": "mq2008"}, {"trees": 100, "folds": 3}),
     Run(("lambda-ex/figure3",), {"istella-x": "ohsumed", "mslr30k": "mq2008"}, {"trees": 100}),
     Run(
         ("lambdaloss/table4", "lambdaloss/table5", "lambdaloss/figure3", "lambdaloss/figure5"),
@@ -49,12 +49,12 @@ RUNS = (
     Run(
         ("which-tricks/table4", "which-tricks/table3", "which-tricks/figure1"),
         {"mslr10k": "mq2008"},
-        {"trees": 200},
+        {"trees": 100, "folds": 2},
     ),
     Run(
         ("bivariate/table2", "bivariate/table4"),
-        {"mslr30k": "hkjc-races"},
-        {"trees": 200, "queries": 500},
+        {"mslr10k": "mq2007-partial", "mslr30k": "hkjc-races"},
+        {"trees": 200, "queries": 1500, "folds": 1},
     ),
 )
 

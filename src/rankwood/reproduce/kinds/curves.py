@@ -18,7 +18,8 @@ from rankwood.training.monitoring import RECORDS
 
 KEYS: frozenset[str] = frozenset({"curve", "skip", "log"})
 _RECORD_OF = {curve: name for name, curves in RECORDS.items() for curve in curves}
-_LABELS = {
+#: What recorded curves are called in figures.
+LABELS = {
     "effective_pairs": "share of effective pairs",
     "incoherent": "share of queries with an incoherent pair",
     "false_over_missed": "share of queries with a false document over a missed one",
@@ -140,7 +141,7 @@ def with_unit(label: str, scale: float) -> str:
 
 def _axis(work: Work) -> figures.Axis:
     curve = work.item.extra["curve"]
-    y = _LABELS.get(curve)
+    y = LABELS.get(curve)
     if y is None:
         stop = work.recipe.protocols[str(work.item.protocol)].stop
         part = {"valid": "validation", "train": "training"}.get(curve, "")
