@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 
 import rankwood
 from rankwood import reproduce
+from rankwood._core.text import plural
 
 FOLDER = Path(__file__).parent / "evidence"
+WORDS = {"trees": "tree", "queries": "query", "folds": "fold"}
 
 
 class Run(NamedTuple):
@@ -31,6 +33,11 @@ class Run(NamedTuple):
         words += [f"--data {role}={name}" for role, name in self.data.items()]
         words += [f"--{name} {value}" for name, value in self.limits.items()]
         return " ".join(words)
+
+    def data_of(self, item: str) -> dict[str, str]:
+        """Return the data sets that fill roles of an item."""
+        [roles] = [known.roles for known in reproduce.items() if known.name == item]
+        return {role: name for role, name in self.data.items() if role in roles}
 
 
 RUNS = (
@@ -104,8 +111,8 @@ def written(result: Any, run: Run) -> list[str]:
     for path in result.files:
         if path.suffix == ".svg":
             (FOLDER / path.name).write_bytes(path.read_bytes())
-    data = ", ".join(run.data.values())
-    limits = ", ".join(f"{value} {name}" for name, value in run.limits.items())
+    data = ", ".join(run.data_of(result.name).values())
+    limits = ", ".join(plural(value, WORDS[name]) for name, value in run.limits.items())
     title = result.page.title.partition(": ")[2]
     minutes = f"{result.seconds / 60:.0f}"
     return [f"[{result.name}]({name}.md)", title, data, limits, str(result.cells), minutes]

@@ -63,10 +63,12 @@ def test_a_page_begins_with_its_paragraph(page):
 def test_limits_are_those_of_the_command(page):
     [run] = [run for run in make.RUNS if page.stem in map(make.stem, run.items)]
     text = text_of(page)
-    found = re.findall(r"at most ([\d,]+) (tree|fold|quer)", text)
+    [smaller] = re.findall(r"^This run was made smaller .*$", text, re.MULTILINE)
+    found = re.findall(r"at most ([\d,]+) (tree|fold|quer)", smaller)
     shown = {name: int(n.replace(",", "")) for n, name in found}
     assert shown == {name.removesuffix("s").removesuffix("ie"): n for name, n in run.limits.items()}
-    for name in run.data.values():
+    [item] = [item for item in run.items if make.stem(item) == page.stem]
+    for name in run.data_of(item).values():
         assert f"this is another data set, {name} (" in text
     assert run.command() in text_of(FOLDER / "README.md")
 

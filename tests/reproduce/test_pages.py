@@ -96,6 +96,23 @@ def test_tables_without_tests_explain_none(paper, data, tmp_path, monkeypatch):
     assert "Bold" not in page and "test (" not in page
 
 
+def test_axes_of_a_sweep(paper, data, tmp_path, monkeypatch):
+    """Every value has its tick, the label has the unit, and files are short."""
+    text = tiny.RECIPE.replace(
+        'metric = "ndcg@{k}"\nrows', 'metric = "ndcg@{k}"\nscale = 100\nrows'
+    )
+    tiny.use(monkeypatch, tmp_path / "percent", text)
+    run("tiny/figure2", {"mslr10k": data}, tmp_path, verbose=False)
+    svg = (tmp_path / "tiny-figure2.svg").read_text()
+    assert all(f">{value}<" in svg for value in ("0.05", "0.1", "0.2", "ndcg@k, percent"))
+    assert not re.search(r"\d\.\d{3}", svg)
+    relative = text.replace("scale = 100\nrows", "relative = 0.1\nrows")
+    tiny.use(monkeypatch, tmp_path / "relative", relative)
+    run("tiny/figure2", {"mslr10k": data}, tmp_path, verbose=False)
+    svg = (tmp_path / "tiny-figure2.svg").read_text()
+    assert "rate\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}0.1" in svg
+
+
 def test_names_are_escaped(paper, data, tmp_path):
     odd = tmp_path / "a<b>|c_$&d"
     shutil.copytree(data, odd)

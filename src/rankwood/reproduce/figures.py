@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _DASHES = ("-", "--", ":", "-.")
 _COLUMNS = 3  # panels in a row
 _LABEL = 34  # letters in a line of the label of y
-_POINTS = 4000  # of all lines of a figure together, so that an SVG file stays small
+_POINTS = 3200  # of all lines of a figure together, so that an SVG file stays small
 
 
 class Line(NamedTuple):
