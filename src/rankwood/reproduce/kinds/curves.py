@@ -134,9 +134,9 @@ def label(row: Row) -> str:
     return f"{row.group}: {row.name}" if row.group and row.group not in row.name else row.name
 
 
-def with_unit(label: str, scale: float) -> str:
-    """Return a label of an axis that says if its numbers are percent."""
-    return f"{label}, percent" if scale == 100 else label
+def with_unit(label: str, scale: float, unit: str = "percent") -> str:
+    """Return a label of an axis that says if its numbers are percent, or points of percent."""
+    return f"{label}, {unit}" if scale == 100 else label
 
 
 def _axis(work: Work) -> figures.Axis:

@@ -105,7 +105,8 @@ def _axis(work: Work) -> figures.Axis:
     ticks = (
         dict(zip(_positions(work).tolist(), map(str, extra["values"]), strict=True)) if few else {}
     )
-    y = with_unit(y, work.item.scale)
+    unit = "points" if "relative" in extra else "percent"
+    y = with_unit(y, work.item.scale, unit)
     return figures.Axis(extra["x"], y, extra.get("log") == "x", ticks, markers=True)
 
 
