@@ -27,6 +27,7 @@ from rankwood.objectives.parts import labels as label_verbs
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES += sorted((ROOT / "docs" / "evidence").glob("*.md"))
 WITH_CODE = [page for page in PAGES if "```python\n" in page.read_text(encoding="utf-8")]
 BIB = ROOT / "docs" / "references.bib"
 PACKAGE = Path(rankwood.__file__).parent

@@ -588,6 +588,25 @@ def test_a_record_is_what_diagnose_says(data):
     )
 
 
+def test_coherency_is_recorded_at_a_cutoff(data):
+    """The cutoff of false and missed documents may be another than the objective's, which may have none."""
+    for objective in ("lambdarank-ndcg@10", "lambdarank-ndcg"):
+        options = {"objective": objective, "shuffle": False}
+        ranker = small(n_estimators=3, record="coherency@2", **options).fit(data)
+        scores = small(n_estimators=2, **options).fit(data).predict(data)
+        found = diagnose(objective, data, scores, k=2)
+        recorded = ranker.record_["false_over_missed"][2]
+        assert recorded == pytest.approx(found.false_over_missed, abs=0.051)
+        assert ranker.record_["incoherent"][2] == pytest.approx(found.incoherent, abs=0.051)
+    same = [small(record=name).fit(data).record_ for name in ("coherency", "coherency@10")]
+    assert same[0] == same[1]
+    assert same[0] != small(record="coherency@1").fit(data).record_
+    with pytest.raises(rw.InputError, match=r"give 'coherency' one cutoff, got \[3, 5\]"):
+        small(record=["coherency@3", "coherency@5"]).fit(data)
+    with pytest.raises(rw.InputError, match="unknown record 'coherency@0'"):
+        small(record="coherency@0").fit(data)
+
+
 def test_records_are_saved_and_survive_an_interrupt(data, monkeypatch, tmp_path):
     from rankwood.engines.lightgbm.engine import LightGBMEngine
 

@@ -11,6 +11,8 @@ import pytest
 
 from rankwood.metrics.evaluation import Evaluation
 from rankwood.report import compare
+from rankwood.report.render import markdown
+from rankwood.report.table import Cell, Table
 
 NASTY = ["plain", "a|b*c_d`[x](y)", "<script>&\"'", "50% $x_1^2$ #1 ~{\\}"]
 
@@ -187,3 +189,15 @@ def test_numbers_for_people():
     assert format_number(0.0, 4, sign=True) == "0.0000"
     assert format_number(0.12345, 4, sign=True) == "+0.1235"
     assert format_number(float("-inf"), 2) == "-inf"
+
+
+def test_letters_are_raised_and_arrows_are_not():
+    row = [
+        Cell("d"),
+        Cell("0.52", "abc↑", True),
+        Cell("0.4", "↓"),
+        Cell("0.3", "*"),
+        Cell("1", "b"),
+    ]
+    text = markdown([Table("", ["row", "1", "2", "3", "4"], [row], 4)])
+    assert r"| d | **0.52** <sup>abc</sup>↑ | 0.4↓ | 0.3\* | 1 <sup>b</sup> |" in text

@@ -1,8 +1,12 @@
 """``rankwood reproduce``: what it lists, writes and refuses."""
 
+import errno
+
 import pytest
 
 from cli_calls import answer, caller, cases, check_help, complaint
+from rankwood.reproduce import result
+from rankwood.reproduce.cells import Store
 
 
 @pytest.fixture
@@ -67,3 +71,52 @@ def test_refused(call, paper, tmp_path, line, message):
 
 def test_wrong_numbers(call, paper):
     assert "expected at least 1" in complaint(call("tiny/table1 --trees 0"), 2)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "tiny/table1 --data mslr10k=@nowhere",
+        "tiny/table1 --data mslr10k=@empty",
+        "tiny/table7 --data mslr10k=@small",
+    ],
+    ids=["missing folder", "wrong folder", "unknown item"],
+)
+def test_finished_cells_stay_when_a_command_is_refused(call, paper, tmp_path, wrong):
+    line = "tiny/table1 --data mslr10k=@small --out @out --trees 1"
+    assert call(line)[0] == 0
+    before = contents(tmp_path / "out")
+    assert complaint(call(f"{wrong} --out @out --trees 1"))
+    assert contents(tmp_path / "out") == before
+    assert answer(call(f"{line} --json"))["results"][0]["computed"] == 0
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def full_disk(*args):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "kept"),
+    [(Store, "write", 3), (result, "replacing", 6)],
+    ids=["in the middle of the cells", "when pages are written"],
+)
+def test_a_full_disk_is_one_sentence(call, paper, tmp_path, monkeypatch, owner, name, kept):
+    line = "tiny/table1 --data mslr10k=@small --out @out --trees 1"
+    if owner is Store:  # some cells are there before the disk is full
+        assert call(f"{line} --rows Per*")[0] == 0
+        for page in (tmp_path / "out").glob("tiny-*"):
+            page.unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, full_disk)
+        said = complaint(call(line))
+    assert "there is no space left for" in said and "finished cells stay" in said
+    files = contents(tmp_path / "out")
+    cells = {path for path in files if path.suffix == ".json"}
+    assert files.keys() == cells  # no page, no half-written file
+    found = answer(call(f"{line} --json"))["results"][0]
+    assert (found["cells"], found["computed"]) == (6, 6 - len(cells))
+    assert len(cells) == kept

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+import rankwood as rw
 import tiny_paper as tiny
 from rankwood.reproduce import run, sources
 from rankwood.reproduce.kinds.metrics import _best
@@ -15,7 +16,7 @@ from rankwood.reproduce.recipe import Column, Row
 from rankwood.reproduce.values import TableColumn, Value
 
 
-def rows(result):
+def rows_of(result):
     return list(csv.DictReader(io.StringIO(result.to_csv())))
 
 
@@ -27,7 +28,7 @@ def test_other_data_is_said_plainly(paper, data, tmp_path):
     assert "Left out because no data was given: mslr30k" in page
     assert "What the paper printed for mslr10k, which is other data" in page
     assert "difference |" not in page
-    assert {row["difference"] for row in rows(result)} == {""}
+    assert {row["difference"] for row in rows_of(result)} == {""}
     assert "Rows that can't be run yet: Network" in page
     assert "Network (not run: neural rankers)" in page
 
@@ -38,13 +39,78 @@ def test_the_papers_own_data_has_differences(paper, data, tmp_path, monkeypatch)
     page = result.to_markdown()
     assert "another data set" not in page
     assert "| NDCG@3 | paper | difference |" in page
-    for row in rows(result):
+    for row in rows_of(result):
         if row["ours"] and row["paper"]:
             wanted = float(row["ours"]) - float(row["paper"])
             assert float(row["difference"]) == pytest.approx(wanted)
-    [perfect] = [r for r in rows(result) if r["row"] == "Perfect" and r["setting"] == "k=3"]
+    [perfect] = [r for r in rows_of(result) if r["row"] == "Perfect" and r["setting"] == "k=3"]
     assert (float(perfect["ours"]), perfect["difference"]) == (100, "0.0")
     assert re.search(r"\| RankNet \|.*\| 41.00\\\* \| [+-]\d", page)
+
+
+def test_pages_say_how_many_queries(paper, data, tmp_path):
+    page = run("tiny/table1", {"mslr10k": data}, tmp_path, verbose=False).to_markdown()
+    tested = rw.load_letor(data / "test.txt").groups.ids.size
+    assert f"small (1 of 1 fold, {tested} test queries)" in page
+
+
+def test_curves_say_how_they_count(paper, data, tmp_path, monkeypatch):
+    page = run("tiny/figure1", {"mslr10k": data}, tmp_path, verbose=False).to_markdown()
+    assert "queries without a relevant document count 0 in them" in page
+    tiny.use(monkeypatch, tmp_path / "zero", tiny.RECIPE.replace("empty = 1", "empty = 0"))
+    page = run("tiny/figure1", {"mslr10k": data}, tmp_path / "out", verbose=False).to_markdown()
+    assert "count 0" not in page
+
+
+def test_false_documents_are_those_of_the_figures_cutoff(paper, data, tmp_path, monkeypatch):
+    """Also for a row whose objective has no cutoff; one that has no such curve is named."""
+    rows = """[
+  { name = "cut", objective = "lambdarank-ndcg@{k}" },
+  { name = "whole", objective = "lambdarank-ndcg", stop = "ndcg@{k}" },
+]"""
+    text = tiny.RECIPE.replace(
+        'rows = [{ name = "LambdaMART", objective = "lambdarank-ndcg@{k}" }]', f"rows = {rows}"
+    ).replace('curve = "valid"', 'curve = "false_over_missed"\nscale = 100')
+    tiny.use(monkeypatch, tmp_path / "coherency", text)
+    result = run("tiny/figure1", {"mslr10k": data}, tmp_path, verbose=False)
+    found = {(r["row"], r["setting"], r["round"]): float(r["value"]) for r in rows_of(result)}
+    train, valid = (rw.load_letor(data / f"{n}.txt") for n in ("train", "vali"))
+    ranker = rw.Ranker("lambdarank-ndcg", n_estimators=4, num_leaves=5, learning_rate=0.2)
+    ranker.set_params(subsample=0.7, subsample_freq=1, record="coherency@5")
+    curve = ranker.fit(train, valid=valid).record_["false_over_missed"]
+    assert [found["whole", "k=5", str(i + 1)] for i in range(4)] == [100 * v for v in curve]
+    assert "Rows without a curve" not in result.to_markdown()
+    assert "over a missed" in (svg := (tmp_path / "tiny-figure1.svg").read_text())
+    assert "percent" in svg
+    wrong = text.replace("over = { k = [3, 5] }\ncurve", "over = { n = [3] }\ncurve")
+    tiny.use(monkeypatch, tmp_path / "none", wrong.replace("@{k}", "@{n}"))
+    page = run("tiny/figure1", {"mslr10k": data}, tmp_path / "out", verbose=False).to_markdown()
+    assert "Rows without a curve: whole." in page
+
+
+def test_tables_without_tests_explain_none(paper, data, tmp_path, monkeypatch):
+    columns = 'columns = [{ metric = "ndcg@{k}", split = "train" }]\nbaseline'
+    text = tiny.RECIPE.replace('columns = ["ndcg@{k}"]\nbaseline', columns)
+    tiny.use(monkeypatch, tmp_path / "train", text)
+    page = run("tiny/table1", {"mslr10k": data}, tmp_path, verbose=False).to_markdown()
+    assert "Bold" not in page and "test (" not in page
+
+
+def test_axes_of_a_sweep(paper, data, tmp_path, monkeypatch):
+    """Every value has its tick, the label has the unit, and files are short."""
+    text = tiny.RECIPE.replace(
+        'metric = "ndcg@{k}"\nrows', 'metric = "ndcg@{k}"\nscale = 100\nrows'
+    )
+    tiny.use(monkeypatch, tmp_path / "percent", text)
+    run("tiny/figure2", {"mslr10k": data}, tmp_path, verbose=False)
+    svg = (tmp_path / "tiny-figure2.svg").read_text()
+    assert all(f">{value}<" in svg for value in ("0.05", "0.1", "0.2", "ndcg@k, percent"))
+    assert not re.search(r"\d\.\d{3}", svg)
+    relative = text.replace("scale = 100\nrows", "relative = 0.1\nrows")
+    tiny.use(monkeypatch, tmp_path / "relative", relative)
+    run("tiny/figure2", {"mslr10k": data}, tmp_path, verbose=False)
+    svg = (tmp_path / "tiny-figure2.svg").read_text()
+    assert "rate\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}0.1" in svg
 
 
 def test_names_are_escaped(paper, data, tmp_path):
@@ -57,7 +123,7 @@ def test_names_are_escaped(paper, data, tmp_path):
     assert "a<b>" not in result.to_html()
     assert "<note>" not in result.to_html()
     assert r"a\textless{}b\textgreater{}|c\_\$\&d" in result.to_latex()
-    assert {row["data"] for row in rows(result)} == {"a<b>|c_$&d"}
+    assert {row["data"] for row in rows_of(result)} == {"a<b>|c_$&d"}
     figure = run("tiny/figure1", {"mslr10k": odd}, tmp_path / "out", verbose=False)
     svg = (tmp_path / "out" / "tiny-figure1.svg").read_text()
     assert "a&lt;b&gt;|c_$&amp;d" in svg
@@ -86,7 +152,9 @@ def test_latex_is_in_balance(paper, data, tmp_path):
 def test_parameters_stand_beside_the_printed_ones(paper, tmp_path):
     result = run("tiny/table3", out=tmp_path, verbose=False)
     assert result.cells == 0
-    found = {(r["role"], r["row"], r["parameter"]): (r["ours"], r["paper"]) for r in rows(result)}
+    found = {
+        (r["role"], r["row"], r["parameter"]): (r["ours"], r["paper"]) for r in rows_of(result)
+    }
     assert found["mslr10k", "LambdaMART", "num_leaves"] == ("5", "5")
     assert found["mslr30k", "LambdaMART", "num_leaves"] == ("7", "")
     assert found["mslr10k", "RankNet", "learning_rate"] == ("0.1", "")
@@ -94,7 +162,7 @@ def test_parameters_stand_beside_the_printed_ones(paper, tmp_path):
 
 def test_statistics_are_those_of_plain_loops(paper, data, tmp_path):
     result = run("tiny/table2", {"mslr10k": data}, tmp_path, verbose=False)
-    found = {(r["row"], r["statistic"]): float(r["ours"]) for r in rows(result)}
+    found = {(r["row"], r["statistic"]): float(r["ours"]) for r in rows_of(result)}
     for name, files in (("Train", ["train"]), ("All", ["train", "vali", "test"])):
         lists, labels, features = {}, [], 0
         for file in files:
@@ -117,7 +185,7 @@ def test_statistics_are_those_of_plain_loops(paper, data, tmp_path):
 def test_times_are_ratios_to_the_baseline(paper, data, tmp_path):
     result = run("tiny/table4", {"mslr10k": data}, tmp_path, verbose=False)
     assert result.cells == 4  # two rows, two turns
-    found = {(r["row"], r["measure"]): r for r in rows(result)}
+    found = {(r["row"], r["measure"]): r for r in rows_of(result)}
     assert float(found["LambdaMART", "training"]["ratio"]) == 1
     assert float(found["RankNet", "training"]["paper"]) == 1.5  # 15 of 10
     assert float(found["RankNet", "objective call"]["paper"]) == 0.5
@@ -129,10 +197,10 @@ def test_times_are_ratios_to_the_baseline(paper, data, tmp_path):
 def test_a_sweep_trains_a_level_once(paper, data, tmp_path):
     result = run("tiny/figure2", {"mslr10k": data}, tmp_path, verbose=False)
     assert result.cells == 3 + 1
-    found = {(r["row"], r["x"]): float(r["ours"]) for r in rows(result)}
+    found = {(r["row"], r["x"]): float(r["ours"]) for r in rows_of(result)}
     assert len({found["RankNet", x] for x in ("0.05", "0.1", "0.2")}) == 1
     table = run("tiny/table1", {"mslr10k": data}, tmp_path, verbose=False)
-    [same] = [r for r in rows(table) if (r["row"], r["setting"]) == ("LambdaMART", "k=5")]
+    [same] = [r for r in rows_of(table) if (r["row"], r["setting"]) == ("LambdaMART", "k=5")]
     assert found["LambdaMART", "0.2"] * 100 == pytest.approx(float(same["ours"]))
 
 
@@ -152,7 +220,7 @@ def test_best_of_each_group_as_baseline(paper, data, tmp_path, monkeypatch):
     tiny.use(monkeypatch, tmp_path / "best", text)
     result = run("tiny/table1", {"mslr10k": data}, tmp_path, verbose=False)
     assert "worse than the best model" in result.to_markdown()
-    trees = [r for r in rows(result) if r["group"] == "trees" and r["setting"] == "k=3"]
+    trees = [r for r in rows_of(result) if r["group"] == "trees" and r["setting"] == "k=3"]
     best = max(trees, key=lambda r: float(r["ours"]))
     assert best["paper_test_p"] == ""
     assert all(r["paper_test_p"] for r in trees if r is not best)

@@ -77,6 +77,9 @@ def test_processes_give_the_same_bytes(paper, data, tmp_path):
     assert pages(tmp_path / "1") == pages(tmp_path / "2")
     again = run("tiny/table1", {"mslr10k": data}, tmp_path / "1", jobs=2, verbose=False)
     assert again.computed == 0
+    cells = [json.loads(path.read_text())["result"] for path in cell_files(tmp_path / "1")]
+    spent = sum(cell["seconds"]["total"] for cell in cells if "seconds" in cell)
+    assert again.seconds == pytest.approx(spent) and spent > 0
 
 
 def test_values_are_those_of_a_ranker(paper, data, tmp_path):

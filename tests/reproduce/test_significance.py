@@ -59,7 +59,9 @@ def test_differences_point_upwards_if_better():
 
 def test_sentences_say_which_test():
     one, ours = sentences(ONE_SIDED, "RankNet", False)
-    assert "better than RankNet" in one and "one-sided permutation test" in one
+    levels = ", ".join(map(str, ONE_SIDED.levels))
+    assert one.startswith(f"{', '.join(ONE_SIDED.marks)}: better than RankNet at {levels} by ")
+    assert "one-sided permutation test" in one
     assert "Holm" in ours and "two-sided" in ours
     letters, _ = sentences(SignificanceTest(kind="t", letters=True), "a", False)
     assert letters.startswith("Letters") and "t-test" in letters

@@ -130,7 +130,7 @@ def add_other_parameters(group: Any) -> None:
 
 
 def _add_recording(group: Any) -> None:
-    text = "record this for each round: effective_pairs, coherency or seconds; may be repeated"
+    text = "record this for each round: effective_pairs, coherency, coherency@K or seconds; may be repeated"
     _args.add_names(group, "--record", text)
     group.add_argument(
         "--record-file",

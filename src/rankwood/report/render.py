@@ -5,6 +5,7 @@ import io
 import math
 import re
 from collections.abc import Iterable, Sequence
+from string import ascii_letters
 from typing import Any
 
 from rankwood.report.table import Cell, Table
@@ -56,9 +57,9 @@ def markdown_text(text: str) -> str:
 
 def _md_cell(cell: Cell) -> str:
     text = f"**{markdown_text(cell.text)}**" if cell.bold else markdown_text(cell.text)
-    if cell.marks.isalpha():
-        return f"{text} <sup>{cell.marks}</sup>"
-    return text + markdown_text(cell.marks)
+    letters = cell.marks[: len(cell.marks) - len(cell.marks.lstrip(ascii_letters))]
+    raised = f" <sup>{letters}</sup>" if letters else ""
+    return text + raised + markdown_text(cell.marks[len(letters) :])
 
 
 def latex(tables: Iterable[Table]) -> str:

@@ -1,8 +1,9 @@
 """Figures of items: panels of lines, and grouped bars, in the style of all our pictures."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import cycle
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 _DASHES = ("-", "--", ":", "-.")
 _COLUMNS = 3  # panels in a row
 _LABEL = 34  # letters in a line of the label of y
-_POINTS = 6000  # of all lines of a figure together, so that an SVG file stays small
+_POINTS = 3200  # of all lines of a figure together, so that an SVG file stays small
 
 
 class Line(NamedTuple):
@@ -41,8 +42,8 @@ class Axis(NamedTuple):
     x: str
     y: str
     log: bool = False
-    #: Names of x values that aren't numbers.
-    ticks: Sequence[str] = ()
+    #: Names of x values by their places.
+    ticks: Mapping[float, str] = MappingProxyType({})
     markers: bool = False
 
 
@@ -90,7 +91,7 @@ def _draw_panel(ax: "Axes", panel: Panel, looks: dict[str, tuple[str, str]], axi
         ax.xaxis.set_major_formatter("{x:g}")
         ax.xaxis.set_minor_formatter("")
     if axis.ticks:
-        ax.set_xticks(range(len(axis.ticks)), list(axis.ticks))
+        ax.set_xticks(list(axis.ticks), list(axis.ticks.values()))
     ax.set_title(panel.title, loc="left")
     ax.set_xlabel(axis.x)
     ax.set_ylabel(textwrap.fill(axis.y, _LABEL))

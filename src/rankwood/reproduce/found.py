@@ -76,9 +76,24 @@ class Found:
         length = min(map(len, known))
         return np.mean([curve[:length] for curve in known], axis=0)
 
+    def queries(self, role: str) -> int:
+        """Return how many test queries of a role were measured, of all folds together; 0 if none was."""
+        folds: dict[int, int] = {}
+        for place, requests in self._requests.items():
+            for request in requests if place.role == role else ():
+                result = self._read(request.cell.digest)
+                if result is not None and "queries" in result:
+                    folds[request.data.fold] = result["queries"]
+        return sum(folds.values())
+
     def digests(self) -> set[str]:
         """Return the names of all cells of the item."""
         return {r.cell.digest for requests in self._requests.values() for r in requests}
+
+    def seconds(self) -> float:
+        """Return how long the cells of the item took to train, one after the other."""
+        found = [self._read(digest) or {} for digest in self.digests()]
+        return float(sum(result.get("seconds", {}).get("total", 0.0) for result in found))
 
     def failed(self) -> dict[str, str]:
         """Return what went wrong with the cells that failed, by what they are about."""

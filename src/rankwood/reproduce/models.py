@@ -133,7 +133,8 @@ def make_ranker(
         return make_network(spec, n_jobs)
     objective = to_objective(spec["objective"])
     possible = records_of(objective)
-    record = [name for name in possible if f"record:{name}" in wants]
+    wanted = [want.removeprefix("record:") for want in sorted(wants) if want.startswith("record:")]
+    record = [name for name in wanted if name.partition("@")[0] in possible]
     patience = None if spec["stop"] is None else spec["patience"] or spec["rounds"]
     # A reproduction must not depend on our defaults.
     params = {**plain(spec["engine"], objective), **spec["params"]}

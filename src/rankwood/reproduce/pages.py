@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rankwood._core.text import plural
 from rankwood.report import render
 from rankwood.reproduce.content import Content
 from rankwood.reproduce.found import Found
@@ -81,16 +82,19 @@ def make_page(work: Work, found: Found, content: Content) -> Page:
     pictures = [
         Picture(f"{stem}-{d.name}" if d.name else stem, d.caption) for d in content.drawings
     ]
-    return Page(f"{name}: {work.item.title}", lead(work), content, pictures, notes(work, found))
+    first = lead(work, found)
+    return Page(f"{name}: {work.item.title}", first, content, pictures, notes(work, found))
 
 
-def lead(work: Work) -> list[str]:
+def lead(work: Work, found: Found) -> list[str]:
     """Return which paper an item is of, which data fills its roles, and what was made smaller."""
     paper = work.paper
     said = [f"{paper.authors}: {paper.title} ({paper.year}) [{paper.key}]."]
     for role in work.roles:
         source = work.sources[role]
-        folds = f"{len(source.folds)} of {source.all_folds} folds"
+        folds = f"{len(source.folds)} of {plural(source.all_folds, 'fold')}"
+        tested = found.queries(role)
+        folds += f", {plural(tested, 'test query')}" if tested else ""
         if source.published:
             said.append(f"{role}: the data of the paper, {folds}.")
         else:

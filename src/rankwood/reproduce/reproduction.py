@@ -15,7 +15,7 @@ from rankwood.reproduce.plan import Request, Work
 from rankwood.reproduce.reading import load_recipe, recipe_names
 from rankwood.reproduce.recipe import Item, Recipe
 from rankwood.reproduce.result import Result, check_installed, write_page
-from rankwood.reproduce.running import run_cells, unfinished
+from rankwood.reproduce.running import full_disk_explained, run_cells, unfinished
 from rankwood.reproduce.sources import Source, open_source
 
 
@@ -123,15 +123,17 @@ def run(
     plans = [_plan(work) for work in works]
     every = [request for plan in plans for request in plan]
     todo = unfinished(every, store)
-    failed = run_cells(todo, store, checks.at_least(jobs, 1, "jobs"), verbose)
+    with full_disk_explained(folder):
+        failed = run_cells(todo, store, checks.at_least(jobs, 1, "jobs"), verbose)
     if failed and len(failed) == len({request.cell.digest for request in every}):
         raise checks.InputError(f"no cell could be computed: {failed[0].about}: {failed[0].error}")
     fresh = {request.cell.digest for request in todo}
     errors = {done.about: done.error for done in failed}
-    results = [
-        _finish(work, Found(store, plan, errors), folder, fresh)
-        for work, plan in zip(works, plans, strict=True)
-    ]
+    with full_disk_explained(folder):
+        results = [
+            _finish(work, Found(store, plan, errors), folder, fresh)
+            for work, plan in zip(works, plans, strict=True)
+        ]
     alone = isinstance(item, str) and not item.endswith("/all")
     return results[0] if alone else results
 
@@ -233,4 +235,4 @@ def _finish(work: Work, found: Found, folder: Path, fresh: set[str]) -> Result:
     files = write_page(name, page, folder)
     digests, failed = found.digests(), found.failed()
     computed = len(digests & fresh) - len(failed)
-    return Result(name, page, computed, len(digests), files, failed)
+    return Result(name, page, computed, len(digests), files, failed, found.seconds())

@@ -1,5 +1,6 @@
 """Running the cells that are not finished yet, in one process or several."""
 
+import contextlib
 import errno
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
@@ -13,6 +14,8 @@ from rankwood.reproduce.cells import Store
 from rankwood.reproduce.models import compute
 from rankwood.reproduce.plan import Request
 from rankwood.reproduce.sources import read_split
+
+_KEPT = "finished cells stay, and the same command goes on from there"
 
 
 class Done(NamedTuple):
@@ -32,7 +35,6 @@ def run_cells(
     """
     timed = [request for request in todo if "timing" in request.cell.spec]
     others = [request for request in todo if "timing" not in request.cell.spec]
-    kept = "finished cells stay, and the same command goes on from there"
     failed = []
     try:
         with bar(len(todo), "Cells", verbose) as advance:
@@ -45,18 +47,25 @@ def run_cells(
                 advance(done.about)
                 failed += [done] if done.error else []
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"interrupted; {kept}.") from None
+        raise KeyboardInterrupt(f"interrupted; {_KEPT}.") from None
     except BrokenProcessPool:
         raise checks.InputError(
-            f"a process was killed, perhaps because there was no memory left: {kept}; fewer jobs need less memory."
+            f"a process was killed, perhaps because there was no memory left: {_KEPT}; fewer jobs need less memory."
         ) from None
+    return failed
+
+
+@contextlib.contextmanager
+def full_disk_explained(folder: Path) -> Iterator[None]:
+    """Turn the error of a full disk into a sentence that says what stays."""
+    try:
+        yield
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         raise checks.InputError(
-            f"there is no space left for {store.folder}: {kept} once there is some."
+            f"there is no space left for {folder}: {_KEPT} once there is some."
         ) from None
-    return failed
 
 
 def unfinished(requests: Iterable[Request], store: Store) -> list[Request]:

@@ -73,5 +73,6 @@ def sentences(test: SignificanceTest, baseline: str, best: bool) -> list[str]:
     if test.letters:
         beaten = f"Letters: the rows that are beaten by {own} at {max(test.levels):g}."
         return [beaten, arrows]
-    marks = ", ".join(f"{m} {level:g}" for level, m in zip(test.levels, test.marks, strict=True))
-    return [f"{marks}: {'worse' if best else 'better'} than {against} by {own}.", arrows]
+    levels = ", ".join(f"{level:g}" for level in test.levels)
+    how = f"{'worse' if best else 'better'} than {against} at {levels}"
+    return [f"{', '.join(test.marks)}: {how} by {own}.", arrows]

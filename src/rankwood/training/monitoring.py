@@ -1,5 +1,6 @@
 """Following a training run: validation metrics and early stopping, and curves that are recorded on request."""
 
+import re
 from typing import Any, Protocol
 
 import numpy as np
@@ -106,16 +107,32 @@ class EarlyStopping:
 
 
 def named_records(record: Any) -> list[str]:
-    """Return the names of what to record, each once, in the order of `RECORDS`."""
+    """Return the names of what to record, each once, in the order of `RECORDS`; cutoffs are left out."""
     given = [] if record is None else [record] if isinstance(record, str) else record
     if not isinstance(given, (list, tuple, set, frozenset)):
         raise checks.InputError(
             f"record must be a list of {', '.join(map(repr, RECORDS))}, got {record!r}."
         )
-    for name in given:
+    names = ["coherency" if _coherency_at(name) else name for name in given]
+    for name in names:
         if name not in RECORDS:
             raise checks.InputError(f"unknown record {name!r}{checks.nearest(str(name), RECORDS)}")
-    return [name for name in RECORDS if name in given]
+    return [name for name in RECORDS if name in names]
+
+
+def _coherency_at(name: Any) -> int | None:
+    """Return the cutoff of a name such as ``"coherency@5"``; None if it is another name."""
+    found = re.fullmatch(r"coherency@([1-9]\d{0,8})", str(name))
+    return int(found[1]) if found else None
+
+
+def coherency_cutoff(record: Any, objective: Any) -> int | None:
+    """Return the k of false and missed documents: the one that is recorded at, or that of the objective."""
+    given = [record] if isinstance(record, str) or record is None else record
+    found = {k for k in map(_coherency_at, given) if k is not None}
+    if len(found) > 1:
+        raise checks.InputError(f"record: give 'coherency' one cutoff, got {sorted(found)}.")
+    return found.pop() if found else cutoff(objective)
 
 
 def records_of(objective: Any) -> list[str]:
@@ -149,7 +166,7 @@ class Recorder:
             options = {"real": computer.real, "n_jobs": n_jobs, "seed": computer.seed}
             self._pairs = PairCounter(objective, y, groups, unlisted=computer.unlisted, **options)
         if "coherency" in names:
-            k, label = cutoff(objective), read_labels(objective, y)
+            k, label = coherency_cutoff(record, objective), read_labels(objective, y)
             self._incoherence = IncoherenceCheck(
                 label, groups, k, tolerance=_ROUNDING, n_jobs=n_jobs
             )

@@ -59,7 +59,8 @@ class Ranker(RankingEstimator):
         Seed of everything random. The same seed gives the same bits on any number of threads.
     record : list of str or None
         Curves to record in `record_`: ``"effective_pairs"``, the share of all pairs that the objective uses;
-        ``"coherency"``, the share of queries with an incoherent pair; ``"seconds"``.
+        ``"coherency"``, the share of queries with an incoherent pair, or ``"coherency@5"`` to state the cutoff;
+        ``"seconds"``.
     n_jobs : int or None
         Threads; None means every core.
     verbose : bool or None

@@ -10,7 +10,7 @@ from rankwood.report.table import Cell, Table
 from rankwood.reproduce import figures
 from rankwood.reproduce.content import Content, Drawing
 from rankwood.reproduce.found import Found
-from rankwood.reproduce.plan import Request, Work, place_of, requests
+from rankwood.reproduce.plan import Request, Work, exists, place_of, requests
 from rankwood.reproduce.recipe import Item, Row
 from rankwood.reproduce.template import fill, setting_key, setting_text, settings
 from rankwood.reproduce.values import better
@@ -18,7 +18,8 @@ from rankwood.training.monitoring import RECORDS
 
 KEYS: frozenset[str] = frozenset({"curve", "skip", "log"})
 _RECORD_OF = {curve: name for name, curves in RECORDS.items() for curve in curves}
-_LABELS = {
+#: What recorded curves are called in figures.
+LABELS = {
     "effective_pairs": "share of effective pairs",
     "incoherent": "share of queries with an incoherent pair",
     "false_over_missed": "share of queries with a false document over a missed one",
@@ -32,17 +33,24 @@ def check(item: Item) -> None:
     checks.one_of(item.extra.get("curve"), curves, f"item {item.name!r}: curve")
 
 
-def wants_of(curve: str) -> set[str]:
-    """Return what is to be recorded for a curve."""
+def wants_of(curve: str, setting: Mapping[str, Any]) -> set[str]:
+    """Return what is to be recorded for a curve; false and missed documents are those of the setting's cutoff."""
     if curve == "train":
         return {"train_curve"}
-    return {f"record:{_RECORD_OF[curve]}"} if curve in _RECORD_OF else set()
+    if curve not in _RECORD_OF:
+        return set()
+    at = f"@{setting['k']}" if curve == "false_over_missed" and "k" in setting else ""
+    return {f"record:{_RECORD_OF[curve]}{at}"}
 
 
 def plan(work: Work) -> list[Request]:
     """Return the cells of all rows, with the curve."""
-    every, wants = settings(work.item.over), wants_of(work.item.extra["curve"])
-    return [request for row in work.rows for request in requests(work, row, every, wants)]
+    return [
+        request
+        for row in work.rows
+        for setting in settings(work.item.over)
+        for request in requests(work, row, [setting], wants_of(work.item.extra["curve"], setting))
+    ]
 
 
 class Curve(NamedTuple):
@@ -56,15 +64,39 @@ class Curve(NamedTuple):
 def show(work: Work, found: Found) -> Content:
     """Return the figure, and a table of where each curve is best and where it ends."""
     panels, tables, records = [], [], []
+    lacking: dict[str, None] = {}
     for role in work.roles:
         for setting in settings(work.item.over):
             curves = _curves(work, found, role, setting)
             title = panel_title(work, role, setting)
+            lacking |= _without(work, curves, setting)
             panels.append(_panel(work, title, curves))
             tables.append(_table(work, title, setting, curves))
             records += _records(work, role, curves)
     figure = figures.lines_figure(panels, _axis(work))
-    return Content((), tables, [Drawing("", figure, work.item.title)], _CSV, records)
+    said = [
+        *_convention(work),
+        *([f"Rows without a curve: {', '.join(lacking)}."] if lacking else []),
+    ]
+    return Content(said, tables, [Drawing("", figure, work.item.title)], _CSV, records)
+
+
+def _without(work: Work, curves: list[Curve], setting: Mapping[str, Any]) -> dict[str, None]:
+    """Return the names of rows that were trained and have no such curve, in their order."""
+    drawn = {curve.row.index for curve in curves}
+    rows = [r for r in work.rows if exists(r, setting) and r.index not in drawn]
+    return {label(row): None for row in rows}
+
+
+def _convention(work: Work) -> list[str]:
+    """Return how curves of metrics differ from tables of the same metric, if they do."""
+    rules = {**work.paper.conventions, **work.item.conventions}
+    if work.item.extra["curve"] not in ("valid", "train") or rules.get("empty") != 1:
+        return []
+    return [
+        "The curves are those by which the best round is chosen: queries without a relevant document count 0 in them, "
+        "so they are lower than the values of the paper's tables, where such queries count 1."
+    ]
 
 
 def panel_title(work: Work, role: str, setting: Mapping[str, Any]) -> str:
@@ -101,14 +133,21 @@ def label(row: Row) -> str:
     return f"{row.group}: {row.name}" if row.group and row.group not in row.name else row.name
 
 
+def with_unit(label: str, scale: float, unit: str = "percent") -> str:
+    """Return a label of an axis that says if its numbers are percent, or points of percent."""
+    return f"{label}, {unit}" if scale == 100 else label
+
+
 def _axis(work: Work) -> figures.Axis:
     curve = work.item.extra["curve"]
-    y = _LABELS.get(curve)
+    y = LABELS.get(curve)
     if y is None:
         stop = work.recipe.protocols[str(work.item.protocol)].stop
         part = {"valid": "validation", "train": "training"}.get(curve, "")
         y = f"{stop} of the {part} data".replace("@{k}", "@k")
-    return figures.Axis("round", y, log=work.item.extra.get("log") == "x")
+    return figures.Axis(
+        "round", with_unit(y, work.item.scale), log=work.item.extra.get("log") == "x"
+    )
 
 
 def _table(work: Work, title: str, setting: Mapping[str, Any], curves: list[Curve]) -> Table:

@@ -17,6 +17,8 @@ from rankwood.reproduce.values import BEST, TableColumn, Value, better, role_val
 
 KEYS: frozenset[str] = frozenset()
 
+#: Parts of the data in which the best number stands out; high values on training data may be overfitting.
+_RANKED = {"test", "valid"}
 _CSV = (
     *("role", "data", "group", "row", "setting", "metric", "split", "ours", "paper", "difference"),
     *("paper_test_p", "paper_test_mark", "our_mark", "printed_mark", "pending"),
@@ -106,7 +108,7 @@ def _best(grid: list[list[Value]]) -> list[set[int]]:
         families: dict[Column, dict[int, float]] = {}
         for i, line in enumerate(grid):
             column = line[j].column.of(line[j].row)
-            if line[j].trained and column.split in ("test", "valid"):
+            if line[j].trained and column.split in _RANKED:
                 families.setdefault(column, {})[i] = better(column.metric) * line[j].ours
         for members in families.values():
             for i, value in members.items():
@@ -136,9 +138,10 @@ def _signed(value: float, digits: int) -> str:
 
 def _notes(work: Work) -> list[str]:
     notes = []
-    if work.item.baseline is not None:
+    splits = {column.split for column in work.item.columns}
+    if work.item.baseline is not None and "test" in splits:  # only these have values by query
         notes += significance.sentences(work.test, work.item.baseline, work.item.baseline == BEST)
-    return [*notes, "Bold: the best of the trained models."]
+    return [*notes, *(["Bold: the best of the trained models."] if splits & _RANKED else [])]
 
 
 def _records(work: Work, role: str, grid: list[list[Value]]) -> list[list[Any]]:

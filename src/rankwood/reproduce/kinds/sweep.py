@@ -10,7 +10,7 @@ from rankwood.report.table import Cell, Table
 from rankwood.reproduce import figures
 from rankwood.reproduce.content import Content, Drawing
 from rankwood.reproduce.found import Found
-from rankwood.reproduce.kinds.curves import label, panel_title, wants_of
+from rankwood.reproduce.kinds.curves import LABELS, label, panel_title, wants_of, with_unit
 from rankwood.reproduce.plan import Request, Work, exists, place_of, requests, row_spec
 from rankwood.reproduce.recipe import Column, Item, Row
 from rankwood.reproduce.template import fill, setting_key, settings
@@ -22,6 +22,8 @@ _REDUCE: dict[str, Callable[[np.ndarray], Any]] = {
     "min": np.min,
     "last": lambda curve: curve[-1],
 }
+_WORDS = {"mean": "mean", "max": "largest", "min": "smallest", "last": "last"}
+_TICKS = 8  # values that have a name each on the axis
 _CSV = ("role", "data", "group", "row", "setting", "x", "ours", "paper")
 
 
@@ -45,10 +47,13 @@ def _settings(work: Work) -> list[dict[str, Any]]:
 
 def plan(work: Work) -> list[Request]:
     """Return the cells of all rows for all values; those of rows without the parameter are the same."""
-    record = work.item.extra.get("record")
-    wants = wants_of(record) if record else set()
-    every = _settings(work)
-    return [request for row in work.rows for request in requests(work, row, every, wants)]
+    record = str(work.item.extra.get("record", ""))
+    return [
+        request
+        for row in work.rows
+        for setting in _settings(work)
+        for request in requests(work, row, [setting], wants_of(record, setting))
+    ]
 
 
 class Series(NamedTuple):
@@ -90,13 +95,18 @@ def _positions(work: Work) -> np.ndarray:
 
 def _axis(work: Work) -> figures.Axis:
     extra = work.item.extra
-    texts = any(isinstance(value, str) for value in extra["values"])
     y = str(extra.get("metric", "")).replace("@{k}", "@k").replace("{metric}", "metric")
     if "record" in extra:
-        y = f"{extra.get('reduce', 'mean')} of {extra['record']}".replace("_", " ")
+        y = f"{_WORDS[extra.get('reduce', 'mean')]} {LABELS.get(extra['record'], extra['record'])}"
     if "relative" in extra:
-        y += f", difference to {extra['x']} = {extra['relative']}"
-    ticks = [str(value) for value in extra["values"]] if texts else []
+        base = f"{extra['x']} = {extra['relative']}".replace(" ", "\N{NO-BREAK SPACE}")
+        y = f"change of {y} from {base}"
+    few = len(extra["values"]) <= _TICKS
+    ticks = (
+        dict(zip(_positions(work).tolist(), map(str, extra["values"]), strict=True)) if few else {}
+    )
+    unit = "points" if "relative" in extra else "percent"
+    y = with_unit(y, work.item.scale, unit)
     return figures.Axis(extra["x"], y, extra.get("log") == "x", ticks, markers=True)
 
 
