@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import pairwise
 
 import lightgbm as lgb
 import numpy as np
@@ -39,7 +40,7 @@ def test_usual_trees_are_those_of_lightgbm_with_extra_trees(data):
     def squared(scores, _):
         """The squared error up to a constant for each query, in plain numpy."""
         rest = scores - data.y
-        for a, b in zip(starts, starts[1:], strict=False):
+        for a, b in pairwise(starts):
             rest[a:b] -= rest[a:b].mean()
         return rest, np.ones_like(rest)
 
