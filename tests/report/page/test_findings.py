@@ -198,8 +198,10 @@ def trained():
     """Models of one and of two stages on the demo data, with their records."""
     train, valid, test = (rw.load_demo(part) for part in ("train", "valid", "test"))
     options = {"n_estimators": 4, "num_leaves": 5, "n_jobs": 1, "verbose": False}
-    ranker = rw.Ranker("lambdarank-ndcg@10", record=["effective_pairs", "coherency"], **options)
-    plain = rw.Ranker("lambdarank-ndcg@10", **options)
+    # Few trees, which must split on the score of the first stage.
+    exact = {**options, "learning_rate": 0.1, "extra_trees": False}
+    ranker = rw.Ranker("lambdarank-ndcg@10", record=["effective_pairs", "coherency"], **exact)
+    plain = rw.Ranker("lambdarank-ndcg@10", **exact)
     models = {
         "one": ranker.fit(train, valid=valid),
         "two": rw.TwoStage(plain, plain, top=10, folds=2, verbose=False).fit(train, valid=valid),
