@@ -4,6 +4,7 @@ A small network on a GPU takes longer to be started, kernel by kernel, than to c
 epoch, so the kernels of a batch are recorded once as two CUDA graphs, and an epoch starts two graphs for each batch.
 """
 
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any, NamedTuple
@@ -70,7 +71,9 @@ class PlainPass:
         """Set the gradients of the weights, given that of the scores."""
         for weights in self._network.parameters():
             weights.grad = None
-        self._scores.backward(gradient)
+        scores, self._scores = self._scores, None
+        # Nothing of the graph stays: nodes of weights that belong to this stream would end a recording on another.
+        scores.backward(gradient)
 
 
 class _Memory(NamedTuple):
@@ -123,6 +126,7 @@ def record(network: Any, batches: list[TrainingBatch], half: bool) -> list[Recor
     An epoch must have been trained before, so that everything that PyTorch makes on first use is there.
     """
     torch = need_torch()
+    gc.collect()  # what is freed while a recording runs would end it
     before = {name: value.clone() for name, value in network.state_dict().items()}
     memory = _Memory(torch.cuda.graph_pool_handle(), torch.cuda.Stream())
     try:
@@ -137,7 +141,15 @@ def record(network: Any, batches: list[TrainingBatch], half: bool) -> list[Recor
         torch.cuda.synchronize()
         return [RecordedPass(network, batch, half, memory) for batch in batches]
     except RuntimeError:
-        torch.cuda.synchronize()
+        _forget_recording(network)
         return None
     finally:
         network.load_state_dict(before)
+
+
+def _forget_recording(network: Any) -> None:
+    """Give the device's generator a new state: that of a recording that failed can't be used any more."""
+    torch = need_torch()
+    device = next(network.parameters()).device
+    torch.cuda.synchronize()
+    torch.cuda.default_generators[device.index or 0].graphsafe_set_state(torch.Generator(device))
