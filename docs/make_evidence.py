@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import rankwood
 from rankwood import reproduce
-from rankwood._core.text import plural
 
 FOLDER = Path(__file__).parent / "evidence"
-WORDS = {"trees": "tree", "queries": "query", "folds": "fold"}
+#: One of them, and several.
+WORDS = {"trees": ("tree", "trees"), "queries": ("query", "queries"), "folds": ("fold", "folds")}
 
 
 class Run(NamedTuple):
@@ -112,7 +112,7 @@ def written(result: Any, run: Run) -> list[str]:
         if path.suffix == ".svg":
             (FOLDER / path.name).write_bytes(path.read_bytes())
     data = ", ".join(run.data_of(result.name).values())
-    limits = ", ".join(plural(value, WORDS[name]) for name, value in run.limits.items())
+    limits = ", ".join(f"{value:,} {WORDS[name][value != 1]}" for name, value in run.limits.items())
     title = result.page.title.partition(": ")[2]
     minutes = f"{result.seconds / 60:.0f}"
     return [f"[{result.name}]({name}.md)", title, data, limits, str(result.cells), minutes]
