@@ -153,9 +153,8 @@ class NeuralRun:
             if settings.clip is not None:
                 torch.nn.utils.clip_grad_norm_(parts.network.parameters(), settings.clip)
             parts.optimiser.step()
-        state = (
-            parts.network.state_dict().values()
-        )  # a score that isn't finite spreads to the weights
+        # A score that isn't finite spreads to the weights.
+        state = parts.network.state_dict().values()
         return bool(torch.stack([x.isfinite().all() for x in state]).all())
 
     def _prepare(self) -> None:

@@ -35,7 +35,8 @@ class Batch(NamedTuple):
     last_ranking : array
         Slots by rank of each query; kernels keep the ranking of the round before here.
     longest, n_labels : int
-        Length of the longest list; and at least the number of different labels in a query, if a part needs it.
+        Length of the longest list; and an upper bound of the number of different labels in a query, if a part needs
+        it (else 1).
     """
 
     groups: Groups
@@ -52,7 +53,7 @@ class Batch(NamedTuple):
 
 
 class LossAndGradient(NamedTuple):
-    """The loss of each query, in float64, and the gradient of their sum by each score; it is 0 for padding."""
+    """The loss of each query, in float64, and the gradient of their sum by score; it is 0 for padding."""
 
     loss: np.ndarray
     grad: np.ndarray
@@ -129,7 +130,10 @@ class BatchComputer:
         return loss
 
     def _take_scratch(self, size: tuple[int, int]) -> tuple[tuple[int, int], Any]:
-        """Return memory that no thread is using, for lists and labels as many as `size` says, and its own size."""
+        """Return the size and the arrays of memory that no thread is using; too small ones are dropped.
+
+        A size is the length of the longest list and the number of labels.
+        """
         while self._free:
             try:
                 found = self._free.pop()
