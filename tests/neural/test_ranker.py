@@ -16,7 +16,6 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 import rankwood as rw
 from neural.small import SMALL, small, some_data
 from printed import printed
-from recipe_tables import load
 from rankwood.neural.architectures.lists import Lists
 from rankwood.neural.architectures.table import build
 from rankwood.neural.data import resident
@@ -27,6 +26,7 @@ from rankwood.neural.transforms import InputTransform
 from rankwood.objectives.families.registry import OBJECTIVES
 from rankwood.testing import interpreted
 from rankwood.torch import RankingLoss
+from recipe_tables import load
 
 
 @pytest.fixture(scope="module")
