@@ -29,8 +29,8 @@ DeviceRanking = namedtuple("DeviceRanking", "ptr rows slot key word")
 DeviceValues = namedtuple("DeviceValues", "values discount")
 
 
-def rank_device_kernel(lists, _, scores):
-    """Rank documents; each team ranks one query. All kernels take an integer, and this one doesn't need it."""
+def rank_device_kernel(lists, unused, scores):
+    """Rank documents; each team ranks one query. All kernels take an integer, `unused` here."""
     if thread() == 0:
         set_alone(0)
     barrier()
