@@ -1,7 +1,6 @@
 """The gradient of an objective at the scores of a batch."""
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +9,7 @@ from rankwood._core import checks
 from rankwood.data.groups import Groups
 from rankwood.neural.data import ListLabels
 from rankwood.neural.library import need_torch
+from rankwood.objectives.cuda import DeviceGradients
 from rankwood.objectives.gradients import GradientComputer
 
 #: From the scores of a batch and a step to the gradient, on the device of the scores.
@@ -68,7 +68,7 @@ def _on_host(objective: Objective, labels: ListLabels, groups: Groups) -> Gradie
 def _on_device(objective: Objective, labels: ListLabels, groups: Groups) -> Gradient | None:
     """Return a function that computes gradients on the GPU, or None if numba-cuda can't use it."""
     try:
-        compute = import_module("rankwood.objectives.cuda").DeviceGradients(
+        compute = DeviceGradients(
             objective.part,
             labels.y,
             groups,
@@ -76,6 +76,6 @@ def _on_device(objective: Objective, labels: ListLabels, groups: Groups) -> Grad
             seed=objective.seed,
             unlisted=labels.unlisted,
         )
-    except (ModuleNotFoundError, checks.InputError):
+    except checks.InputError:
         return None
     return lambda scores, step: compute(scores, step)[0]

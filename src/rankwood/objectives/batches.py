@@ -20,6 +20,8 @@ from rankwood.objectives._kernels.scratch import Memory
 from rankwood.objectives.units import read_labels
 from rankwood.objectives.valued import valued
 
+_NO_PAIRS = np.zeros(1, np.int64)  # `Out.start`, which only objectives on pairs of documents need
+
 
 class Batch(NamedTuple):
     """Labelled queries, and all that is computed from them alone.
@@ -102,7 +104,7 @@ class BatchComputer:
         """Return loss and gradient at these scores, which are in the computer's precision."""
         groups, (objective, steps) = batch.groups, self._lowered
         new = np.zeros if batch.padded else np.empty
-        out = Out(new(batch.n_rows, self.real), new(batch.n_rows, self.real), _START)
+        out = Out(new(batch.n_rows, self.real), new(batch.n_rows, self.real), _NO_PAIRS)
         task = KernelTask(objective, steps, batch.plan, batch.last_ranking)
         state, kernel = round_state(seed, round), callable_kernel(self._kernel)
         size = batch.longest, batch.n_labels
@@ -143,6 +145,3 @@ class BatchComputer:
                 return found
         memory = Memory(size[0], self.real, size[1])
         return size, self._scratch(self._parts, self._steps, memory)
-
-
-_START = np.zeros(1, np.int64)  # results are of documents
