@@ -26,3 +26,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def written(text: str, path: str | os.PathLike[str] | None) -> str:
+    """Return a text, and write it to a file if there is a path."""
+    if path is not None:
+        with replacing(path) as file:
+            file.write(text.encode())
+    return text

@@ -1,7 +1,7 @@
-"""Arrays on a GPU: whose they are, where they are, and the stream they belong to.
+"""Arrays on a GPU: their library, their address, and the stream they belong to.
 
 Arrays of CuPy, PyTorch and any library with `__cuda_array_interface__` or DLPack are taken where they are. This module
-imports none of these libraries; it asks an array's own library, which must have been imported to make the array.
+imports none of these libraries: the library of an array has been imported before, to make the array.
 """
 
 import ctypes
@@ -78,7 +78,7 @@ def _library(x: Any) -> str:
 
 
 def load_cuda() -> Any:
-    """Return the module of the CUDA target, or raise if there is no numba-cuda or no GPU."""
+    """Return `rankwood._core.cuda.launch`, or raise if there is no numba-cuda or no GPU."""
     try:
         from rankwood._core.cuda import launch as cuda
     except ImportError as error:
@@ -93,7 +93,17 @@ def load_cuda() -> Any:
 
 
 def as_vector(x: Any, name: str, size: int | None = None) -> Any:
-    """Return a float32 or float64 vector on the GPU, without a copy; raise if it is none."""
+    """Return an array on the GPU as a `Vector`, without a copy.
+
+    Parameters
+    ----------
+    x : array on a GPU
+        It must be a contiguous vector of float32 or float64.
+    name : str
+        What errors call it.
+    size : int, optional
+        The number of entries that it must have.
+    """
     cuda = load_cuda()
     if hasattr(x, "detach"):
         x = x.detach()
@@ -147,7 +157,7 @@ def _describe(x: Any) -> _Described:
 
 
 def on_host(x: Any) -> Any:
-    """Return labels or queries of a GPU as a NumPy array, and anything else as it is."""
+    """Return an array on a GPU as a NumPy array, and anything else as it is."""
     return load_cuda().to_host(x, stream_of(x)) if is_device_array(x) else x
 
 

@@ -1,9 +1,9 @@
-"""Loops over documents in any order, and sums over them: what one thread, or a team of threads, can share out.
+"""Loops over documents in any order, and sums over them, which a team of threads can share.
 
-A loop over `each(n)` says that its turns don't depend on each other, and one over `only(i)` has one turn. On a CPU they
-are loops over a `range`. A device
-gives every thread of a team its share of the turns. A verb runs on a whole team if everything that it stores is stored
-in such loops; other verbs run on one thread of the team, and are as right. `runs_on_team` tells which it is.
+A loop over `each(n)` promises that its iterations don't depend on each other; a loop over `only(i)` has one iteration.
+On a CPU both are loops over a `range`, and a GPU gives each thread of a team its share of the iterations. A verb runs
+on a whole team if it stores to arrays in such loops alone. Other verbs run on one thread of the team, with the same
+results. `runs_on_team` tells which it is.
 """
 
 import dis
@@ -18,7 +18,7 @@ from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import all_parts
 from rankwood._core.verbs import VERBS
 
-#: Whoever simulates a device: an object with these functions as methods.
+#: The simulator of a device, if there is one: an object with these functions as methods.
 SIMULATED: list[Any] = []
 
 
@@ -149,7 +149,7 @@ def _fill_powers(column, n, base, k):
 
 
 def power(base, exponent):
-    """Return a power by squares, which no thread has to wait for."""
+    """Return a power by repeated squaring: threads need no power that another one computes."""
     result, square, left = as_type_of(base, 1.0), base, exponent
     while left > 0:
         result = result * square if left % 2 == 1 else result
@@ -185,14 +185,14 @@ overload(highest, jit_options=UNCOUNTED, strict=False)(lambda column: _highest)
 
 
 def runs_on_team(part: Any, verbs: Iterable[str]) -> bool:
-    """Tell whether these verbs, of a part and of all parts inside it, store nothing but in loops over `each`."""
+    """Tell whether these verbs, of a part and of all parts inside it, store to arrays in loops over `each` alone."""
     names = list(verbs)
     bodies = [VERBS[name].method(type(inside)) for inside in all_parts(part) for name in names]
     return all(_shares(body, set()) for body in bodies if body is not None)
 
 
 def _shares(body: Callable[..., Any], seen: set[Any]) -> bool:
-    """Tell whether a function that stores into arrays has loops over `each`, and all that it calls do too."""
+    """Tell whether a function has loops over `each` if it stores to arrays, and all functions that it calls do too."""
     if body in seen:
         return True
     seen.add(body)

@@ -14,6 +14,7 @@ import numpy as np
 
 from rankwood import load_letor
 from rankwood._core.checks import InputError
+from rankwood.cli import _args, _show
 from rankwood.data.letor.errors import TooWide
 from rankwood.data.ranking_data import RankingData
 
@@ -45,6 +46,24 @@ def read_data(
     if ranker is not None:
         _note_missing_features(path, data, options)
     return data
+
+
+def read_both(args: argparse.Namespace) -> tuple[RankingData, RankingData | None]:
+    """Read both files with the number of features of the wider one."""
+
+    def load(path: str, n_features: int | None) -> RankingData:
+        with _show.status(f"Reading {path}", _args.verbosity(args)):
+            return read_data(path, args, n_features)
+
+    train = load(args.train, args.features)
+    if args.valid is None:
+        return train, None
+    valid = load(args.valid, args.features)
+    if valid.n_features < train.n_features:
+        valid = load(args.valid, train.n_features)
+    elif train.n_features < valid.n_features:
+        train = load(args.train, valid.n_features)
+    return train, valid
 
 
 def _note_missing_features(path: str, data: RankingData, options: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from rankwood._core.atomic import replacing
 from rankwood._core.checks import InputError
 from rankwood._core.parts import check_labels
 from rankwood._core.text import plural
-from rankwood.cli import _args, _files, _neural, _show
+from rankwood.cli import _args, _files, _neural
 from rankwood.cli._train_summary import next_commands, show
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
@@ -165,7 +165,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     ranker = _ranker(args, metrics)
     _check_outputs(args)
     began_reading = perf_counter()
-    train, valid = read_both(args)
+    train, valid = _files.read_both(args)
     _check_labels(args.train, train, parts[:1])
     _check_labels(args.valid, valid, parts[1:])
     reading = perf_counter() - began_reading
@@ -265,24 +265,6 @@ def make_ranker(args: argparse.Namespace, metrics: list[str], **others: Any) -> 
         **others,
         **dict(args.param),
     )
-
-
-def read_both(args: argparse.Namespace) -> tuple[RankingData, RankingData | None]:
-    """Read both files with the number of features of the wider one."""
-
-    def load(path: str, n_features: int | None) -> RankingData:
-        with _show.status(f"Reading {path}", _args.verbosity(args)):
-            return _files.read_data(path, args, n_features)
-
-    train = load(args.train, args.features)
-    if args.valid is None:
-        return train, None
-    valid = load(args.valid, args.features)
-    if valid.n_features < train.n_features:
-        valid = load(args.valid, train.n_features)
-    elif train.n_features < valid.n_features:
-        train = load(args.train, valid.n_features)
-    return train, valid
 
 
 def _check_labels(path: str, data: RankingData | None, parts: list[Any]) -> None:

@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     metrics = args.metric or ["ndcg@10"]
     _check_names(args, metrics)
     _check_outputs(args)
-    data, valid = train.read_both(args)
+    data, valid = _files.read_both(args)
     from rankwood.tuning import TuningInterrupt, tune  # slow to import: --help need not wait for it
 
     try:

@@ -1,4 +1,4 @@
-"""Metrics of scores on a GPU: documents are ranked and measured there, and one number a query comes back."""
+"""Metrics of scores on a GPU: documents are ranked and measured there, and one number per query comes back."""
 
 from collections import namedtuple
 from typing import Any
@@ -30,7 +30,7 @@ DeviceValues = namedtuple("DeviceValues", "values discount")
 
 
 def rank_device_kernel(lists, unused, scores):
-    """Rank one query a team."""
+    """Rank documents; each team ranks one query. All kernels take an integer, `unused` here."""
     if thread() == 0:
         set_alone(0)
     barrier()
@@ -44,7 +44,7 @@ def rank_device_kernel(lists, unused, scores):
 
 
 def measure_device_kernel(metric, lists, by_label, n_queries, out):
-    """Measure one query a thread."""
+    """Compute a metric; each thread measures one query."""
     q = block() * team_size() + thread()
     if q < n_queries:
         start, end = np.int64(lists.ptr[q]), np.int64(lists.ptr[q + 1])
@@ -89,15 +89,14 @@ class DeviceEvaluator(Evaluator):
         query = np.repeat(np.arange(groups.sizes.size), groups.sizes)
         order = np.lexsort((np.arange(y.size), sign * self._label, query))
         label, to = self._label[order], self._cuda.to_device
-        self._ptr, self._rows = (
-            to(groups.ptr.astype(np.int32)),
-            to(groups.rows[order].astype(np.int32)),
-        )
-        self._on_device = to(self._discount)
+        self._ptr = to(groups.ptr.astype(np.int32))
+        self._rows = to(groups.rows[order].astype(np.int32))
+        self._device_discount = to(self._discount)
         made = {name: _values(part, label, groups.ptr) for name, part in metrics.items()}
         self._values = {name: to(column) for name, column in made.items()}
+        # By metric, whether a query has no relevant document.
         none = [np.logical_and.reduceat(c <= 0.0, groups.ptr[:-1]) for c in made.values()]
-        self._none = np.array(none)
+        self._none_relevant = np.array(none)
 
     def __call__(self, scores: Any) -> Evaluation:
         """Return the value of each metric for each query."""
@@ -114,13 +113,13 @@ class DeviceEvaluator(Evaluator):
         out = np.empty((len(self.metrics), n_queries))
         for i, (name, part) in enumerate(self.metrics.items()):
             result = self._cuda.empty(n_queries, np.float64)
-            fixed = (lower(part), lists, DeviceValues(self._values[name], self._on_device))
+            fixed = (lower(part), lists, DeviceValues(self._values[name], self._device_discount))
             with explaining(part):
                 kernel = self._cuda.Kernel(measure_device_kernel, fixed, (np.float64,))
             teams = (-(-n_queries // _TEAM), _TEAM, 0)
             kernel.start(teams, stream, n_queries, (self._cuda.vector(result),))
             out[i] = self._cuda.to_host(result, stream)
-        return self._evaluation(out, self._none)
+        return self._evaluation(out, self._none_relevant)
 
 
 def _values(part: Any, label: np.ndarray, ptr: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Batches: whole lists, about as many documents in each."""
+"""Batches of whole lists, with about the same number of documents in each."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ def training_batches(
     lengths : array
         Documents of each list.
     documents : int
-        A batch is full once it has so many documents; it has fewer only if all batches together have.
+        A batch is full once it has so many documents; the last one may be no more than half full.
     rng : Generator
         Draws the batches.
     by_length : bool

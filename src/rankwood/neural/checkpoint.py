@@ -19,17 +19,16 @@ from rankwood.training import model_file
 _KIND = "checkpoint of a NeuralRanker"
 #: Parameters that change nothing that is computed.
 _FREE = ("n_jobs", "verbose")
-_FIELDS = {
-    "params": dict,
-    "data": list,
+#: Fields of `RunState` in the file, and all fields of the file, with their types.
+_STATE_FIELDS = {
     "batch_documents": int,
     "epochs_done": int,
     "history": dict,
     "best_epoch": (int, NoneType),
     "stopped": str,
     "seconds": dict,
-    "state": str,
 }
+_FIELDS = {"params": dict, "data": list, **_STATE_FIELDS, "state": str}
 
 
 def digest_of(data: RankingData) -> str:
@@ -89,9 +88,8 @@ class Checkpoint:
     def state(self, content: dict[str, Any]) -> RunState:
         """Return the state of the run."""
         arrays = from_text(content["state"], self.path)
-        own = {name: content[name] for name in ("batch_documents", "epochs_done", "history")}
-        more = {name: content[name] for name in ("best_epoch", "stopped", "seconds")}
-        return RunState(**own, **more, best_weights=nested(arrays, "best.") or None)
+        own = {name: content[name] for name in _STATE_FIELDS}
+        return RunState(**own, best_weights=nested(arrays, "best.") or None)
 
     def load(self, content: dict[str, Any], network: Any, optimiser: Any) -> None:
         """Set network and optimiser as they were."""
@@ -112,6 +110,6 @@ class Checkpoint:
             **prefixed(steps, "steps."),
             **prefixed(best, "best."),
         }
-        own = {name: getattr(run.state, name) for name in _FIELDS if hasattr(run.state, name)}
+        own = {name: getattr(run.state, name) for name in _STATE_FIELDS}
         content = {"params": self._params, "data": self._data, **own, "state": to_text(arrays)}
         model_file.write_content(content, self.path, _KIND)

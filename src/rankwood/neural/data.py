@@ -42,7 +42,7 @@ class ResidentData(NamedTuple):
     labels: ListLabels | None = None
 
     def in_callers_order(self, scores: np.ndarray) -> np.ndarray:
-        """Return scores of our rows, float64, in the order of the caller's."""
+        """Return scores of our rows, float64, in the order of the caller's rows."""
         out = np.empty(scores.size)
         out[self.rows] = scores
         return out

@@ -26,6 +26,7 @@ _FIELDS = {
     "stopped": str,
     "letor": (dict, NoneType),
     "params": dict,
+    "fitted": dict,
     "model": str,
 }
 
@@ -54,7 +55,7 @@ def content_of(ranker: Any) -> dict[str, Any]:
 
 def fill(ranker: Any, content: Any, path: str | Path) -> None:
     """Fill a new ranker from the object that `content_of` returned."""
-    model_file.require(content, {**_FIELDS, "fitted": dict}, path)
+    model_file.require(content, _FIELDS, path)
     for params in (content["params"], content["fitted"]):
         unknown = sorted(set(params) - set(ranker.get_params(deep=False)))
         if unknown:

@@ -38,7 +38,7 @@ def torch_threads(threads: int) -> Iterator[None]:
 
 @contextmanager
 def own_seed(device: Any) -> Iterator[Any]:
-    """Leave the caller's random state as it was; what comes in between may seed PyTorch."""
+    """Restore the caller's random state at the end, so that the code inside may seed PyTorch."""
     torch = need_torch()
     devices = [device] if device.type == "cuda" else []
     with torch.random.fork_rng(devices=devices):

@@ -1,7 +1,6 @@
 """The gradient of an objective at the scores of a batch."""
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,9 +9,10 @@ from rankwood._core import checks
 from rankwood.data.groups import Groups
 from rankwood.neural.data import ListLabels
 from rankwood.neural.library import need_torch
+from rankwood.objectives.cuda import DeviceGradients
 from rankwood.objectives.gradients import GradientComputer
 
-#: Scores of a batch and a step to the gradient, where the scores are.
+#: From the scores of a batch and a step to the gradient, on the device of the scores.
 Gradient = Callable[[Any, int], Any]
 
 
@@ -27,8 +27,8 @@ class Objective(NamedTuple):
 class BatchGradient:
     """The gradient of the mean of an objective over the lists of one batch, which comes again in each epoch.
 
-    All that is made of labels alone is kept between the epochs. On a GPU, our kernels for it see the scores where they
-    are; if there are none, scores go to the CPU and gradients come back.
+    All that is made of labels alone is kept between the epochs. On a GPU, our CUDA kernels read the scores there; if
+    numba-cuda is missing, scores are copied to the CPU and gradients back.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class BatchGradient:
 
 
 def _on_host(objective: Objective, labels: ListLabels, groups: Groups) -> Gradient:
-    """Return what computes gradients on the CPU."""
+    """Return a function that computes gradients on the CPU."""
     compute = GradientComputer(
         objective.part,
         labels.y,
@@ -66,9 +66,9 @@ def _on_host(objective: Objective, labels: ListLabels, groups: Groups) -> Gradie
 
 
 def _on_device(objective: Objective, labels: ListLabels, groups: Groups) -> Gradient | None:
-    """Return what computes gradients on the GPU, None if there are no kernels for it."""
+    """Return a function that computes gradients on the GPU, or None if numba-cuda can't use it."""
     try:
-        compute = import_module("rankwood.objectives.cuda").DeviceGradients(
+        compute = DeviceGradients(
             objective.part,
             labels.y,
             groups,
@@ -76,6 +76,6 @@ def _on_device(objective: Objective, labels: ListLabels, groups: Groups) -> Grad
             seed=objective.seed,
             unlisted=labels.unlisted,
         )
-    except (ModuleNotFoundError, checks.InputError):
+    except checks.InputError:
         return None
     return lambda scores, step: compute(scores, step)[0]

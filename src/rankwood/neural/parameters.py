@@ -12,9 +12,17 @@ from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.units import unit_of
 
 PRECISIONS = ("auto", "float32", "bfloat16")
+#: Smallest values of integers.
 _AT_LEAST = {
-    **{"epochs": 1, "batch_documents": 2, "random_state": 0, "torch_threads": 1},
-    **{"group_size": 1, "shuffles": 1, "layers": 1, "heads": 1, "size": 1},
+    "epochs": 1,
+    "batch_documents": 2,
+    "random_state": 0,
+    "torch_threads": 1,
+    "group_size": 1,
+    "shuffles": 1,
+    "layers": 1,
+    "heads": 1,
+    "size": 1,
 }
 _FLAGS = ("batch_norm", "input_norm", "differences")
 
@@ -46,6 +54,7 @@ def check_params(ranker: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
+    """Return a list as a tuple, so that the two compare as equal."""
     return tuple(value) if isinstance(value, (list, tuple)) else value
 
 

@@ -46,7 +46,7 @@ class TrainingBatch(NamedTuple):
 
 
 def half_precision(device: Any, half: bool) -> Any:
-    """Return the context in which layers compute; recordings can't share weights that were converted before."""
+    """Return the autocast context of the layers; no cache, as a recording can't use weights converted outside it."""
     torch = need_torch()
     return (
         torch.autocast(device.type, torch.bfloat16, cache_enabled=False) if half else nullcontext()
@@ -77,7 +77,7 @@ class PlainPass:
 
 
 class _Memory(NamedTuple):
-    """What recordings share."""
+    """The memory pool and the stream that recordings share."""
 
     pool: Any
     stream: Any
@@ -126,12 +126,12 @@ def record(network: Any, batches: list[TrainingBatch], half: bool) -> list[Recor
     An epoch must have been trained before, so that everything that PyTorch makes on first use is there.
     """
     torch = need_torch()
-    gc.collect()  # what is freed while a recording runs would end it
+    gc.collect()  # freeing memory during a recording would end it
     before = {name: value.clone() for name, value in network.state_dict().items()}
     memory = _Memory(torch.cuda.graph_pool_handle(), torch.cuda.Stream())
     try:
         memory.stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(memory.stream):  # what is made on first use on this stream
+        with torch.cuda.stream(memory.stream):  # PyTorch sets up some things once for each stream
             for batch in batches[:2]:
                 trial = PlainPass(network, batch, half)
                 trial.backward(torch.zeros_like(trial.forward(np.random.default_rng(0))))

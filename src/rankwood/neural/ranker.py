@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankwood._core import checks
 from rankwood.data.groups import group_rows
 from rankwood.data.ranking_data import RankingData
 from rankwood.neural import files
@@ -21,6 +20,7 @@ from rankwood.training.estimator import (
     RankingEstimator,
     Sizes,
     documents_to_score,
+    need_groups,
 )
 from rankwood.training.inputs import training_data, validation_data
 
@@ -52,19 +52,19 @@ class NeuralRanker(RankingEstimator):
         Of setrank: number of inducing points, or None for attention between all documents.
     transform : str, list of str or None
         Steps that make inputs of features, fitted on the training data: ``"log1p"``, ``"standardise"``,
-        ``"quantile"``. Missing values become 0, with an indicator beside.
+        ``"quantile"``. Missing values become 0, and indicators of them are further inputs.
     optimizer : {"adagrad", "adam"}
         The optimiser.
     learning_rate : float or None
         None means 0.05 for Adagrad and 0.001 for Adam.
     schedule : {"constant", "linear", "cosine"}
-        How the learning rate goes down over the epochs.
+        How the learning rate falls over the epochs.
     weight_decay, clip
-        Factor on the weights in the gradient, and largest norm of the gradient (None: any).
+        L2 penalty on the weights, and the norm to which gradients are clipped (None: not at all).
     epochs : int
         Largest number of epochs.
     batch_documents : int
-        Documents of a batch: whole lists, until there are so many.
+        A batch has whole lists, until it has so many documents.
     eval_metric : str, part, or list of them
         Metrics on the validation data after each epoch; the first one decides early stopping.
     early_stopping_rounds : int or None
@@ -77,7 +77,7 @@ class NeuralRanker(RankingEstimator):
     random_state : int
         Seed of everything random.
     n_jobs : int or None
-        Threads of gradients, metrics and predictions, which change no bit; None means every core.
+        Threads of gradients, metrics and predictions; None means every core. Their number changes no bit.
     torch_threads : int
         Threads of PyTorch in training on a CPU. Unlike `n_jobs` it may change the last bits, so it is fixed.
     verbose : bool or None
@@ -234,8 +234,8 @@ class NeuralRanker(RankingEstimator):
         valid : RankingData or (X, y, qid), optional
             Data to evaluate after each epoch, for early stopping.
         checkpoint : path, optional
-            A file that has the state of the run after each epoch. If it exists, the run goes on from there, and ends
-            with the weights of an undisturbed one; a file of another run is an error.
+            A file that has the state of the run after each epoch. If it exists, the run resumes there, and ends with
+            the weights of an uninterrupted run; a file of another run is an error.
 
         Returns
         -------
@@ -291,11 +291,8 @@ class NeuralRanker(RankingEstimator):
         X, groups = documents_to_score(self, X, qid, group)
         if X.shape[0] == 0:
             return np.zeros(0)
-        if groups is None and self.model_.needs_groups:
-            raise checks.InputError(
-                "this network scores a document by comparing it with the others of its query: give predict a "
-                "RankingData, qid= or group=."
-            )
+        if self.model_.needs_groups:
+            groups = need_groups(groups, "network")
         groups = groups or group_rows(X.shape[0])
         return self.model_.predict(X, groups, device=self.device, n_jobs=self.n_jobs)
 

@@ -22,11 +22,11 @@ from rankwood.neural.state import RunState, Snapshot
 from rankwood.training.context import Watch
 from rankwood.training.monitoring import EarlyStopping
 
-_STEPS = 1 << 20  # numbers that an epoch has for its steps
+_STEPS = 1 << 20  # rounds reserved for each epoch, so that no two steps share their random draws
 
 
 class RunSettings(NamedTuple):
-    """How a network is trained; see `NeuralRanker`."""
+    """How a network is trained, by the parameters of `NeuralRanker`; `half`: layers compute in bfloat16."""
 
     architecture: str
     epochs: int
@@ -153,7 +153,8 @@ class NeuralRun:
             if settings.clip is not None:
                 torch.nn.utils.clip_grad_norm_(parts.network.parameters(), settings.clip)
             parts.optimiser.step()
-        state = parts.network.state_dict().values()  # scores that aren't finite leave their traces
+        # A score that isn't finite spreads to the weights.
+        state = parts.network.state_dict().values()
         return bool(torch.stack([x.isfinite().all() for x in state]).all())
 
     def _prepare(self) -> None:
@@ -234,7 +235,7 @@ def make_batches(run: NeuralRun) -> list[TrainingBatch]:
 
 
 class _Scored(NamedTuple):
-    """Validation scores in the place of an engine that has them."""
+    """Stands in for an engine: early stopping needs only the validation scores of one."""
 
     scores: np.ndarray
 

@@ -28,7 +28,7 @@ class Scorer:
     def __call__(self, network: Any, data: ResidentData, n_jobs: int | None = None) -> np.ndarray:
         """Return scores of our rows, float64.
 
-        Each batch is computed by one thread, so that their number changes no bit.
+        Each batch is computed by one thread, so the number of threads changes no bit.
         """
         torch = need_torch()
         network.eval()

@@ -1,4 +1,4 @@
-"""Input transforms: features as a network wants them, fitted on the training data."""
+"""Input transforms: they turn features into inputs of a network, and are fitted on the training data."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ _CLOSEST = 1e-7  # distance of a probability from 0 and 1
 
 
 def check_steps(steps: Any) -> tuple[str, ...]:
-    """Return the names of steps; None means none, and a name alone one."""
+    """Return the names of steps as a tuple; None means no steps, and a single name means one."""
     given = () if steps is None else (steps,) if isinstance(steps, str) else steps
     if not isinstance(given, (tuple, list)):
         known = ", ".join(map(repr, STEPS))
@@ -35,8 +35,8 @@ def check_steps(steps: Any) -> tuple[str, ...]:
 class InputTransform(NamedTuple):
     """Fitted steps.
 
-    Missing values become 0 after all steps, and features that had any in training have an indicator behind all
-    features. Infinite values count as the largest or smallest finite one of the training data.
+    Missing values become 0 after all steps. Each feature that had any in training has an indicator; indicators come
+    after all features. Infinite values count as the largest or smallest finite one of the training data.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class InputTransform(NamedTuple):
         return out
 
     def _part(self, x: np.ndarray) -> np.ndarray:
-        """Return the inputs of some rows; x is ours to change."""
+        """Return the inputs of some rows; x is changed in place."""
         absent = np.isnan(x)
         np.clip(x, self.arrays["low"], self.arrays["high"], out=x, where=np.isinf(x))
         for i, step in enumerate(self.steps):

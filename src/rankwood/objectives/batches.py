@@ -20,6 +20,8 @@ from rankwood.objectives._kernels.scratch import Memory
 from rankwood.objectives.units import read_labels
 from rankwood.objectives.valued import valued
 
+_NO_PAIRS = np.zeros(1, np.int64)  # `Out.start`, which only objectives on pairs of documents need
+
 
 class Batch(NamedTuple):
     """Labelled queries, and all that is computed from them alone.
@@ -35,7 +37,8 @@ class Batch(NamedTuple):
     last_ranking : array
         Slots by rank of each query; kernels keep the ranking of the round before here.
     longest, n_labels : int
-        Length of the longest list; and at least the number of different labels in a query, if a part needs it.
+        Length of the longest list; and an upper bound of the number of different labels in a query, if a part needs
+        it (else 1).
     """
 
     groups: Groups
@@ -52,7 +55,7 @@ class Batch(NamedTuple):
 
 
 class LossAndGradient(NamedTuple):
-    """The loss of each query, in float64, and the gradient of their sum by each score; it is 0 for padding."""
+    """The loss of each query, in float64, and the gradient of their sum by score; it is 0 for padding."""
 
     loss: np.ndarray
     grad: np.ndarray
@@ -101,7 +104,7 @@ class BatchComputer:
         """Return loss and gradient at these scores, which are in the computer's precision."""
         groups, (objective, steps) = batch.groups, self._lowered
         new = np.zeros if batch.padded else np.empty
-        out = Out(new(batch.n_rows, self.real), new(batch.n_rows, self.real), _START)
+        out = Out(new(batch.n_rows, self.real), new(batch.n_rows, self.real), _NO_PAIRS)
         task = KernelTask(objective, steps, batch.plan, batch.last_ranking)
         state, kernel = round_state(seed, round), callable_kernel(self._kernel)
         size = batch.longest, batch.n_labels
@@ -129,7 +132,10 @@ class BatchComputer:
         return loss
 
     def _take_scratch(self, size: tuple[int, int]) -> tuple[tuple[int, int], Any]:
-        """Return memory that no thread is using, for lists and labels as many as `size` says, and its own size."""
+        """Return the size and the arrays of memory that no thread is using; too small ones are dropped.
+
+        A size is the length of the longest list and the number of labels.
+        """
         while self._free:
             try:
                 found = self._free.pop()
@@ -139,6 +145,3 @@ class BatchComputer:
                 return found
         memory = Memory(size[0], self.real, size[1])
         return size, self._scratch(self._parts, self._steps, memory)
-
-
-_START = np.zeros(1, np.int64)  # results are of documents

@@ -1,4 +1,4 @@
-"""Gradients on a GPU: the device's sibling of `GradientComputer`."""
+"""Gradients on a GPU: what `GradientComputer` is on the CPU."""
 
 from typing import Any
 
@@ -75,14 +75,13 @@ class DeviceGradients:
         found = as_vector(scores, "scores", self.groups.rows.size)
         grad, hess = out or (empty_like(scores, found.size), empty_like(scores, found.size))
         stream = stream_of(scores) if stream is None else stream
-        built = self._for(found.dtype)
         state = round_state(self.seed, round)
         vectors = (found, as_vector(grad, "out", found.size), as_vector(hess, "out", found.size))
-        for one, kernel in built:
-            kernel.start(one.teams, stream, state, vectors)
+        for launch, kernel in self._kernels(found.dtype):
+            kernel.start(launch.teams, stream, state, vectors)
         return grad, hess
 
-    def _for(self, dtype: Any) -> list[tuple[Any, Any]]:
+    def _kernels(self, dtype: Any) -> list[tuple[Any, Any]]:
         """Return launches and kernels for scores of this precision: scores of float64 are ranked by 64 bits."""
         if dtype not in self._built:
             from rankwood.objectives._kernels.cuda.tasks import build
@@ -96,7 +95,7 @@ class DeviceGradients:
             dtypes = (dtype, np.float32, np.float32)
             with explaining(self.objective):
                 self._built[dtype] = [
-                    (one, self._cuda.Kernel(built.kernel, (one.task, built.plan), dtypes))
-                    for one in built.launches
+                    (launch, self._cuda.Kernel(built.kernel, (launch.task, built.plan), dtypes))
+                    for launch in built.launches
                 ]
         return self._built[dtype]

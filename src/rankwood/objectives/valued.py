@@ -1,8 +1,8 @@
 """The value of a loss beside its gradient: where kernels write Hessians, these parts give shares of the loss.
 
 The pair loop adds a third number of each pair to both documents, the Hessian. In its place `ValuedPairs` gives the loss
-of the pair, so that the sums of two documents have it twice. There is no second loop over pairs, and the kernels know
-nothing of it.
+of the pair, which is so added to both of its documents and counted twice. There is no second loop over pairs, and the
+kernels are the same.
 """
 
 from dataclasses import replace
@@ -59,7 +59,7 @@ class ValuedPairs:
 
 @part
 class ValuedList:
-    """An objective without pairs: the Hessian of the first document is the loss of the query, others are 0."""
+    """An objective without pairs: in place of Hessians, the first document has the loss of the query, others 0."""
 
     base: Annotated[Any, Can("list_loss")] = Softmax()
     internal: ClassVar[bool] = True
@@ -73,14 +73,14 @@ class ValuedList:
 
 
 class Valued(NamedTuple):
-    """An objective whose Hessians, times `share`, add up to the loss; None: nobody knows the loss."""
+    """An objective whose Hessians, times `share`, add up to the loss; `share` is None if its parts can't compute it."""
 
     objective: Any
     share: float | None
 
 
 def valued(objective: Any) -> Valued:
-    """Return an objective of documents with shares of its loss in place of Hessians, if its parts know the loss."""
+    """Return an objective of documents with shares of its loss in place of Hessians, if its parts can compute it."""
     if hasattr(objective, "steps"):
         if not pair_losses.verb.able(objective.loss):
             return Valued(objective, None)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rankwood._core import checks
-from rankwood._core.atomic import replacing
+from rankwood._core.atomic import written
 from rankwood.metrics.evaluation import Evaluation
 from rankwood.report import html, render, view
 from rankwood.report.align import Aligned, check_name
@@ -206,7 +206,7 @@ class Comparison:
         str
             The table, with notes on the test below it.
         """
-        return _write(render.markdown(view.tables(self, digits, details)), path)
+        return written(render.markdown(view.tables(self, digits, details)), path)
 
     def to_latex(self, path: Path | None = None, *, digits: int = 4, details: bool = False) -> str:
         r"""Return the table of means for LaTeX, which needs ``\usepackage{booktabs}``.
@@ -220,7 +220,7 @@ class Comparison:
         str
             A ``table`` environment, with notes on the test in its caption.
         """
-        return _write(render.latex(view.tables(self, digits, details)), path)
+        return written(render.latex(view.tables(self, digits, details)), path)
 
     def to_html(self, path: Path | None = None, *, digits: int = 4) -> str:
         """Return an HTML page with the tables of means and tests, which needs no other file.
@@ -234,7 +234,7 @@ class Comparison:
         str
             The page.
         """
-        return _write(html.page("Comparison of models", view.tables(self, digits, True)), path)
+        return written(html.page("Comparison of models", view.tables(self, digits, True)), path)
 
     def to_csv(self, path: Path | None = None) -> str:
         """Return all numbers with all digits as CSV: a row per mean, followed by its tests.
@@ -249,7 +249,7 @@ class Comparison:
         str
             The table; cells without a value are empty.
         """
-        return _write(render.csv_text(*view.long_table(self)), path)
+        return written(render.csv_text(*view.long_table(self)), path)
 
     def to_json(self, path: Path | None = None) -> str:
         """Return everything as one JSON object.
@@ -263,7 +263,7 @@ class Comparison:
         str
             The object of `to_dict`; numbers that are not finite are null.
         """
-        return _write(json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n", path)
+        return written(json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n", path)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as dictionaries and lists.
@@ -293,11 +293,3 @@ class Comparison:
     def _metric(self, metric: str | None) -> str:
         """Return the name of a metric, the first if None; raise if it is unknown."""
         return self.metrics[0] if metric is None else check_name("metric", metric, self.metrics)
-
-
-def _write(text: str, path: Path | None) -> str:
-    """Return a text, and write it to a file if there is a path."""
-    if path is not None:
-        with replacing(path) as file:
-            file.write(text.encode())
-    return text

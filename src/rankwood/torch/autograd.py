@@ -1,4 +1,4 @@
-"""Numbers with a gradient that is known already, as PyTorch's autograd takes them."""
+"""Losses whose gradient is already known, as functions that PyTorch's autograd can differentiate."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ def with_gradient(scores: Any, losses: Any, grad: Any, query: Any = None) -> Any
     Parameters
     ----------
     scores, grad : tensor
-        Scores, and the gradient of the sum of all losses by them.
+        Scores, and the gradient of the sum of all losses with respect to them.
     losses : tensor
         One loss, or several.
     query : tensor, optional
@@ -29,9 +29,9 @@ class _WithGradient(torch.autograd.Function):
         return losses
 
     @staticmethod
-    def backward(ctx: Any, *by_losses: Any) -> Any:
+    def backward(ctx: Any, *upstream: Any) -> Any:
         scores, grad, query = ctx.saved_tensors
-        found = _Backward.apply(scores, grad, by_losses[0], query)  # type: ignore[no-untyped-call]
+        found = _Backward.apply(scores, grad, upstream[0], query)  # type: ignore[no-untyped-call]
         return found, None, None, None
 
 
@@ -39,8 +39,8 @@ class _Backward(torch.autograd.Function):
     """The backward pass is a function of the scores too; if it were not, second derivatives would silently be 0."""
 
     @staticmethod
-    def forward(ctx: Any, scores: Any, grad: Any, by_losses: Any, query: Any) -> Any:
-        return grad * (by_losses if query is None else by_losses[query])
+    def forward(ctx: Any, scores: Any, grad: Any, upstream: Any, query: Any) -> Any:
+        return grad * (upstream if query is None else upstream[query])
 
     @staticmethod
     def backward(ctx: Any, *_: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Which scores belong to which query, however a batch says it: ids, lengths, or a padded matrix with a mask."""
+"""Which scores belong to which query, given as ids, as lengths, or as a padded matrix with a mask."""
 
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ class Layout(NamedTuple):
     n_queries : int
         Number of queries given, empty ones included.
     given : array or None
-        The number of each query of `groups` among them; None if no query is empty.
+        For each query of `groups`, its number among those given; None if no query is empty.
     """
 
     groups: Groups

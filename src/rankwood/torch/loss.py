@@ -8,7 +8,7 @@ from rankwood._core import checks, threads
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.units import unit_of
 from rankwood.torch.autograd import with_gradient
-from rankwood.torch.devices import Batch, Found, computer_for, place_of
+from rankwood.torch.devices import Found, LabelledRows, computer_for, place_of
 from rankwood.torch.inputs import check_finite, check_shapes, document_labels, query_factors
 from rankwood.torch.lists import Layout, layout
 
@@ -26,7 +26,7 @@ class RankingLoss(torch.nn.Module):
         Sum over queries, as `rankwood.gradients` has it; mean over those queries that have documents; or the loss of
         each query.
     seed : int
-        Where objectives that draw at random start.
+        Seed of objectives that draw at random.
     n_jobs : int, optional
         Threads on a CPU; None means every core. The result doesn't depend on it, bit for bit.
 
@@ -93,8 +93,8 @@ class RankingLoss(torch.nn.Module):
         weight : tensor, array or list, optional
             Factor on the loss of each query; with `qid`, queries are in order of first appearance.
         round : int, optional
-            Where objectives that draw at random start, besides the seed. By default the number of calls in training
-            mode before this one.
+            Objectives that draw at random draw anew in each round. By default the number of earlier calls in training
+            mode.
 
         Returns
         -------
@@ -110,7 +110,7 @@ class RankingLoss(torch.nn.Module):
         found = layout(tuple(scores.shape), qid, lengths, mask)
         factor = query_factors(weight, found)
         flat = work.detach().contiguous().view(-1)
-        batch = Batch(document_labels(labels, found), found.groups)
+        batch = LabelledRows(document_labels(labels, found), found.groups)
         check_finite(flat, found)
         losses, grad = self._compute(flat, batch, checks.at_least(round, 0, "round"))
         query = None
@@ -121,7 +121,7 @@ class RankingLoss(torch.nn.Module):
             losses, grad = losses * by_query, grad * by_query.to(grad.dtype)[query]
         return self._reduced(work, found, Found(losses, grad.view(work.shape)), query)
 
-    def _compute(self, scores: torch.Tensor, batch: Batch, round: int) -> Found:
+    def _compute(self, scores: torch.Tensor, batch: LabelledRows, round: int) -> Found:
         if batch.groups.rows.size == 0:
             return Found(scores.new_zeros(0), torch.zeros_like(scores))
         place = place_of(scores)
@@ -131,7 +131,7 @@ class RankingLoss(torch.nn.Module):
 
     def _reduced(self, scores: Any, found: Layout, at: Found, query: Any) -> torch.Tensor:
         if self.reduction == "none":
-            # Losses of empty queries have no gradient: they join after it.
+            # Empty queries have no documents, so their losses are added after the gradient is attached.
             each = with_gradient(
                 scores, at.losses.to(scores.dtype), at.grad, query.view(scores.shape)
             )

@@ -9,14 +9,14 @@ from rankwood.objectives.units import unit_of
 _LEARNING_RATE = {"documents": 0.05, "pairs": 0.01}
 #: Learning rates before the study.
 _FORMER_RATE = {"documents": 0.1, "pairs": 0.01}
-#: What an engine gets besides, for objectives of documents: thresholds of splits at random, which keep trees on few
-#: queries from fitting noise.
+#: Further parameters of an engine, for objectives of documents: random thresholds of splits keep trees on few queries
+#: from fitting noise.
 _OF_ENGINE: dict[str, dict[str, Any]] = {"lightgbm": {"extra_trees": True}}
-#: What the engine itself does.
-_WITHOUT: dict[str, dict[str, Any]] = {"lightgbm": {"extra_trees": False}}
+#: The same before the study: what the engine itself does.
+_FORMER_OF_ENGINE: dict[str, dict[str, Any]] = {"lightgbm": {"extra_trees": False}}
 #: Names that engines have for these parameters.
 OTHER_NAMES = {"learning_rate": ("eta", "shrinkage_rate"), "extra_trees": ("extra_tree",)}
-#: Largest numbers of trees: where validation data stops training, and where nothing does.
+#: Largest number of trees, by whether validation data can stop training.
 _TREES = {True: 500, False: 100}
 
 
@@ -34,4 +34,4 @@ def automatic(engine: str, objective: Any) -> dict[str, Any]:
 
 def plain(engine: str, objective: Any) -> dict[str, Any]:
     """Return the values that rankers had before the study, and that reproductions of papers start from."""
-    return {"learning_rate": _FORMER_RATE[unit_of(objective)], **_WITHOUT.get(engine, {})}
+    return {"learning_rate": _FORMER_RATE[unit_of(objective)], **_FORMER_OF_ENGINE.get(engine, {})}

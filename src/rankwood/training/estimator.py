@@ -218,6 +218,16 @@ def documents_to_score(estimator: Any, X: Any, qid: Any, group: Any) -> Document
     return Documents(X, groups)
 
 
+def need_groups(groups: Groups | None, what: str) -> Groups:
+    """Return the queries; raise if there are none, and `what` compares the documents of a query."""
+    if groups is None:
+        raise checks.InputError(
+            f"this {what} scores a document by comparing it with the others of its query: give predict a "
+            "RankingData, qid= or group=."
+        )
+    return groups
+
+
 def check_queries_once(X: Any, qid: Any, group: Any) -> None:
     """Raise if queries are given beside a `RankingData`, which has its own."""
     if isinstance(X, RankingData) and not (qid is None and group is None):

@@ -20,6 +20,7 @@ from rankwood.training.estimator import (
     RankingEstimator,
     Sizes,
     documents_to_score,
+    need_groups,
 )
 from rankwood.training.inputs import validation_data
 from rankwood.training.monitoring import EarlyStopping, Recorder, named_records, records_of
@@ -285,12 +286,7 @@ class Ranker(RankingEstimator):
             return np.zeros(0)
         if not self.model_.needs_groups:
             return self.model_.predict(X, n_jobs=self.n_jobs)
-        if groups is None:
-            raise checks.InputError(
-                "this model scores a document by comparing it with the others of its query: give predict a "
-                "RankingData, qid= or group=."
-            )
-        return self.model_.predict(X, groups=groups, n_jobs=self.n_jobs)
+        return self.model_.predict(X, groups=need_groups(groups, "model"), n_jobs=self.n_jobs)
 
     @property
     def feature_importances_(self) -> np.ndarray:

@@ -1,9 +1,9 @@
 """Numba's CUDA target: teams of threads, their memory, and how kernels are started.
 
-This package needs numba-cuda; `rankwood._core.device.load_cuda` says so if it is missing. A team is a block of threads,
-and computes one query. `team` has what a kernel asks of its team, `columns` its memory, `sorting` its sorts, `launch`
-what Python does; `compiled` and `compiled_columns` say what all that is on a GPU. Numba's simulator runs the plain
-functions of `team` instead.
+This package needs numba-cuda; `rankwood._core.device.load_cuda` raises an error that says so if it is missing. A team
+is a block of threads, and computes one query. `team` has the functions that a kernel calls for its team, `columns` the
+team's memory, `sorting` its sorts, and `launch` the host's side. `compiled` and `compiled_columns` implement `team` and
+`columns` for a GPU; Numba's simulator runs the plain functions instead.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""What `team`, and loops over `each`, are on a GPU."""
+"""The functions of `team`, and loops over `each`, for a GPU."""
 
 import math
 from typing import Any
@@ -34,7 +34,7 @@ _INLINE = {"forceinline": True, "fastmath": OPTIONS["fastmath"]}
 
 
 def _complete_functions() -> None:
-    """Let kernels call NumPy's names of functions that numba-cuda knows by Python's names only."""
+    """Let kernels call functions of NumPy that numba-cuda knows only as those of `math`."""
     from numba.cuda.mathimpl import get_unary_impl_for_fn_and_ty
     from numba.cuda.ufuncs import ufunc_db
 
@@ -60,11 +60,11 @@ overload(barrier, jit_options=_INLINE, strict=False)(lambda: lambda: cuda.syncth
 
 
 def _numbers() -> Any:
-    """Return shared memory for one number a warp."""
+    """Return shared memory for one number per warp."""
 
 
 def _indices() -> Any:
-    """Return shared memory for one index a warp."""
+    """Return shared memory for one index per warp."""
 
 
 def _mode() -> Any:
@@ -80,7 +80,7 @@ def _shared_array(fn: Any, dtype: Any, size: int) -> None:
         found = builder.module.globals.get(name)
         if found is None:
             found = cgutils.add_global_variable(builder.module, kind, name, addrspace=3)
-            # Functions are compiled one by one, and linked: this is one variable for all of them.
+            # Functions are compiled one by one and linked: all of them must refer to one variable.
             found.linkage = "linkonce_odr" if size else "external"
             if size:
                 found.initializer = ir.Constant(kind, ir.Undefined)
@@ -96,7 +96,7 @@ def _shared_array(fn: Any, dtype: Any, size: int) -> None:
 _shared_array(_numbers, types.float64, _WARP)
 _shared_array(_indices, types.int32, _WARP)
 _shared_array(_mode, types.int32, 1)
-_shared_array(shared_memory, types.float32, 0)  # as long as the kernel is started with
+_shared_array(shared_memory, types.float32, 0)  # its size is set when the kernel is started
 
 
 @overload(set_alone, jit_options=_INLINE, strict=False)
@@ -119,7 +119,7 @@ class _Turns(types.SimpleIterableType):  # type: ignore[name-defined, misc]
 
 
 class _NextTurn(types.SimpleIteratorType):  # type: ignore[name-defined, misc]
-    """Where a thread is in its turns."""
+    """The next turn of a thread."""
 
     def __init__(self) -> None:
         super().__init__("rankwood_next_turn", types.int64)
@@ -218,7 +218,7 @@ def _larger(x: Any, y: Any) -> Any:
 
 
 def _over_team(combine: Any) -> Any:
-    """Return a function that combines a number of every thread: over a warp by exchange, then over warps in order."""
+    """Return a function that combines the numbers of all threads: within a warp by exchange, then warp by warp."""
     both = cuda.jit(device=True, forceinline=True)(combine)
 
     def build(x):

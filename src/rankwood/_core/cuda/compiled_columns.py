@@ -1,4 +1,4 @@
-"""What the columns of a team are on a GPU."""
+"""The function `place` of `columns`, and `hand_out` of `team`, for a GPU."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from rankwood._core.records import instruction
 
 
 def _array_type(kind: Any) -> Any:
-    """Return the type of the array that a leaf of a layout becomes, or None if it is no leaf."""
+    """Return the type of the array that a leaf of a layout becomes, or None if it isn't a leaf."""
     leaf = getattr(kind, "instance_class", None)
     if leaf not in DTYPES:
         return None
@@ -24,6 +24,7 @@ def _array_type(kind: Any) -> Any:
 
 
 def _placed(layout: Any) -> Any:
+    """Return the type of the record of arrays that a layout becomes."""
     array = _array_type(layout)
     if array is not None or not isinstance(layout, types.BaseTuple):  # type: ignore[attr-defined]
         return array or layout
@@ -36,6 +37,7 @@ def _placed(layout: Any) -> Any:
 
 
 def _place(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """Write the code of `place`."""
     word = ir.IntType(64)
     base = context.make_array(signature.args[1])(context, builder, args[1]).data
     stride, n = (builder.sext(x, word) if x.type != word else x for x in args[2:])
@@ -82,6 +84,7 @@ instruction(place, lambda layout, memory, stride, n: _placed(layout), _place)
 
 
 def _hand_out(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """Write the code of `hand_out`: the first thread stores the value in shared memory, and all threads load it."""
     kind = args[0].type
     name = context.mangler("rankwood_shared", [signature.args[0]])
     shared = cgutils.add_global_variable(builder.module, kind, name, addrspace=3)

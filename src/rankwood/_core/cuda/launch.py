@@ -1,4 +1,4 @@
-"""What Python does with a GPU: arrays there and back, and the start of kernels."""
+"""The host's side of a GPU: arrays are copied there and back, and kernels are started."""
 
 from typing import Any, NamedTuple
 
@@ -18,11 +18,11 @@ else:
     from rankwood._core.cuda import compiled_columns  # noqa: F401  (kernels need it)
 
 _KERNELS: dict[Any, Any] = {}
-_SIMULATED_THREADS = 2  # Python's threads are slow, and any number must do
+_SIMULATED_THREADS = 2  # Python's threads are slow, and results must be right for any number
 
 
 class Vector(NamedTuple):
-    """A vector on the GPU: whose it is, where, how long, its dtype, and whether it has no gaps."""
+    """A vector on the GPU: the array that owns it, its address, size and dtype, and whether it has no gaps."""
 
     owner: Any
     pointer: int
@@ -71,7 +71,7 @@ def to_device(x: np.ndarray) -> Any:
 
 
 def to_host(x: Any, stream: int = 0) -> np.ndarray:
-    """Return a copy of an array of the GPU, when its stream has come to it."""
+    """Return a copy of an array on the GPU, once the work before it on its stream is done."""
     if SIMULATED:
         return np.array(getattr(x, "_ary", x))
     found = x if hasattr(x, "copy_to_host") else cuda.as_cuda_array(x, sync=False)
@@ -91,8 +91,8 @@ class Kernel:
     function : function
         The kernel: it takes the fixed arguments, then an integer, then vectors.
     fixed : tuple
-        Arguments that are the same at every start, such as nested records of arrays. What Numba makes of them is
-        kept: that would take longer than most kernels.
+        Arguments that are the same at every start, such as nested records of arrays. Numba converts them once, as
+        the conversion takes longer than most kernels.
     dtypes : tuple
         Precision of each vector.
     """
@@ -114,7 +114,19 @@ class Kernel:
     def start(
         self, teams: tuple[int, int, int], stream: int, number: int, vectors: tuple[Vector, ...]
     ) -> None:
-        """Start the kernel on a stream, given by its address; `teams` are their number, threads, and shared bytes."""
+        """Start the kernel.
+
+        Parameters
+        ----------
+        teams : tuple of int
+            Number of teams, threads of each, and bytes of shared memory of each.
+        stream : int
+            Address of the CUDA stream.
+        number : int
+            The kernel's integer.
+        vectors : tuple of Vector
+            The kernel's vectors.
+        """
         blocks, threads, shared_bytes = teams
         if SIMULATED:
             team.SIMULATED_BYTES[0] = shared_bytes
@@ -122,7 +134,7 @@ class Kernel:
             threads = min(threads, _SIMULATED_THREADS)
             self._kernel[blocks, threads](*self._fixed, number, *owners)
             return
-        # The owner, its parent, the size, bytes of a number, the address, shape and strides: as Numba passes an array.
+        # Numba passes an array as: meminfo, parent, size, bytes of an item, address, shape, strides.
         arrays = [
             (0, 0, x.size, x.dtype.itemsize, x.pointer, x.size, x.dtype.itemsize) for x in vectors
         ]

@@ -19,8 +19,8 @@ def rank_words(word, slot):
         _sort_words(word, slot)
         return
     for i in each(n):
-        # Loops are written out, and `document` doesn't ask whether an index is negative: CUDA's compiler leaves in
-        # what Numba's `range` and its indices do besides.
+        # Numba's `range` has a counter of its own, and its indices may be negative; CUDA's compiler doesn't remove what
+        # that costs, so loops are `while` loops, and `document` takes indices from 0 on.
         own, above, j = document(word, i), np.int32(0), np.int64(0)
         while j < i:
             above = np.int32(above + 1) if document(word, j) <= own else above
@@ -68,7 +68,7 @@ def _exchange(word, slot, width, mirrored):
 
 
 def sort_on_team(scores, slot, scratch):
-    """Sort as `sort_down` does, whose name the verbs of parts call."""
+    """Sort as `sort_down` does; verbs of parts call it by that name."""
     for i in each(scores.size):
         scratch.word[i] = descending_bits(scores[i])
     rank_words(scratch.word, slot)

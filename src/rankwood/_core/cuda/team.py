@@ -1,4 +1,4 @@
-"""What a kernel asks of its team. The bodies here are those of the simulator, in which a thread is one of Python's."""
+"""Functions that a kernel calls for its team. The bodies are for the simulator, in which threads are Python's."""
 
 import threading
 from typing import Any
@@ -31,7 +31,7 @@ def block() -> Any:
 
 
 def barrier() -> Any:
-    """Wait until the whole team is here; what its threads have stored is seen by all of them."""
+    """Wait until the whole team is here; then every thread sees what the others have stored."""
     _me().syncthreads()
 
 

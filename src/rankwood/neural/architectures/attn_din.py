@@ -1,4 +1,4 @@
-"""Attn-DIN: documents see each other by self-attention, and a tower scores each of them [pasumarthi2020]."""
+"""Attn-DIN: documents attend to each other, and a tower scores each of them [pasumarthi2020]."""
 
 import torch
 from torch import Tensor, nn

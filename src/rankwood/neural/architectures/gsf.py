@@ -11,9 +11,9 @@ from rankwood.neural.architectures.tower import Tower, TowerShape
 class GSF(nn.Module):
     """A tower over the features of a group of documents, with a score for each of them.
 
-    The groups are rolling windows over a shuffled list, as many as documents; the last ones go on with the first
-    documents. So each document is once in each position of a group. A list that is shorter than a group fills it by
-    going round more than once.
+    The groups are rolling windows over a shuffled list, as many as documents; windows at the end wrap around to the
+    first documents. So each document is once in each position of a group. A list that is shorter than a group is
+    repeated until the group is full.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class GSF(nn.Module):
         return torch.stack(scores).mean(0)
 
     def _scores(self, rows: Tensor, order: Tensor, members: Tensor, found: Tensor) -> Tensor:
-        """Return the scores of the groups of one order."""
+        """Return the mean score of each row over its groups, in one order."""
         shuffled = rows.index_select(0, order)
         groups = shuffled.index_select(0, members.flatten()).view(*members.shape, -1)
         parts = [groups.flatten(1)]

@@ -71,7 +71,7 @@ class Lists:
 
     def flatten(self, padded: Tensor) -> Tensor:
         """Return the documents of a padded tensor as rows."""
-        # Cells are different, so the sums of the backward pass have one term, and no order matters.
+        # No cell is selected twice, so no sum of the backward pass depends on an order.
         return padded.flatten(0, 1).index_select(0, self._cells)
 
 
@@ -86,10 +86,10 @@ def random_orders(
 def fixed_orders(
     lengths: np.ndarray, longest: int, seed: int, draws: int
 ) -> tuple[np.ndarray, ...]:
-    """Return permutations that depend on the length of a list only, so that no other list matters."""
+    """Return permutations of each list that depend on its length alone, not on the other lists."""
     query = np.repeat(np.arange(lengths.size), lengths)
     places = np.arange(query.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     rng = generator(seed, 1)
-    # Places of a longer list begin with the same numbers.
+    # A list of n documents takes the first n numbers, whatever `longest` is.
     noise = rng.random((longest, draws))
     return tuple(np.lexsort((noise[places, i], query)) for i in range(draws))

@@ -26,14 +26,14 @@ class Attention(nn.Module):
         self.wide_norm = nn.LayerNorm(size, _EPSILON)
 
     def forward(self, x: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
-        """Return new values of x, which looks at the keys where the mask is true."""
+        """Return new values of x, which attends to the keys where the mask is true."""
         projected = (self.query(x).relu(), self.key(keys).relu(), self.value(keys).relu())
         x = self.norm(x + attend(*projected, mask, self.heads, self.dropout))
         return self.wide_norm(x + self.narrow(self.wide(x).relu()))
 
 
 class InducedBlock(nn.Module):
-    """Inducing points look at the documents, and the documents at them: linear in the length of the list."""
+    """Inducing points attend to the documents, and the documents to them: linear in the length of the list."""
 
     def __init__(self, size: int, heads: int, dropout: float, inducing: int) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class InducedBlock(nn.Module):
 
 
 class Block(nn.Module):
-    """The documents look at each other."""
+    """The documents attend to each other."""
 
     def __init__(self, size: int, heads: int, dropout: float) -> None:
         super().__init__()

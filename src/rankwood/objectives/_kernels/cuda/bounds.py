@@ -11,9 +11,9 @@ from rankwood.objectives._kernels.verbs import count_anchors, partners
 
 #: Where the entries of each query begin, or -1 if it has none; by rank, the first anchor and the end of the anchors.
 AnchorBounds = namedtuple("AnchorBounds", "start low high")
-#: Longer lists have no entries: all their anchors are looked at.
+#: Longer lists have no entries: each document checks all their anchors.
 _LONGEST = 4096
-_FEW = 10_000  # pairs that plain Python looks at sooner than a kernel is compiled
+_FEW = 10_000  # up to so many pairs, plain Python is faster than compiling a kernel
 
 
 def anchor_bounds(pairs: Any, sizes: np.ndarray) -> AnchorBounds:

@@ -32,8 +32,8 @@ from rankwood.objectives._kernels.records import Derivatives, ListQuery
 from rankwood.objectives._kernels.verbs import embed, factors, largest_score, scale
 
 #: What a kernel works on: the lowered objective and steps, the queries in the order of the blocks, the factor on each
-#: query, the layout of a team's columns and how many there are, memory for columns if it isn't shared memory, and the
-#: `AnchorBounds`.
+#: query, the layout of a team's columns and their number, global memory for columns that don't fit into shared memory,
+#: and the `AnchorBounds`.
 DeviceTask = namedtuple(
     "DeviceTask", "objective steps queries weight layout n_columns memory bounds"
 )
@@ -59,7 +59,7 @@ class DeviceSteps:
 
 
 def pairwise_device_kernel(task, plan, state, scores, grad, hess):
-    """Write gradients and Hessians of one query a team."""
+    """Write gradients and Hessians; each team computes one query."""
     objective, steps = task.objective, task.steps
     query = one_query(plan, int(task.queries[block()]))
     n, columns = query.n, place_columns(steps.memory, task, query)
@@ -83,7 +83,7 @@ def pairwise_device_kernel(task, plan, state, scores, grad, hess):
             slot = columns.slot[i]
             docs.label[i] = query.label[query.start + slot]
             docs.score[i], docs.embedded[i] = columns.score[slot], columns.embedded[slot]
-        if number == 0:  # if there is one ranking, the sums take the memory of scores by slot
+        if number == 0:  # with a single ranking, the sums reuse the memory of scores by slot
             for i in each(n):
                 columns.push[i] = columns.hessian[i] = zero
         ranked = Ranked(n, docs.label, docs.score, columns.slot, query.discount)
@@ -102,7 +102,7 @@ def pairwise_device_kernel(task, plan, state, scores, grad, hess):
 
 
 def listwise_device_kernel(task, plan, state, scores, grad, hess):
-    """Write gradients and Hessians of one query a team, of an objective without pairs."""
+    """Write gradients and Hessians of an objective without pairs; each team computes one query."""
     steps = task.steps
     query = one_query(plan, int(task.queries[block()]))
     n, columns = query.n, place_columns(steps.memory, task, query)

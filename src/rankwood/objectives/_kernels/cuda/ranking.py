@@ -28,7 +28,7 @@ from rankwood.objectives._kernels.verbs import list_gradient, perturb, prepare
 
 @verb(kind="uncounted inline")
 def place_columns(where, task, query):
-    """Return the columns of a query; they lie an even number of words apart, as long words need it."""
+    """Return the columns of a query; they lie an even number of words apart, which aligns 64-bit words."""
 
 
 @part
@@ -86,12 +86,15 @@ class OnTeam:
         return 0
 
 
+# Compiled code leaves `own` unset in all threads but the first: a None would change its type. Python needs a value.
+
+
 def _prepare_alone(self, objective, ranked, values, room):
     if thread() == 0:
         set_alone(1)
         own = prepare(objective.weight, ranked, values, room)
         set_alone(0)
-    return hand_out(own)  # compiled code may hand over a record that it doesn't have
+    return hand_out(own)
 
 
 def _prepare_alone_simulated(self, objective, ranked, values, room):
@@ -114,7 +117,7 @@ class Alone:
             set_alone(1)
             perturb(noise, score, number, state, out)
             set_alone(0)
-        barrier()  # the others must not ask whether they are alone before
+        barrier()  # the other threads must not call `alone` before this
         return 0
 
     def list_gradient_by(self, objective, query, state, room, out):
@@ -131,7 +134,7 @@ class Alone:
 
 @verb(kind="uncounted inline")
 def device_rankings(step, objective):
-    """Return how many rankings of a query are looked at."""
+    """Return the number of rankings of a query."""
 
 
 @verb(kind="uncounted inline")
@@ -172,7 +175,7 @@ class RankByNoise:
 
 @part
 class RankBySlot:
-    """No ranking: it doesn't matter."""
+    """No ranking: documents keep their slots, as the objective doesn't depend on ranks."""
 
     def device_rankings(self, objective):
         return 1

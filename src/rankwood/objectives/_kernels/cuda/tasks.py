@@ -45,7 +45,7 @@ from rankwood.objectives._kernels.cuda.visiting import FirstAnchors, ListedDevic
 from rankwood.objectives._kernels.plan import LabelledLists, Plan, make_plan, most_labels
 from rankwood.objectives.units import read_labels
 
-#: Bytes of shared memory that every kernel may have without being asked twice.
+#: Bytes of shared memory: a kernel may use 48 KB without opting in to more, and a few bytes are for sums.
 _SHARED_BYTES = 47 * 1024
 #: Lists of up to so many documents get so many threads.
 _TEAMS = ((256, 32), (1024, 128), (2**62, 256))
@@ -65,11 +65,6 @@ class Built(NamedTuple):
     plan: Plan
     launches: list[Launch]
 
-    @property
-    def tasks(self) -> list[Any]:
-        """The task of each launch."""
-        return [launch.task for launch in self.launches]
-
 
 class Layout:
     """Counts the columns of a team's memory, as `Memory` allocates those of a thread."""
@@ -87,7 +82,7 @@ class Layout:
         return cls(*[self.column(kind) for _ in cls._fields])
 
     def room(self, part: Any) -> Any:
-        """Return what a part asks for, as `Memory.room` does."""
+        """Return the columns that a part needs, as `Memory.room` does."""
         names = tuple(getattr(part, "columns", ())) + tuple(getattr(part, "swap_columns", ()))
         private = {
             name: Unmoved(PrivateColumn(np.int32(0)))
@@ -114,7 +109,7 @@ class Layout:
 
 
 def _pair_layout(layout: Layout, objective: Any, cpu_steps: Any, wide_words: bool) -> Any:
-
+    """Return the columns of an objective made of pairs; `wide_words`: scores of 64 bits are ranked."""
     word = layout.column(LongWordColumn, 2) if wide_words else layout.column(WordColumn)
     noisy, listed = _is_noisy(cpu_steps), _is_listed(cpu_steps)
     index = {"slot": layout.column(IndexColumn), "turn": (), "order": ()}
@@ -131,7 +126,7 @@ def _pair_layout(layout: Layout, objective: Any, cpu_steps: Any, wide_words: boo
 
 
 def _list_layout(layout: Layout, objective: Any) -> Any:
-
+    """Return the columns of an objective without pairs."""
     real = {name: layout.column(RealColumn) for name in ("label", "score", "gradient", "hessian")}
     return ListColumns(**real, own=layout.room(objective))
 
@@ -172,7 +167,17 @@ def build(
     wide_words: bool = False,
     to_device: Any,
 ) -> Built:
-    """Return an objective over labelled queries, as a kernel takes it; `to_device` copies an array there."""
+    """Return an objective over labelled queries, as a kernel takes it.
+
+    Parameters
+    ----------
+    objective, y, groups, weight, unlisted
+        As in `DeviceGradients`.
+    wide_words : bool
+        Whether scores are float64, and documents are ranked by all 64 bits.
+    to_device : function
+        Copies an array to the device.
+    """
     if unlisted is not None:
         unlisted = unlisted._replace(y=read_labels(objective, unlisted.y))
     lists = LabelledLists(read_labels(objective, y), groups, unlisted)
@@ -194,11 +199,9 @@ def build(
     shared = {"weight": to_device(factor), "layout": columns, "bounds": bounds}
     launches = []
     for queries, team_size, shared_bytes in _share_out(groups.sizes, layout.n_columns):
-        memory = np.empty(
-            2 if shared_bytes else (y.size + groups.sizes.size) * layout.n_columns, np.float32
-        )
-        where = InShared() if shared_bytes else InGlobal()
-        chosen = replace(steps, memory=where)
+        size = 2 if shared_bytes else (y.size + groups.sizes.size) * layout.n_columns
+        memory = np.empty(size, np.float32)
+        chosen = replace(steps, memory=InShared() if shared_bytes else InGlobal())
         task = DeviceTask(
             objective=lower(objective, np.float32),
             steps=lower(chosen, np.float32),

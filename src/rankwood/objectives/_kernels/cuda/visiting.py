@@ -50,7 +50,7 @@ def rank_of_anchor(step, turn, columns):
 
 @verb(kind="uncounted inline")
 def candidates(step, first, end, n):
-    """Return the ranks from which on, and up to which, partners with turns from `first` to `end` may be."""
+    """Return the first rank and the end of the ranks among which partners with turns from `first` to `end` are."""
 
 
 @verb(kind="uncounted inline")
@@ -134,7 +134,7 @@ class ListedDeviceAnchors:
 
 @uncounted_inline
 def _document(objective, docs, own, r, i):
-    """Return document i as the r-th anchor sees it; every turn is inside the range that it has as an anchor."""
+    """Return document i as the r-th anchor sees it; its range of turns as an anchor holds every turn."""
     doc = document(docs, i)
     here, far = as_type_of(doc.score, 0.0), as_type_of(doc.score, _NOWHERE)
     seen = seen_by(objective.weight, document(own, i), r)
@@ -163,9 +163,9 @@ def _pair(objective, a, docs, own, j, wide):
 
 @uncounted_inline
 def visit_partners(objective, steps, ranked, own, anchors, wide, columns):
-    """Add what its pairs push each document to the sums by slot; return the sizes that this thread has seen.
+    """Add pushes and Hessians of the pairs of each document to its sums; return the sizes of this thread's pairs.
 
-    Loops are written out: Numba counts the turns of a `range` besides, and CUDA's compiler leaves that in.
+    Loops are `while` loops: a `range` of Numba has a counter of its own, which CUDA's compiler doesn't remove.
     """
     docs, n, m = columns.docs, ranked.n, anchors.m
     total = as_type_of(ranked.score[0], 0.0)
@@ -191,7 +191,7 @@ def visit_partners(objective, steps, ranked, own, anchors, wide, columns):
             first, end = partners(objective.pairs, t, n)
             if first <= turn and turn < end:
                 j = rank_of_anchor(steps.anchors, t, columns)
-                push, size, hessian = _pair(objective, a, docs, own, j, wide)
+                push, _, hessian = _pair(objective, a, docs, own, j, wide)
                 push_sum += push
                 hessian_sum += hessian
             t += 1
