@@ -103,6 +103,11 @@ def test_one_document_is_too_few():
         small().fit(rw.RankingData([[1.0]], [1]))
 
 
+def test_no_feature_is_too_few():
+    with pytest.raises(rw.InputError, match="at least one feature, and X has no columns"):
+        small().fit(rw.RankingData(np.zeros((4, 0)), [0, 1, 0, 1], group=[2, 2]))
+
+
 def poison(monkeypatch, epoch):
     """Make the network diverge in an epoch."""
     from rankwood.neural import run

@@ -228,8 +228,9 @@ def call(capsys, train, valid, monkeypatch, tmp_path):
 def test_the_command_line(call, valid):
     words = "train @train.txt --valid @valid.txt --engine neural --objective softmax --architecture attn-din "
     words += "--n-estimators 3 --param hidden=16 --param layers=1 --param size=8 --threads 1 --model m.json"
-    code, _, err = call(words.replace("hidden=16", "hidden=16,"))
+    code, _, err = call(words)
     assert (code, err) == (0, "")
+    assert tuple(rw.NeuralRanker.load("m.json").hidden) == (16,)
     found = answer(call(words.replace("hidden=16", "hidden=16,8") + " --checkpoint c.json --json"))
     assert (found["engine"], found["rounds"], found["n_estimators"]) == ("neural", 3, 3)
     code, out, _ = call("predict m.json @valid.txt")

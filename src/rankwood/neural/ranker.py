@@ -291,12 +291,13 @@ class NeuralRanker(RankingEstimator):
         X, groups = documents_to_score(self, X, qid, group)
         if X.shape[0] == 0:
             return np.zeros(0)
-        if groups is None and self.model_.needs_groups:
+        if not self.model_.needs_groups:  # each document alone: any batch of them will do
+            groups = group_rows(X.shape[0], np.arange(X.shape[0]))
+        if groups is None:
             raise checks.InputError(
                 "this network scores a document by comparing it with the others of its query: give predict a "
                 "RankingData, qid= or group=."
             )
-        groups = groups or group_rows(X.shape[0])
         return self.model_.predict(X, groups, device=self.device, n_jobs=self.n_jobs)
 
     def _score_metric(self) -> Any:
