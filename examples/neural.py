@@ -108,10 +108,11 @@ def table(study):
         p = ""
         if model != TREES and TREES in models:
             both = {name: models[name] for name in (TREES, model)}
-            p = f"{rw.compare(both, metrics='ndcg@10', baseline=TREES).test(model)['p']:.3f}"
+            value = rw.compare(both, metrics="ndcg@10", baseline=TREES).test(model)["p"]
+            p = "<0.001" if value < 0.001 else f"{value:.3f}"
         runs = [run for key, run in study.runs.items() if key[0] == model]
         rates = sorted({run["rate"] for run in runs})
-        cells += [p, ", ".join(f"{rate:g}" for rate in rates)]
+        cells += [p, str(len(study.seeds(model))), ", ".join(f"{rate:g}" for rate in rates)]
         cells.append(f"{np.mean([run['seconds'] for run in runs]):.0f}")
         lines.append("| " + " | ".join(cells) + " |")
     return lines
@@ -156,7 +157,7 @@ def main(argv=None):
         lines += table(study)
         used |= {key[0] for key in study.runs}
     if lines:
-        heads = ["data", "model", *(m.upper() for m in METRICS), "p", "rates", "seconds"]
+        heads = ["data", "model", *(m.upper() for m in METRICS), "p", "seeds", "rates", "seconds"]
         print("\n| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|\n" + "\n".join(lines))
         print(f"\n{versions(*(['lightgbm'] if TREES in args.model else []))}")
     return 0

@@ -153,7 +153,10 @@ class Study:
 
 def table(study):
     """Return the table as Markdown: means in percent, and the spread of seeds."""
-    lines = [f"| | loss | {' | '.join(m.upper() for m in METRICS)} | seconds |", "|---" * 8 + "|"]
+    lines = [
+        f"| | loss | {' | '.join(m.upper() for m in METRICS)} | seeds | seconds |",
+        "|---" * 9 + "|",
+    ]
     numbers = range(1, len(study.folds) + 1)
     for model, loss in study.rows():
         seeds = [s for s in range(100) if all((model, loss, n, s) in study.runs for n in numbers)]
@@ -170,7 +173,11 @@ def table(study):
             for key, r in study.runs.items()
             if key[:2] == (model, loss) and "seconds" in r
         ]
-        lines.append("| " + " | ".join([*cells, f"{np.mean(spent):.0f}" if spent else "–"]) + " |")
+        lines.append(
+            "| "
+            + " | ".join([*cells, str(len(seeds)), f"{np.mean(spent):.0f}" if spent else "–"])
+            + " |"
+        )
     return "\n".join(lines)
 
 

@@ -180,6 +180,15 @@ def test_out_of_memory_a_second_time_is_an_error(train, monkeypatch):
         small(batch_documents=200).fit(train)
 
 
+def test_data_that_no_gpu_can_hold(train, monkeypatch):
+    def full(*given):
+        raise torch.cuda.OutOfMemoryError("CUDA out of memory.")
+
+    monkeypatch.setattr("rankwood.neural.fitting.resident", full)
+    with pytest.raises(rw.InputError, match="too little memory for the data, 476 rows of 8 inputs"):
+        small().fit(train)
+
+
 def test_an_interrupt_keeps_the_epochs_so_far(train, monkeypatch):
     from rankwood.neural.loss import BatchGradient
 

@@ -15,8 +15,8 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 
 import rankwood as rw
 from neural.small import SMALL, small, some_data
-from printed import printed, recipe
 from rankwood.neural.architectures.dnn import DNN
+from printed import printed
 from rankwood.neural.architectures.lists import Lists
 from rankwood.neural.architectures.table import build
 from rankwood.neural.data import resident
@@ -27,6 +27,7 @@ from rankwood.neural.transforms import InputTransform
 from rankwood.objectives.families.registry import OBJECTIVES
 from rankwood.testing import interpreted
 from rankwood.torch import RankingLoss
+from recipe_tables import load
 
 
 @pytest.fixture(scope="module")
@@ -237,7 +238,7 @@ def test_features_with_names_are_matched(train):
 
 
 def test_presets_have_the_numbers_of_the_paper():
-    tables = recipe("bivariate")["items"]
+    tables = load("bivariate")["items"]
     roles = {"web10k": "mslr10k", "web30k": "mslr30k", "yahoo": "yahoo1"}
     names = {
         "dnn": "DNN",

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +16,7 @@ import pytest
 import rankwood as rw
 from objectives.oracle import interpreted
 from objectives.simulated_gpu import GROUP, SCORES, Y
-from rankwood._core.device import _describe, is_device_array
+from rankwood._core.device import _describe, _device_number, is_device_array
 from rankwood._core.each import runs_on_team
 from rankwood.data.labels import labels_and_groups
 from rankwood.extend import each, part
@@ -149,6 +150,12 @@ def test_dlpack_tells_where_an_array_is():
     found = _describe(x).__cuda_array_interface__
     assert found["data"][0] == x.ctypes.data
     assert (found["shape"], found["strides"], found["typestr"]) == ((3,), (16,), "<f8")
+
+
+def test_an_array_says_which_gpu_it_is_on():
+    tensor = type("Tensor", (), {"__module__": "torch", "device": SimpleNamespace(index=1)})
+    array = type("ndarray", (), {"__module__": "cupy", "device": SimpleNamespace(id=2)})
+    assert [_device_number(x) for x in (tensor(), array(), OnAGpu())] == [1, 2, None]
 
 
 @part

@@ -106,9 +106,24 @@ def as_vector(x: Any, name: str, size: int | None = None) -> Any:
         )
     if not found.contiguous:
         raise InputError(f"{name} on a GPU must be contiguous: make a contiguous copy of it first.")
+    here = cuda.current_device()
+    if _device_number(x) not in (None, here):
+        raise InputError(
+            f"{name} are on GPU {_device_number(x)}, and Numba works on GPU {here}: call "
+            f"numba.cuda.select_device({_device_number(x)}) first, or move them."
+        )
     if size is not None and found.size != size:
         raise InputError(f"{name} must have {size} entries, one for each label, got {found.size}.")
     return found
+
+
+def _device_number(x: Any) -> int | None:
+    """Return the number of the GPU that an array is on, if its library says so."""
+    device = getattr(x, "device", None)
+    found = (
+        getattr(device, "index", None) if _library(x) == "torch" else getattr(device, "id", None)
+    )
+    return int(found) if isinstance(found, int) else None
 
 
 def _describe(x: Any) -> _Described:

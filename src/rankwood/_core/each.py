@@ -29,6 +29,9 @@ def _simulated() -> bool:
 def each(n: Any) -> Any:
     """Return the numbers from 0 to n, in any order: a loop over them must not depend on the order.
 
+    A function with such a loop must store into arrays in loops over `each` and `only` alone, and must not leave a loop
+    before its end: on a GPU all threads of a team run it.
+
     Parameters
     ----------
     n : int

@@ -11,8 +11,8 @@ from rankwood._core.rng import round_state
 from rankwood.data.ranking_data import RankingData
 from rankwood.neural.architectures.table import architecture_of, build
 from rankwood.neural.checkpoint import Checkpoint
-from rankwood.neural.data import resident
-from rankwood.neural.library import find_device, own_seed, torch_threads
+from rankwood.neural.data import ResidentData, resident
+from rankwood.neural.library import find_device, need_torch, own_seed, torch_threads
 from rankwood.neural.loss import Objective
 from rankwood.neural.optimisation import make_optimiser
 from rankwood.neural.parameters import learning_rate
@@ -57,7 +57,7 @@ def fit_network(
     before = None if checkpoint is None else checkpoint.read()
     start = perf_counter()
     transform = InputTransform.fit(train.X, check_steps(ranker.transform))
-    inside = [resident(data, transform, device) for data in sets]
+    inside = _on_device(sets, transform, device)
     made = perf_counter()
     with own_seed(device) as torch:
         torch.manual_seed(round_state(ranker.random_state, 0))
@@ -81,6 +81,20 @@ def fit_network(
 
     params = _fitted_params(ranker)
     return NetworkFit(state, run, go, lambda: FittedNetwork(params, transform, run.weights()))
+
+
+def _on_device(
+    sets: list[RankingData], transform: InputTransform, device: Any
+) -> list[ResidentData]:
+    """Return the data on the device, or raise if it has too little memory."""
+    try:
+        return [resident(data, transform, device) for data in sets]
+    except need_torch().cuda.OutOfMemoryError:
+        rows = sum(map(len, sets))
+        raise checks.InputError(
+            f"the GPU has too little memory for the data, {rows} rows of {transform.inputs} inputs; give fewer, or "
+            "set device='cpu'."
+        ) from None
 
 
 def _check_data(objective: Any, train: RankingData) -> None:

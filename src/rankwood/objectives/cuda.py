@@ -6,7 +6,7 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood._core.compile import explaining
-from rankwood._core.device import as_vector, empty_like, load_cuda, stream_of
+from rankwood._core.device import as_vector, empty_like, load_cuda, on_host, stream_of
 from rankwood._core.rng import round_state
 from rankwood.data.groups import Groups
 from rankwood.data.unlisted import UnlistedLabels
@@ -20,8 +20,8 @@ class DeviceGradients:
     ----------
     objective : part
         A composition such as `Lambda(...)`, or a part that can `list_gradient`.
-    y : array of float64
-        Labels, in the caller's order, on the host.
+    y : array
+        Labels, in the caller's order; those on a GPU are copied to the host, once.
     groups : Groups
         Rows by query.
     weight : array of float64, optional
@@ -48,7 +48,7 @@ class DeviceGradients:
             )
         self._cuda = load_cuda()
         self.objective, self.groups, self.seed = objective, groups, seed
-        self._labels = (y, groups, weight, unlisted)
+        self._labels = (np.asarray(on_host(y), np.float64), groups, weight, unlisted)
         self._built: dict[Any, list[tuple[Any, Any]]] = {}
 
     def __call__(

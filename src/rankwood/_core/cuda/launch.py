@@ -36,6 +36,11 @@ def is_available() -> bool:
     return bool(cuda.is_available())
 
 
+def current_device() -> int:
+    """Return the number of the GPU that kernels are started on."""
+    return 0 if SIMULATED else int(cuda.get_current_device().id)
+
+
 def vector(x: Any) -> Vector | None:
     """Return an array on the GPU as a `Vector`, or None if it has more dimensions."""
     if SIMULATED:
