@@ -173,6 +173,8 @@ def test_a_run_goes_on_from_every_epoch(train, valid, tmp_path, optimizer, epoch
 def test_checkpoints_of_other_runs(train, valid, tmp_path):
     path = tmp_path / "c.json"
     small(epochs=1).fit(train, checkpoint=path)
+    with pytest.raises(rw.InputError, match=r"holds a checkpoint.*: give it as checkpoint='.*'\.$"):
+        rw.NeuralRanker.load(path)
     before = path.read_bytes()
     cases = [
         (

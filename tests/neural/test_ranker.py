@@ -15,8 +15,8 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 
 import rankwood as rw
 from neural.small import SMALL, small, some_data
-from rankwood.neural.architectures.dnn import DNN
 from printed import printed
+from rankwood.neural.architectures.dnn import DNN
 from rankwood.neural.architectures.lists import Lists
 from rankwood.neural.architectures.table import build
 from rankwood.neural.data import resident
