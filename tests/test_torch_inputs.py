@@ -163,6 +163,37 @@ def test_empty_queries_take_their_place():
     )
 
 
+@pytest.mark.parametrize("reduction", ["sum", "mean", "none"])
+def test_a_batch_without_documents_goes_backward(reduction):
+    loss = RankingLoss(NAME, reduction=reduction)
+    scores = leaf(np.zeros((2, 3)))
+    value = loss(scores, np.zeros((2, 3)), mask=np.zeros((2, 3), bool))
+    assert value.tolist() == ([0.0, 0.0] if reduction == "none" else 0.0)
+    value.sum().backward()
+    assert scores.grad.tolist() == [[0.0] * 3] * 2
+    nothing = leaf([])
+    loss(nothing, [], lengths=[]).sum().backward()
+    assert nothing.grad.shape == (0,)
+
+
+def test_labels_weights_and_ids_in_half_precision():
+    expected, found = leaf(), leaf()
+    RankingLoss(NAME)(expected, Y, lengths=SIZES, weight=[1, 2, 0.5]).backward()
+    qid = torch.tensor(np.repeat([1, 2, 3], SIZES)).bfloat16()
+    weight = torch.tensor([1, 2, 0.5]).bfloat16()
+    RankingLoss(NAME)(found, torch.tensor(Y).bfloat16(), qid, weight=weight).backward()
+    assert torch.equal(found.grad, expected.grad)
+
+
+def test_a_call_that_fails_takes_no_round():
+    loss = RankingLoss("yetirank")
+    with pytest.raises(rw.InputError):
+        loss(leaf(), Y[:3])
+    assert loss.round == 0
+    loss(leaf(), Y)
+    assert loss.round == 1
+
+
 def with_value(values, row, value):
     out = np.array(values, dtype=float)
     out[row] = value
@@ -192,6 +223,15 @@ NO = {
         lambda f: f(leaf(), with_value(Y, 8, np.nan), lengths=SIZES),
         r"got nan in query 2, at row 8",
     ),
+    "ragged labels": (
+        lambda f: f(leaf(np.zeros((2, 2))), [[1, 0], [1]]),
+        "got lists of different lengths: pad them",
+    ),
+    "mask in half precision": (
+        lambda f: f(leaf(np.zeros((1, 2))), [[1, 0]], mask=torch.ones(1, 2).bfloat16()),
+        "mask must be a boolean for each score",
+    ),
+    "qid of no scores": (lambda f: f(leaf([]), [], qid=[1, 2]), "there are no rows"),
     "text labels": (lambda f: f(leaf(SCORES[:2]), ["a", "b"]), "labels must hold numbers"),
     "array": (lambda f: f(SCORES, Y), "scores must be a tensor of floats, got ndarray"),
     "integers": (

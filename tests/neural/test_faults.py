@@ -10,6 +10,7 @@ import rankwood as rw
 from neural.small import small, some_data
 from rankwood.neural import library
 from rankwood.neural.architectures.dnn import DNN
+from rankwood.neural.run import NeuralRun
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +101,11 @@ def test_lists_of_one_document_and_batches_without_relevant_ones(architecture, r
 def test_one_document_is_too_few():
     with pytest.raises(rw.InputError, match="at least two documents"):
         small().fit(rw.RankingData([[1.0]], [1]))
+
+
+def test_no_feature_is_too_few():
+    with pytest.raises(rw.InputError, match="at least one feature, and X has no columns"):
+        small().fit(rw.RankingData(np.zeros((4, 0)), [0, 1, 0, 1], group=[2, 2]))
 
 
 def poison(monkeypatch, epoch):
@@ -200,3 +206,43 @@ def test_an_interrupt_keeps_the_epochs_so_far(train, monkeypatch):
         ranker.fit(train)
     assert ranker.stopped_ == "interrupted" and ranker.best_iteration_ == 2
     assert ranker.predict(train).tobytes() == two.predict(train).tobytes()
+
+
+@pytest.mark.parametrize("epoch", [1, 3])
+def test_an_interrupt_while_an_epoch_is_evaluated_keeps_the_epochs_before(
+    train, monkeypatch, epoch
+):
+    from rankwood.training.monitoring import EarlyStopping
+
+    valid = some_data(1)
+    before = small(epochs=2, early_stopping_rounds=None).fit(train, valid=valid)
+    evaluate = EarlyStopping.after_round
+
+    def interrupted(self, scored, rounds_done):
+        if rounds_done == epoch:
+            raise KeyboardInterrupt
+        return evaluate(self, scored, rounds_done)
+
+    monkeypatch.setattr(EarlyStopping, "after_round", interrupted)
+    ranker = small(epochs=5, early_stopping_rounds=None)
+    with pytest.raises(KeyboardInterrupt):
+        ranker.fit(train, valid=valid)
+    if epoch == 1:  # no epoch is complete, so there is no model
+        assert not hasattr(ranker, "model_")
+        return
+    assert ranker.best_iteration_ == 2 and ranker.history_ == before.history_
+    assert ranker.predict(train).tobytes() == before.predict(train).tobytes()
+
+
+def test_a_step_without_memory_is_freed_before_the_next_try(train, monkeypatch):
+    out_of_memory(monkeypatch, 180)
+    handled = []
+    halve = NeuralRun._halve
+
+    def watched(self):
+        handled.append(sys.exc_info()[0])
+        halve(self)
+
+    monkeypatch.setattr(NeuralRun, "_halve", watched)
+    small(batch_documents=200, epochs=1).fit(train)
+    assert handled == [None]

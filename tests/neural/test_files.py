@@ -173,6 +173,8 @@ def test_a_run_goes_on_from_every_epoch(train, valid, tmp_path, optimizer, epoch
 def test_checkpoints_of_other_runs(train, valid, tmp_path):
     path = tmp_path / "c.json"
     small(epochs=1).fit(train, checkpoint=path)
+    with pytest.raises(rw.InputError, match=r"holds a checkpoint.*: give it as checkpoint='.*'\.$"):
+        rw.NeuralRanker.load(path)
     before = path.read_bytes()
     cases = [
         (
@@ -228,8 +230,9 @@ def call(capsys, train, valid, monkeypatch, tmp_path):
 def test_the_command_line(call, valid):
     words = "train @train.txt --valid @valid.txt --engine neural --objective softmax --architecture attn-din "
     words += "--n-estimators 3 --param hidden=16 --param layers=1 --param size=8 --threads 1 --model m.json"
-    code, _, err = call(words.replace("hidden=16", "hidden=16,"))
+    code, _, err = call(words)
     assert (code, err) == (0, "")
+    assert tuple(rw.NeuralRanker.load("m.json").hidden) == (16,)
     found = answer(call(words.replace("hidden=16", "hidden=16,8") + " --checkpoint c.json --json"))
     assert (found["engine"], found["rounds"], found["n_estimators"]) == ("neural", 3, 3)
     code, out, _ = call("predict m.json @valid.txt")

@@ -97,6 +97,11 @@ def test_batches_have_every_list_once_and_enough_documents(rng, by_length, docum
     assert max(sizes) < documents + 30 + documents / 2
 
 
+def test_no_batch_has_a_single_document(rng):
+    batches = training_batches(np.ones(5, np.int64), 2, rng, by_length=False)
+    assert sorted(batch.size for batch in batches) == [2, 3]
+
+
 def test_lists_of_similar_length_come_together(rng):
     lengths = rng.integers(1, 200, 500)
 

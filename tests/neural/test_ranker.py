@@ -16,6 +16,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 import rankwood as rw
 from neural.small import SMALL, small, some_data
 from printed import printed
+from rankwood.neural.architectures.dnn import DNN
 from rankwood.neural.architectures.lists import Lists
 from rankwood.neural.architectures.table import build
 from rankwood.neural.data import resident
@@ -97,6 +98,34 @@ def test_scoring_in_parallel_changes_no_bit(train, monkeypatch):
     ranker = small("attn-din", epochs=1).fit(train)
     scores = [ranker.set_params(n_jobs=n).predict(train) for n in (1, 3)]
     assert scores[0].tobytes() == scores[1].tobytes()
+
+
+def test_rows_without_queries_are_scored_in_batches(train, monkeypatch):
+    monkeypatch.setattr("rankwood.neural.scoring._DOCUMENTS", 50)
+    ranker, sizes, forward = small(epochs=1).fit(train), [], DNN.forward
+
+    def watched(self, rows, lists):
+        sizes.append(rows.shape[0])
+        return forward(self, rows, lists)
+
+    monkeypatch.setattr(DNN, "forward", watched)
+    alone = ranker.predict(train.X)
+    assert max(sizes) < 100 and sum(sizes) == len(train)
+    assert alone.tobytes() == ranker.predict(train).tobytes()
+
+
+@pytest.mark.parametrize("architecture", ["dnn", "setrank"])
+def test_defaults_of_pytorch_change_nothing(architecture, train):
+    expected = small(architecture, epochs=1).fit(train).predict(train)
+    try:
+        torch.set_default_dtype(torch.float64)
+        torch.set_default_device("meta")
+        found = small(architecture, epochs=1).fit(train).predict(train)
+        assert torch.get_default_dtype() == torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
+        torch.set_default_device(None)
+    assert found.tobytes() == expected.tobytes()
 
 
 @pytest.mark.parametrize("architecture", ["dnn", "attn-din"])

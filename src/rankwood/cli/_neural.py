@@ -48,6 +48,8 @@ def make_ranker(args: argparse.Namespace, metrics: list[str], options: dict[str,
             option = "--" + name.replace("_", "-")
             raise InputError(f"{option} is of trees: leave it out with --engine neural.")
     params = dict(args.param)
+    if type(params.get("hidden")) is int:  # a shell has no way to write a tuple of one
+        params["hidden"] = (params["hidden"],)
     known = NeuralRanker._defaults()
     for name in params:
         if name not in known:

@@ -43,7 +43,8 @@ def _cut(order: np.ndarray, lengths: np.ndarray, documents: int) -> list[np.ndar
     while start < order.size:
         done = ends[start - 1] if start else 0
         stop = int(np.searchsorted(ends, done + documents)) + 1
-        if cuts and stop > order.size - 1 and ends[-1] - done < documents / 2:
+        least = max(documents / 2, 2)  # batch normalisation needs two documents
+        if cuts and stop > order.size - 1 and ends[-1] - done < least:
             stop = order.size
             cuts.pop()
         cuts.append(min(stop, order.size))

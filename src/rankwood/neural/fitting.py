@@ -98,8 +98,10 @@ def _on_device(
 
 
 def _check_data(objective: Any, train: RankingData) -> None:
-    """Raise unless the labels suit the objective, and there are two documents for batch normalisation."""
+    """Raise unless labels suit the objective, and there are features, and two documents for batch normalisation."""
     check_labels(objective, train.y)
+    if train.n_features == 0:
+        raise checks.InputError("a network needs at least one feature, and X has no columns.")
     if len(train) < 2:
         raise checks.InputError("a network needs at least two documents to train on, got 1.")
 

@@ -293,7 +293,8 @@ class NeuralRanker(RankingEstimator):
             return np.zeros(0)
         if self.model_.needs_groups:
             groups = need_groups(groups, "network")
-        groups = groups or group_rows(X.shape[0])
+        else:  # each document alone: any batch of them will do
+            groups = group_rows(X.shape[0], np.arange(X.shape[0]))
         return self.model_.predict(X, groups, device=self.device, n_jobs=self.n_jobs)
 
     def _score_metric(self) -> Any:

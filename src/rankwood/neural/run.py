@@ -111,9 +111,11 @@ class NeuralRun:
         if scores is None:
             self._diverged()
             return
+        last = Snapshot(self.parts.network, self.parts.optimiser)
+        stop = self._evaluated(scores, state.epochs_done + 1)
+        # An epoch counts once it is evaluated: an interrupt before leaves the one before it.
+        self._last = last
         state.epochs_done += 1
-        stop = self._evaluated(scores)
-        self._last = Snapshot(self.parts.network, self.parts.optimiser)
         if stop:
             state.stopped = "early stopping"
         elif state.epochs_done == self.settings.epochs:
@@ -130,10 +132,12 @@ class NeuralRun:
             if parts.valid is None:
                 return np.empty(0)
             scores = self._score(parts.network, parts.valid, self.settings.n_jobs)
+            return parts.valid.in_callers_order(scores) if np.isfinite(scores).all() else None
         except torch.cuda.OutOfMemoryError:
-            self._halve()
-            return self._steps_then_scores()
-        return parts.valid.in_callers_order(scores) if np.isfinite(scores).all() else None
+            pass
+        # Out of the handler: the error holds the tensors of the step that failed.
+        self._halve()
+        return self._steps_then_scores()
 
     def _steps(self) -> bool:
         """Step through the batches of an epoch; return whether scores and weights stayed finite."""
@@ -170,19 +174,19 @@ class NeuralRun:
             self._recorded = True
             self._passes = record(network, self._batches, half) or self._passes
 
-    def _evaluated(self, scores: np.ndarray) -> bool:
+    def _evaluated(self, scores: np.ndarray, epoch: int) -> bool:
         """Evaluate the validation scores of an epoch; return whether training should stop."""
         if self.parts.valid is None:
             return False
         stopping, state = self.stopping, self.state
-        stop = stopping.after_round(_Scored(scores), state.epochs_done)
+        stop = stopping.after_round(_Scored(scores), epoch)
         state.history = stopping.history
-        if stopping.best_round == state.epochs_done:
+        if stopping.best_round == epoch:
             state.best_weights = weights_of(self.parts.network)
         state.best_epoch = stopping.best_round
         value = stopping.latest
         if self._watch is not None and value is not None and not stop:
-            stop = self._watch(state.epochs_done, value)
+            stop = self._watch(epoch, value)
         return stop
 
     def _halve(self) -> None:

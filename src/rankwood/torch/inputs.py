@@ -24,7 +24,7 @@ def check_shapes(scores: Any, labels: Any) -> None:
             f"scores must be flat, or have a row for each query, got shape {tuple(scores.shape)}; "
             "scores.squeeze(-1) removes a last dimension of 1."
         )
-    shape = tuple(labels.shape) if hasattr(labels, "shape") else np.shape(labels)
+    shape = tuple(labels.shape) if hasattr(labels, "shape") else array(labels).shape
     if shape != tuple(scores.shape):
         raise checks.InputError(
             f"labels must have the shape of scores, {tuple(scores.shape)}, got {shape}."
@@ -38,7 +38,8 @@ def document_labels(labels: Any, found: Layout) -> np.ndarray:
     # One pass over good labels: NaN fails the first comparison, infinity the second.
     if mine.size and not (mine.min() >= 0 and mine.max() < np.inf):
         bad = (y < 0) | ~np.isfinite(y)
-        raise _bad_value("labels must be finite and not negative", y, bad, found)
+        error = _bad_value("labels must be finite and not negative", y, bad, found)
+        raise checks.InputError(f"{error}.")
     return y
 
 

@@ -8,6 +8,8 @@ import torch
 from rankwood._core import checks
 from rankwood.data.groups import Groups, group_rows
 
+_OF_NUMPY = (torch.float16, torch.float32, torch.float64)
+
 
 class Layout(NamedTuple):
     """Queries that have documents, and where they are among those that were given.
@@ -44,8 +46,16 @@ class Layout(NamedTuple):
 def array(x: Any) -> np.ndarray:
     """Return a tensor, or anything else, as an array; memory is shared where that is possible."""
     if isinstance(x, torch.Tensor):
-        return x.detach().cpu().numpy()
-    return np.asarray(x)
+        x = x.detach().cpu()
+        # NumPy lacks bfloat16 and the floats of 8 bits.
+        return (x.float() if x.is_floating_point() and x.dtype not in _OF_NUMPY else x).numpy()
+    try:
+        return np.asarray(x)
+    except ValueError:
+        raise checks.InputError(
+            "labels, lengths, masks and weights must be tensors, arrays or lists, got lists of different lengths: "
+            "pad them."
+        ) from None
 
 
 def layout(shape: tuple[int, ...], qid: Any, lengths: Any, mask: Any) -> Layout:
@@ -67,7 +77,7 @@ def layout(shape: tuple[int, ...], qid: Any, lengths: Any, mask: Any) -> Layout:
         )
     if lengths is not None:
         return _of_lengths(shape[0], _lengths(lengths))
-    if shape[0] == 0:
+    if shape[0] == 0 and (qid is None or np.size(_ids(qid)) == 0):
         return _no_documents(0)
     groups = group_rows(shape[0], None if qid is None else _ids(qid))
     return Layout(groups, groups.ptr.size - 1, None)
@@ -84,6 +94,8 @@ def _no_documents(n_queries: int) -> Layout:
 
 def _lengths(lengths: Any) -> np.ndarray:
     found = array(lengths)
+    if found.shape == (0,):  # an empty list has no integers to tell its kind by
+        return np.zeros(0, np.int64)
     if found.ndim != 1 or found.dtype.kind not in "iu" or (found.size and found.min() < 0):
         raise checks.InputError(
             "lengths must hold the number of documents of each query, integers of at least 0, got "

@@ -101,9 +101,8 @@ class RankingLoss(torch.nn.Module):
         tensor
             A number, or one for each query if `reduction` is "none".
         """
-        if round is None:
-            round = self.round
-            self.round += self.training
+        counts = round is None and self.training
+        round = self.round if round is None else checks.at_least(round, 0, "round")
         check_shapes(scores, labels)
         # Half precision has too few digits for differences of scores.
         work = scores if scores.dtype in (torch.float32, torch.float64) else scores.float()
@@ -112,7 +111,8 @@ class RankingLoss(torch.nn.Module):
         flat = work.detach().contiguous().view(-1)
         batch = LabelledRows(document_labels(labels, found), found.groups)
         check_finite(flat, found)
-        losses, grad = self._compute(flat, batch, checks.at_least(round, 0, "round"))
+        losses, grad = self._compute(flat, batch, round)
+        self.round += counts  # a call that fails takes no round
         query = None
         if factor is not None or self.reduction == "none":
             query = torch.from_numpy(found.query_of_row(flat.numel())).to(flat.device)
@@ -130,6 +130,9 @@ class RankingLoss(torch.nn.Module):
         return self._computers[place](scores, batch, self.seed, round)
 
     def _reduced(self, scores: Any, found: Layout, at: Found, query: Any) -> torch.Tensor:
+        if self.reduction == "none" and at.losses.numel() == 0:
+            # No query has documents, so there is none that a gradient could belong to.
+            return found.spread(with_gradient(scores, scores.new_zeros(()), at.grad)[None][:0])
         if self.reduction == "none":
             # Empty queries have no documents, so their losses are added after the gradient is attached.
             each = with_gradient(

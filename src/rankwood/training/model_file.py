@@ -141,7 +141,8 @@ def read_content(path: str | Path, kind: str) -> dict[str, Any]:
         raise checks.InputError(f"{path} is damaged: its content doesn't match its checksum.")
     got = content.get("kind", "Ranker")  # older files are all of rankers
     if got != kind:
-        raise checks.InputError(f"{path} holds a {got}, not a {kind}: read it with {got}.load.")
+        how = f"give it as checkpoint={str(path)!r}" if " " in got else f"read it with {got}.load"
+        raise checks.InputError(f"{path} holds a {got}, not a {kind}: {how}.")
     return content
 
 

@@ -1,11 +1,13 @@
 """The networks by name: what each is made of, and which parameters it has."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rankwood._core import checks
+from rankwood.neural.library import need_torch
 
 _TOWER = ("hidden", "dropout", "batch_norm", "momentum", "input_norm")
 _ATTENTION = ("layers", "heads", "size", "attention_dropout")
@@ -56,4 +58,18 @@ def build(name: str, inputs: int, params: Mapping[str, Any]) -> Any:
     if "hidden" in given:
         tower = import_module("rankwood.neural.architectures.tower")
         shape = (tower.TowerShape(**{p: given.pop(p) for p in _TOWER}),)
-    return getattr(module, row.kind)(inputs, *shape, **given)
+    with _plain_defaults():
+        return getattr(module, row.kind)(inputs, *shape, **given)
+
+
+@contextmanager
+def _plain_defaults() -> Iterator[None]:
+    """Make tensors of float32 on the CPU, whatever the caller's defaults are."""
+    torch = need_torch()
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float32)
+    try:
+        with torch.device("cpu"):
+            yield
+    finally:
+        torch.set_default_dtype(before)
