@@ -12,11 +12,6 @@ from rankwood.neural import library
 from rankwood.neural.architectures.dnn import DNN
 
 
-@pytest.fixture(scope="module")
-def train():
-    return some_data()
-
-
 @pytest.mark.parametrize(
     ("params", "message"),
     [
