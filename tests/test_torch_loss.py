@@ -18,11 +18,8 @@ from rankwood.objectives.families.registry import OBJECTIVES  # noqa: E402
 from rankwood.objectives.gradients import GradientComputer  # noqa: E402
 from rankwood.testing import interpreted, oracle_pairs  # noqa: E402
 from rankwood.torch import RankingLoss  # noqa: E402
+from torch_lists import SCORES, SIZES, Y, grad_of, leaf  # noqa: E402
 
-SIZES = [1, 6, 5]
-Y = np.array([2.0, 0, 3, 1, 0, 2, 0, 1, 0, 0, 2, 1])
-# Well apart, so that a small step changes no ranking.
-SCORES = np.array([7.0, 3, 9, 0, 5, 11, 2, 8, 1, 10, 4, 6]) * 0.7 - 3.0
 DTYPES = {torch.float32: np.float32, torch.float64: np.float64}
 
 
@@ -31,16 +28,6 @@ def text_of(name, **wanted):
     known = {p.name for p in OBJECTIVES[name].parameters}
     given = ", ".join(f"{key}={value}" for key, value in wanted.items() if key in known)
     return name + "@2" * ("k" in known) + f"({given})" * bool(given)
-
-
-def leaf(values, dtype=torch.float64):
-    return torch.tensor(values, dtype=dtype, requires_grad=True)
-
-
-def grad_of(loss, scores, *args, **kwargs):
-    loss(scores, *args, **kwargs).backward()
-    found, scores.grad = scores.grad.clone(), None
-    return found
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)

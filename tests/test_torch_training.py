@@ -11,20 +11,7 @@ torch = pytest.importorskip("torch", reason="RankingLoss needs PyTorch")
 
 from rankwood.testing import interpreted  # noqa: E402
 from rankwood.torch import RankingLoss  # noqa: E402
-
-SIZES = [1, 6, 5]
-Y = np.array([2.0, 0, 3, 1, 0, 2, 0, 1, 0, 0, 2, 1])
-SCORES = np.array([7.0, 3, 9, 0, 5, 11, 2, 8, 1, 10, 4, 6]) * 0.7 - 3.0
-
-
-def leaf(values, dtype=torch.float64):
-    return torch.tensor(values, dtype=dtype, requires_grad=True)
-
-
-def grad_of(loss, scores, *args, **kwargs):
-    loss(scores, *args, **kwargs).backward()
-    found, scores.grad = scores.grad.clone(), None
-    return found
+from torch_lists import SCORES, SIZES, Y, grad_of, leaf  # noqa: E402
 
 
 def test_draws_anew_in_training_and_stands_still_in_evaluation():

@@ -13,11 +13,6 @@ from rankwood.neural.architectures.dnn import DNN
 from rankwood.neural.run import NeuralRun
 
 
-@pytest.fixture(scope="module")
-def train():
-    return some_data()
-
-
 @pytest.mark.parametrize(
     ("params", "message"),
     [

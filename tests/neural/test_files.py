@@ -17,16 +17,6 @@ from rankwood.neural.tensors import from_text, to_text
 from rankwood.training import model_file
 
 
-@pytest.fixture(scope="module")
-def train():
-    return some_data()
-
-
-@pytest.fixture(scope="module")
-def valid():
-    return some_data(1)
-
-
 def changed(path, **fields):
     """Return a copy of a file with other fields and a checksum that is right."""
     content = json.loads(Path(path).read_text())

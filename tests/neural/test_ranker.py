@@ -30,16 +30,6 @@ from rankwood.torch import RankingLoss
 from recipe_tables import load
 
 
-@pytest.fixture(scope="module")
-def train():
-    return some_data()
-
-
-@pytest.fixture(scope="module")
-def valid():
-    return some_data(1)
-
-
 def test_it_learns(train, valid):
     ranker = small(epochs=30, objective="lambdarank-ndcg@10").fit(train, valid=valid)
     untrained = rw.evaluate("ndcg@10", valid, np.zeros(len(valid)), ties="average").mean()[

@@ -1,7 +1,6 @@
 """A NeuralRanker on disk: one JSON object, with the weights in the safetensors format as text."""
 
 from pathlib import Path
-from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -16,19 +15,7 @@ from rankwood.neural.transforms import InputTransform, check_steps
 from rankwood.training import model_file
 
 #: Fields of a neural ranker and their types.
-_FIELDS = {
-    "objective": str,
-    "n_features": int,
-    "feature_names": (list, NoneType),
-    "best_iteration": int,
-    "history": dict,
-    "seconds": dict,
-    "stopped": str,
-    "letor": (dict, NoneType),
-    "params": dict,
-    "fitted": dict,
-    "model": str,
-}
+_FIELDS = {**model_file.FITTED, "stopped": str, "fitted": dict, "model": str}
 
 
 def content_of(ranker: Any) -> dict[str, Any]:
@@ -39,15 +26,8 @@ def content_of(ranker: Any) -> dict[str, Any]:
         **prefixed(model.weights, "network."),
     }
     return {
-        "objective": repr(ranker.objective_),
-        "n_features": ranker.n_features_in_,
-        "feature_names": ranker._feature_names(),
-        "best_iteration": ranker.best_iteration_,
-        "history": ranker.history_,
-        "seconds": ranker.seconds_,
+        **model_file.fitted_content(ranker),
         "stopped": ranker.stopped_,
-        "letor": getattr(ranker, "letor_", None),
-        "params": model_file.params_of(ranker),
         "fitted": {name: model_file.to_json(value) for name, value in model.params.items()},
         "model": to_text(arrays),
     }
@@ -63,16 +43,9 @@ def fill(ranker: Any, content: Any, path: str | Path) -> None:
                 f"{path} is damaged: NeuralRanker has no parameter {unknown[0]!r}."
             )
     ranker.model_ = _model(ranker, content, path)
-    ranker.set_params(**content["params"])
-    ranker.objective_ = model_file.objective_of(content["objective"], path)
-    ranker._set_features(content["n_features"], content["feature_names"])
-    ranker.best_iteration_ = content["best_iteration"]
-    ranker.history_ = content["history"]
-    ranker.seconds_ = content["seconds"]
+    model_file.fill_fitted(ranker, content, path)
     ranker.stopped_ = content["stopped"]
     ranker.record_ = {}
-    if content["letor"]:
-        ranker.letor_ = content["letor"]
 
 
 def _model(ranker: Any, content: dict[str, Any], path: str | Path) -> FittedNetwork:

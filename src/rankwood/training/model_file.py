@@ -21,9 +21,8 @@ from rankwood.training.parameters import chosen
 
 _FORMAT = "rankwood-model"
 _VERSION = 1
-#: Fields of a ranker and their types. Older files have no "record" and no "chosen".
-_RANKER = {
-    "engine": str,
+#: Fields of every ranker, of trees or a network, and their types.
+FITTED = {
     "objective": str,
     "n_features": int,
     "feature_names": (list, NoneType),
@@ -32,8 +31,9 @@ _RANKER = {
     "seconds": dict,
     "letor": (dict, NoneType),
     "params": dict,
-    "model": str,
 }
+#: Fields of a ranker of trees. Older files have no "record" and no "chosen".
+_RANKER = {"engine": str, **FITTED, "model": str}
 
 
 def write(ranker: Any, path: str | Path, letor: dict[str, Any] | None = None) -> None:
@@ -46,18 +46,37 @@ def content_of(ranker: Any) -> dict[str, Any]:
     """Return a fitted ranker as an object for JSON."""
     return {
         "engine": ranker.engine,
+        **fitted_content(ranker),
+        "record": ranker.record_,
+        "chosen": ranker.chosen_,
+        "model": ranker.model_.text,
+    }
+
+
+def fitted_content(ranker: Any) -> dict[str, Any]:
+    """Return the fields of `FITTED` of a fitted ranker."""
+    return {
         "objective": repr(ranker.objective_),
         "n_features": ranker.n_features_in_,
         "feature_names": ranker._feature_names(),
         "best_iteration": ranker.best_iteration_,
         "history": ranker.history_,
         "seconds": ranker.seconds_,
-        "record": ranker.record_,
         "letor": getattr(ranker, "letor_", None),
         "params": params_of(ranker),
-        "chosen": ranker.chosen_,
-        "model": ranker.model_.text,
     }
+
+
+def fill_fitted(ranker: Any, content: dict[str, Any], path: str | Path) -> None:
+    """Fill a new ranker from the fields of `FITTED`."""
+    ranker.set_params(**content["params"])
+    ranker.objective_ = objective_of(content["objective"], path)
+    ranker._set_features(content["n_features"], content["feature_names"])
+    ranker.best_iteration_ = content["best_iteration"]
+    ranker.history_ = content["history"]
+    ranker.seconds_ = content["seconds"]
+    if content["letor"]:
+        ranker.letor_ = content["letor"]
 
 
 def params_of(estimator: Any) -> dict[str, Any]:
@@ -69,18 +88,11 @@ def fill(ranker: Any, content: Any, path: str | Path) -> None:
     """Fill a new ranker from the object that `content_of` returned."""
     require(content, _RANKER, path)
     ranker.model_ = _load_model(content["engine"], content["model"], path)
-    ranker.set_params(**content["params"])
-    ranker.objective_ = objective_of(content["objective"], path)
+    fill_fitted(ranker, content, path)
     if "chosen" not in content:  # trained when other values were taken: a clone trains with those
         ranker.set_params(**_before(ranker))
     ranker.chosen_ = content.get("chosen", {})
-    ranker._set_features(content["n_features"], content["feature_names"])
-    ranker.best_iteration_ = content["best_iteration"]
-    ranker.history_ = content["history"]
-    ranker.seconds_ = content["seconds"]
     ranker.record_ = content.get("record", {})
-    if content["letor"]:
-        ranker.letor_ = content["letor"]
 
 
 def _before(ranker: Any) -> dict[str, Any]:

@@ -1,0 +1,15 @@
+"""Data for the tests of networks."""
+
+import pytest
+
+from neural.small import some_data
+
+
+@pytest.fixture(scope="module")
+def train():
+    return some_data()
+
+
+@pytest.fixture(scope="module")
+def valid():
+    return some_data(1)
