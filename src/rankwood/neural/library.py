@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import RLock
 from typing import Any
 
 from rankwood._core.checks import InputError
+
+_GENERATOR = RLock()
 
 
 def need_torch() -> Any:
@@ -38,10 +41,14 @@ def torch_threads(threads: int) -> Iterator[None]:
 
 @contextmanager
 def own_seed(device: Any) -> Iterator[Any]:
-    """Leave the caller's random state as it was; what comes in between may seed PyTorch."""
+    """Leave the caller's random state as it was; what comes in between may seed PyTorch, and has gradients and float32.
+
+    All threads of a process share PyTorch's generator, so one of them at a time is let in.
+    """
     torch = need_torch()
     devices = [device] if device.type == "cuda" else []
-    with torch.random.fork_rng(devices=devices):
+    state = torch.random.fork_rng(devices=devices)
+    with _GENERATOR, state, torch.enable_grad(), torch.autocast(device.type, enabled=False):
         yield torch
 
 
