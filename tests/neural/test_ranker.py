@@ -4,6 +4,7 @@ import copy
 import inspect
 import pickle
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -102,6 +103,22 @@ def test_rows_without_queries_are_scored_in_batches(train, monkeypatch):
     alone = ranker.predict(train.X)
     assert max(sizes) < 100 and sum(sizes) == len(train)
     assert alone.tobytes() == ranker.predict(train).tobytes()
+
+
+def test_networks_that_train_at_the_same_time_change_no_bit(train):
+    expected = small(dropout=0.5).fit(train).predict(train).tobytes()
+    with ThreadPoolExecutor(3) as pool:
+        found = [pool.submit(lambda: small(dropout=0.5).fit(train).predict(train)) for _ in "abc"]
+    assert [scores.result().tobytes() == expected for scores in found] == [True] * 3
+
+
+@pytest.mark.parametrize("context", [torch.no_grad, lambda: torch.autocast("cpu", torch.bfloat16)])
+def test_contexts_of_pytorch_change_nothing(train, context):
+    ranker = small(epochs=1).fit(train)
+    expected = ranker.predict(train).tobytes()
+    with context():
+        assert ranker.predict(train).tobytes() == expected
+        assert small(epochs=1).fit(train).predict(train).tobytes() == expected
 
 
 @pytest.mark.parametrize("architecture", ["dnn", "setrank"])

@@ -7,9 +7,8 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood.neural.architectures.table import build
-from rankwood.neural.library import need_torch
 from rankwood.neural.parameters import check_params
-from rankwood.neural.scoring import FittedNetwork, check_shapes, weights_of
+from rankwood.neural.scoring import FittedNetwork, check_shapes
 from rankwood.neural.tensors import from_text, nested, prefixed, to_text
 from rankwood.neural.transforms import InputTransform, check_steps
 from rankwood.training import model_file
@@ -58,9 +57,8 @@ def _model(ranker: Any, content: dict[str, Any], path: str | Path) -> FittedNetw
     arrays = from_text(content["model"], path)
     transform = _transform(params, nested(arrays, "transform."), content["n_features"], path)
     weights = nested(arrays, "network.")
-    with need_torch().random.fork_rng(devices=[]):
-        expected = weights_of(build(params["architecture"], transform.inputs, params))
-    check_shapes(weights, {name: np.shape(a) for name, a in expected.items()}, path)
+    expected = build(params["architecture"], transform.inputs, params, "meta").state_dict()
+    check_shapes(weights, {name: tuple(a.shape) for name, a in expected.items()}, path)
     return FittedNetwork(params, transform, weights)
 
 

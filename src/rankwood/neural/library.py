@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import RLock
 from typing import Any
 
 from rankwood._core.checks import InputError
+
+_GENERATOR = RLock()
 
 
 def need_torch() -> Any:
@@ -38,10 +41,15 @@ def torch_threads(threads: int) -> Iterator[None]:
 
 @contextmanager
 def own_seed(device: Any) -> Iterator[Any]:
-    """Restore the caller's random state at the end, so that the code inside may seed PyTorch."""
+    """Restore the caller's random state at the end, so that the code inside may seed PyTorch.
+
+    Inside, gradients are recorded and numbers are float32, whatever the caller has set. All threads of a process share
+    PyTorch's generator, so one thread at a time is let in.
+    """
     torch = need_torch()
     devices = [device] if device.type == "cuda" else []
-    with torch.random.fork_rng(devices=devices):
+    state = torch.random.fork_rng(devices=devices)
+    with _GENERATOR, state, torch.enable_grad(), torch.autocast(device.type, enabled=False):
         yield torch
 
 

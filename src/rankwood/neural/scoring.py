@@ -36,7 +36,8 @@ class Scorer:
         scores = np.empty(int(data.ptr[-1]))
 
         def one(batch: np.ndarray) -> None:
-            with torch.inference_mode():
+            # A thread of the pool doesn't see the caller's autocast, and no other may.
+            with torch.inference_mode(), torch.autocast(data.inputs.device.type, enabled=False):
                 rows = rows_of(batch, data.ptr, data.lengths)
                 inputs = data.inputs.index_select(0, torch.from_numpy(rows).to(data.inputs.device))
                 found = network(inputs, self._lists(data, batch))
@@ -86,12 +87,11 @@ class FittedNetwork:
         """Return the network on a device, in evaluation mode."""
         torch = need_torch()
         if self._network is None:
-            with torch.random.fork_rng(devices=[]):  # its first weights are replaced
-                self._network = build(
-                    self.params["architecture"], self.transform.inputs, self.params
-                )
+            # Weights are taken as they are, so that nothing is drawn: another thread may be training.
+            network = build(self.params["architecture"], self.transform.inputs, self.params, "meta")
             state = {name: torch.from_numpy(a.copy()) for name, a in self.weights.items()}
-            self._network.load_state_dict(state)
+            network.load_state_dict(state, assign=True)
+            self._network = network
         return self._network.to(device).eval()
 
     def predict(

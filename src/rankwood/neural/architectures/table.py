@@ -49,8 +49,8 @@ def architecture_of(name: Any) -> Architecture:
     return ARCHITECTURES[name]
 
 
-def build(name: str, inputs: int, params: Mapping[str, Any]) -> Any:
-    """Return a new network with so many inputs; weights are drawn by PyTorch's generator."""
+def build(name: str, inputs: int, params: Mapping[str, Any], device: str = "cpu") -> Any:
+    """Return a new network with so many inputs; weights are drawn by PyTorch's generator, on "meta" there are none."""
     row = architecture_of(name)
     module = import_module(f"rankwood.neural.architectures.{row.module}")
     given = {p: params[p] for p in row.params if p not in _OUTSIDE}
@@ -58,18 +58,18 @@ def build(name: str, inputs: int, params: Mapping[str, Any]) -> Any:
     if "hidden" in given:
         tower = import_module("rankwood.neural.architectures.tower")
         shape = (tower.TowerShape(**{p: given.pop(p) for p in _TOWER}),)
-    with _plain_defaults():
+    with _defaults(device):
         return getattr(module, row.kind)(inputs, *shape, **given)
 
 
 @contextmanager
-def _plain_defaults() -> Iterator[None]:
-    """Make tensors of float32 on the CPU, whatever the caller's defaults are."""
+def _defaults(device: str) -> Iterator[None]:
+    """Make tensors of float32 on a device, whatever the caller's defaults are."""
     torch = need_torch()
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float32)
     try:
-        with torch.device("cpu"):
+        with torch.device(device):
             yield
     finally:
         torch.set_default_dtype(before)
