@@ -77,6 +77,14 @@ def test_features_of_another_width(train):
     assert ranker.predict(train.X[:0]).size == 0
 
 
+def test_features_that_are_too_large_to_score(train):
+    ranker = small(epochs=1, transform="standardise").fit(train)
+    X = train.X.copy()
+    X[4] = 3e38
+    with pytest.raises(rw.InputError, match=r"score of row 4 is .*: its features are too large"):
+        ranker.predict(X)
+
+
 def test_networks_of_lists_need_queries(train):
     assert small(epochs=1).fit(train).predict(train.X).shape == (len(train),)
     with pytest.raises(rw.InputError, match="give predict a RankingData, qid= or group="):

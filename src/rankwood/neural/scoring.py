@@ -106,7 +106,14 @@ class FittedNetwork:
         with torch_threads(1):
             inputs = torch.from_numpy(self.transform(X)).to(where)
             data = lists_of(inputs, groups)
-            return data.in_callers_order(scorer(self.network(where), data, n_jobs))
+            scores = data.in_callers_order(scorer(self.network(where), data, n_jobs))
+        bad = np.flatnonzero(~np.isfinite(scores))
+        if bad.size:
+            raise checks.InputError(
+                f"the network's score of row {bad[0]} is {scores[bad[0]]}: its features are too large for float32 "
+                "after the input transform; check them, or train with 'log1p' or 'quantile' in transform."
+            )
+        return scores
 
 
 def weights_of(network: Any) -> dict[str, np.ndarray]:
