@@ -73,7 +73,6 @@ def read_set(text, threads):
     folder, _, without = text.partition(":-")
     made = five_folds(folder, threads, absent=np.nan)
     if made is None:
-        print(f"Skipped: {folder} has no data.")
         return None
     if not without:
         return made

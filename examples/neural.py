@@ -143,9 +143,6 @@ def main(argv=None):
     for folder in args.data:
         study = Study(folder, args)
         if study.folds is None:
-            print(
-                f"Skipped: {folder} has no S1.txt to S5.txt, all.txt, or train.txt, vali.txt and test.txt."
-            )
             continue
         for model, number, seed in study.missing():
             run = study.train(model, number, seed)

@@ -210,9 +210,6 @@ def main(argv=None):
     args = arguments(argv)
     study = Study(args.data, args)
     if study.folds is None:
-        print(
-            f"Skipped: {args.data} has no S1.txt to S5.txt, all.txt, or train.txt, vali.txt and test.txt."
-        )
         return 0
     for number in range(1, len(study.folds) + 1):
         for model, loss, seed in study.train(number):

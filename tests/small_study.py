@@ -24,6 +24,7 @@ def data():
 def ranker(**params):
     """Return a ranker of few small trees."""
     known = {"n_estimators": 10, "num_leaves": 7, "n_jobs": 1, "eval_metric": "ndcg@5"}
+    known |= {"learning_rate": 0.1, "extra_trees": False}
     return rw.Ranker("lambdarank-ndcg@10", **{**known, **params})
 
 

@@ -67,9 +67,8 @@ def test_training_is_the_native_training(rng, method, policy, depth):
     X, y, sizes = random_lists(rng, queries=60)
     X = X.astype(np.float32)
     trees = {"tree_method": method, "grow_policy": policy, "max_depth": depth}
-    ranker = small(
-        objective="lambdarank-ndcg@10(hessian=2.0)", n_estimators=10, shuffle=False, **trees
-    )
+    same = {"n_estimators": 10, "learning_rate": 0.1, "shuffle": False}
+    ranker = small(objective="lambdarank-ndcg@10(hessian=2.0)", **same, **trees)
     ours = ranker.fit(X, y, group=sizes).predict(X)
     params = {
         **{"objective": "rank:ndcg", "lambdarank_pair_method": "topk", "base_score": 0.0},

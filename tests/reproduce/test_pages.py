@@ -76,7 +76,7 @@ def test_false_documents_are_those_of_the_figures_cutoff(paper, data, tmp_path, 
     found = {(r["row"], r["setting"], r["round"]): float(r["value"]) for r in rows_of(result)}
     train, valid = (rw.load_letor(data / f"{n}.txt") for n in ("train", "vali"))
     ranker = rw.Ranker("lambdarank-ndcg", n_estimators=4, num_leaves=5, learning_rate=0.2)
-    ranker.set_params(subsample=0.7, subsample_freq=1, record="coherency@5")
+    ranker.set_params(extra_trees=False, subsample=0.7, subsample_freq=1, record="coherency@5")
     curve = ranker.fit(train, valid=valid).record_["false_over_missed"]
     assert [found["whole", "k=5", str(i + 1)] for i in range(4)] == [100 * v for v in curve]
     assert "Rows without a curve" not in result.to_markdown()
