@@ -23,7 +23,8 @@ def test_every_item_is_there():
 @pytest.mark.parametrize("name", ITEMS)
 def test_objectives_resolve(name):
     for text in objectives(ITEMS[name]):
-        rw.objective(text)
+        made = rw.objective(text)
+        assert rw.objective(repr(made)) == made
 
 
 def test_effectiveness_has_its_rows_and_columns():

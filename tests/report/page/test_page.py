@@ -164,7 +164,9 @@ def test_evaluations_alone_make_a_page():
 def test_pages_of_almost_nothing(y):
     data = rw.RankingData(np.zeros((3, 1)), y, qid=[1, 1, 2])
     for models in ([1.0, 1.0, 1.0], {"a": [1.0, 2.0, 3.0], "b": [1.0, 2.0, 3.0]}):
-        Reader(make_page(models, data, metrics=["ndcg@10", "arp"], n_jobs=1).html)
+        page = make_page(models, data, metrics=["ndcg@10", "arp"], n_jobs=1)
+        Reader(page.html)
+        assert page.html.rstrip().endswith("</html>")
 
 
 def test_a_missing_package_is_one_sentence(monkeypatch):
