@@ -9,6 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="RankingLoss needs PyTorch")
 
+import rankwood as rw  # noqa: E402
 from rankwood.testing import interpreted  # noqa: E402
 from rankwood.torch import RankingLoss  # noqa: E402
 from torch_lists import SCORES, SIZES, Y, grad_of, leaf  # noqa: E402
@@ -31,6 +32,8 @@ def test_draws_anew_in_training_and_stands_still_in_evaluation():
         file.seek(0)
         again.load_state_dict(torch.load(file, weights_only=True))
         assert again.round == 2
+        with pytest.raises(rw.InputError, match="round of a saved RankingLoss must be at least 0"):
+            copy.deepcopy(again).load_state_dict({"_extra_state": torch.tensor(-1)})
         for other in (copy.deepcopy(loss), pickle.loads(pickle.dumps(loss)), again.eval()):
             assert torch.equal(third, grad_of(other, scores, Y, lengths=SIZES))
 

@@ -295,3 +295,11 @@ def test_every_parameter_is_documented():
     doc = inspect.getdoc(rw.NeuralRanker)
     for name in rw.NeuralRanker._defaults():
         assert re.search(rf"^(\w+, )*{name}(, \w+)*( :|$)", doc, re.MULTILINE), name
+
+
+def test_a_callers_inference_mode_changes_nothing(train):
+    with torch.inference_mode():
+        inside = small(epochs=2).fit(train)
+    outside = small(epochs=2).fit(train)
+    for name, weights in outside.model_.weights.items():
+        assert weights.tobytes() == inside.model_.weights[name].tobytes(), name

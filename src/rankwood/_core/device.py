@@ -6,6 +6,7 @@ imports none of these libraries: the library of an array has been imported befor
 
 import ctypes
 import sys
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,7 @@ def _library(x: Any) -> str:
     return type(x).__module__.split(".")[0]
 
 
+@cache  # an error is not kept, and asking the driver takes as long as a small kernel
 def load_cuda() -> Any:
     """Return `rankwood._core.cuda.launch`, or raise if there is no numba-cuda or no GPU."""
     try:

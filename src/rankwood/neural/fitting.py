@@ -63,13 +63,13 @@ def fit_network(
         torch.manual_seed(round_state(ranker.random_state, 0))
         # Weights are drawn on the CPU, the same for every device.
         network = build(ranker.architecture, transform.inputs, ranker.get_params()).to(device)
-    optimiser = make_optimiser(
-        ranker.optimizer, network.parameters(), learning_rate(ranker), ranker.weight_decay
-    )
-    state = RunState(ranker.batch_documents)
-    if checkpoint is not None and before is not None:
-        state = checkpoint.state(before)
-        checkpoint.load(before, network, optimiser)
+        optimiser = make_optimiser(
+            ranker.optimizer, network.parameters(), learning_rate(ranker), ranker.weight_decay
+        )
+        state = RunState(ranker.batch_documents)
+        if checkpoint is not None and before is not None:
+            state = checkpoint.state(before)
+            checkpoint.load(before, network, optimiser)
     state.seconds["transform"] += made - start
     loss = Objective(objective, ranker.random_state, ranker.n_jobs)
     parts = NetworkParts(network, optimiser, loss, inside[0], inside[1] if valid else None)
@@ -88,7 +88,10 @@ def _on_device(
 ) -> list[ResidentData]:
     """Return the data on the device, or raise if it has too little memory."""
     try:
-        return [resident(data, transform, device) for data in sets]
+        with need_torch().inference_mode(
+            False
+        ):  # a caller's inference mode would make data that can't be trained on
+            return [resident(data, transform, device) for data in sets]
     except need_torch().cuda.OutOfMemoryError:
         rows = sum(map(len, sets))
         raise checks.InputError(

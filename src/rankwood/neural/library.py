@@ -49,7 +49,8 @@ def own_seed(device: Any) -> Iterator[Any]:
     torch = need_torch()
     devices = [device] if device.type == "cuda" else []
     state = torch.random.fork_rng(devices=devices)
-    with _GENERATOR, state, torch.enable_grad(), torch.autocast(device.type, enabled=False):
+    recorded, single = torch.enable_grad(), torch.autocast(device.type, enabled=False)
+    with _GENERATOR, state, torch.inference_mode(False), recorded, single:
         yield torch
 
 

@@ -1,5 +1,6 @@
 """The gradient of an objective at the scores of a batch."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -66,7 +67,7 @@ def _on_host(objective: Objective, labels: ListLabels, groups: Groups) -> Gradie
 
 
 def _on_device(objective: Objective, labels: ListLabels, groups: Groups) -> Gradient | None:
-    """Return a function that computes gradients on the GPU, or None if numba-cuda can't use it."""
+    """Return a function that computes gradients on the GPU; warn and return None if numba-cuda can't use it."""
     try:
         compute = DeviceGradients(
             objective.part,
@@ -76,6 +77,11 @@ def _on_device(objective: Objective, labels: ListLabels, groups: Groups) -> Grad
             seed=objective.seed,
             unlisted=labels.unlisted,
         )
-    except checks.InputError:
+    except checks.InputError as error:
+        warnings.warn(
+            f"scores are copied to the CPU and gradients back, which is slow: {error}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
         return None
     return lambda scores, step: compute(scores, step)[0]

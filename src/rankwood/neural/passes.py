@@ -76,6 +76,11 @@ class PlainPass:
         scores.backward(gradient)
 
 
+def _trained(network: Any) -> list[Any]:
+    """Return the weights that have a gradient."""
+    return [weights for weights in network.parameters() if weights.requires_grad]
+
+
 class _Memory(NamedTuple):
     """The memory pool and the stream that recordings share."""
 
@@ -98,7 +103,7 @@ class RecordedPass:
 
     def __init__(self, network: Any, batch: TrainingBatch, half: bool, memory: _Memory) -> None:
         torch = need_torch()
-        weights = list(network.parameters())
+        weights = _trained(network)
         self._forward, self._backward = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
         self._gradient = torch.zeros(batch.inputs.shape[0], device=batch.inputs.device)
         with torch.cuda.stream(memory.stream):
@@ -136,7 +141,7 @@ def record(network: Any, batches: list[TrainingBatch], half: bool) -> list[Recor
                 trial = PlainPass(network, batch, half)
                 trial.backward(torch.zeros_like(trial.forward(np.random.default_rng(0))))
         torch.cuda.current_stream().wait_stream(memory.stream)
-        for weights in network.parameters():
+        for weights in _trained(network):
             weights.grad = torch.zeros_like(weights)
         torch.cuda.synchronize()
         return [RecordedPass(network, batch, half, memory) for batch in batches]

@@ -163,7 +163,7 @@ class RankingLoss(torch.nn.Module):
         state : tensor
             What `get_extra_state` returned.
         """
-        self.round = int(state)
+        self.round = checks.at_least(int(state), 0, "the round of a saved RankingLoss")
 
     def __getstate__(self) -> dict[str, Any]:
         # Memory of kernels is not copied: a copy allocates its own.

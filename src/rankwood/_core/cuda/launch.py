@@ -18,6 +18,7 @@ else:
     from rankwood._core.cuda import compiled_columns  # noqa: F401  (kernels need it)
 
 _KERNELS: dict[Any, Any] = {}
+_STREAMS: dict[int, Any] = {}  # by address: making one takes as long as a small kernel
 _SIMULATED_THREADS = 2  # Python's threads are slow, and results must be right for any number
 
 
@@ -102,6 +103,7 @@ class Kernel:
             options = {} if SIMULATED else {"fastmath": OPTIONS["fastmath"]}
             _KERNELS[function] = cuda.jit(**options)(function)
         self._fixed, self._flat = fixed, []  # type: ignore[var-annotated]
+        self._configs: dict[tuple[int, int, int], Any] = {}
         if not SIMULATED:
             vectors = [types.Array(from_dtype(np.dtype(dtype)), 1, "C") for dtype in dtypes]
             kinds = [*(typeof(x) for x in fixed), types.int64, *vectors]
@@ -138,7 +140,9 @@ class Kernel:
         arrays = [
             (0, 0, x.size, x.dtype.itemsize, x.pointer, x.size, x.dtype.itemsize) for x in vectors
         ]
-        config = LaunchConfig(grid=blocks, block=threads, shmem_size=shared_bytes)
-        at = driver._to_core_stream(cuda.external_stream(stream) if stream else 0)
+        if teams not in self._configs:
+            self._configs[teams] = LaunchConfig(grid=blocks, block=threads, shmem_size=shared_bytes)
+        if stream not in _STREAMS:
+            _STREAMS[stream] = driver._to_core_stream(cuda.external_stream(stream) if stream else 0)
         flat = [*self._flat, number, *(word for array in arrays for word in array)]
-        launch(at, config, self._function, *flat)
+        launch(_STREAMS[stream], self._configs[teams], self._function, *flat)

@@ -36,6 +36,8 @@ class Tower(nn.Module):
         for size in shape.hidden:
             layers.append(nn.Linear(width, size))
             if shape.batch_norm:
+                # Batch normalisation subtracts the mean and the bias with it, so the bias has no gradient to sum up.
+                layers[-1].bias.requires_grad_(False)
                 layers.append(nn.BatchNorm1d(size, _EPSILON, shape.momentum))
             layers += [nn.ReLU(), nn.Dropout(shape.dropout)]
             width = size
