@@ -109,7 +109,9 @@ def as_vector(x: Any, name: str, size: int | None = None) -> Any:
     cuda = load_cuda()
     if hasattr(x, "detach"):
         x = x.detach()
-    described = hasattr(x, "__cuda_array_interface__") or _is_numbas(x)
+    # The class is asked first: the property of a tensor is made anew in each call.
+    described = hasattr(type(x), "__cuda_array_interface__") or _is_numbas(x)
+    described = described or hasattr(x, "__cuda_array_interface__")
     found = cuda.vector(x if described else _describe(x))
     if found is None or found.dtype not in (np.float32, np.float64):
         raise InputError(

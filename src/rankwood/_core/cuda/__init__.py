@@ -6,25 +6,14 @@ team's memory, `sorting` its sorts, and `launch` the host's side. `compiled` and
 `columns` for a GPU; Numba's simulator runs the plain functions instead.
 """
 
-from importlib import import_module
-from typing import Any
-
 import numpy as np
 
+# NumPy 2.5 has removed three names that numba-cuda 0.30 looks up, some of them only when it first compiles a kernel.
+for _gone, _now in (("row_stack", "vstack"), ("in1d", "isin"), ("trapz", "trapezoid")):
+    if not hasattr(np, _gone):
+        setattr(np, _gone, getattr(np, _now))
 
-def _import_cuda() -> Any:
-    """Import Numba's CUDA target with three names that it looks up while it is imported, and NumPy 2.5 has removed."""
-    gone = {"row_stack": np.vstack, "in1d": np.isin, "trapz": np.trapezoid}
-    added = [name for name in gone if name not in vars(np)]
-    vars(np).update({name: gone[name] for name in added})
-    try:
-        return import_module("numba.cuda")
-    finally:
-        for name in added:
-            del vars(np)[name]
-
-
-_cuda = _import_cuda()
+from numba import cuda as _cuda  # noqa: E402
 
 #: Whether Numba simulates a GPU (NUMBA_ENABLE_CUDASIM=1).
 SIMULATED = "simulator" in _cuda.api.__name__

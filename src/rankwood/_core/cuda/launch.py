@@ -1,5 +1,6 @@
 """The host's side of a GPU: arrays are copied there and back, and kernels are started."""
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +40,12 @@ def is_available() -> bool:
 
 def current_device() -> int:
     """Return the number of the GPU that kernels are started on."""
-    return 0 if SIMULATED else int(cuda.get_current_device().id)
+    return 0 if SIMULATED or _device_count() == 1 else int(cuda.get_current_device().id)
+
+
+@cache
+def _device_count() -> int:
+    return len(cuda.gpus)
 
 
 def vector(x: Any) -> Vector | None:
