@@ -1,0 +1,82 @@
+"""Sphinx's settings; `python docs/site` runs it on the pages that stage.py has copied."""
+
+import re
+from importlib.metadata import version as installed
+from pathlib import Path
+from typing import Any
+
+project = "Rankwood"
+author = "The Rankwood authors"
+copyright = author
+release = version = installed("rankwood")
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_sitemap",
+    "sphinxcontrib.bibtex",
+]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_heading_anchors = 4
+suppress_warnings = ["myst.header"]
+bibtex_bibfiles = ["../references.bib"]  # from this folder
+bibtex_default_style = "plain"
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+templates_path = [str(Path(__file__).parent / "templates")]  # autosummary would look beside the pages
+
+html_theme = "pydata_sphinx_theme"
+html_title = "Rankwood"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_baseurl = "https://rankwood.readthedocs.io/"
+html_copy_source = False
+html_show_sourcelink = False
+html_show_sphinx = False
+html_last_updated_fmt = None
+sitemap_url_scheme = "{link}"
+sitemap_show_lastmod = False
+html_theme_options = {
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "show_toc_level": 2,
+    "footer_start": ["copyright"],
+    "footer_end": ["theme-version"],
+    "secondary_sidebar_items": ["page-toc"],
+    "navigation_with_keys": False,
+}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+_CITED = re.compile(r"(?<![\w`])\[([a-z]+\d{4}[a-z]?(?:, [a-z]+\d{4}[a-z]?)*)\](?!_)")
+_KEYS = frozenset(
+    re.findall(
+        r"^@\w+\{(\w+),",
+        (Path(__file__).parents[1] / "references.bib").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+)
+
+
+def _cite(app: Any, what: str, name: str, found: Any, options: Any, lines: list[str]) -> None:
+    """Turn the citations of a docstring into references."""
+
+    def cited(match: re.Match[str]) -> str:
+        keys = match[1].split(", ")
+        return f":cite:p:`{','.join(keys)}`" if _KEYS.issuperset(keys) else match[0]
+
+    lines[:] = [_CITED.sub(cited, line) for line in lines]
+
+
+def setup(app: Any) -> None:
+    """Register what Sphinx calls."""
+    app.connect("autodoc-process-docstring", _cite)
