@@ -221,6 +221,7 @@ class NeuralRanker(RankingEstimator):
         qid: QueryIds = None,
         group: Sizes = None,
         weight: ArrayLike | None = None,
+        sample_weight: ArrayLike | str | None = None,
         valid: Any = None,
         checkpoint: str | Path | None = None,
     ) -> Self:
@@ -228,9 +229,8 @@ class NeuralRanker(RankingEstimator):
 
         Parameters
         ----------
-        X, y, qid, group, weight
-            A `RankingData` alone, or what makes one: features, labels, query ids (or sizes of consecutive queries)
-            and a weight per query.
+        X, y, qid, group, weight, sample_weight
+            A `RankingData` alone, or what makes one, as in `Ranker`.
         valid : RankingData or (X, y, qid), optional
             Data to evaluate after each epoch, for early stopping.
         checkpoint : path, optional
@@ -242,7 +242,8 @@ class NeuralRanker(RankingEstimator):
         NeuralRanker
             The estimator itself.
         """
-        self._fit(training_data(X, y, qid, group, weight, "fit"), valid, checkpoint=checkpoint)
+        data = training_data(X, y, qid, group, weight, "fit", sample_weight)
+        self._fit(data, valid, checkpoint=checkpoint)
         return self
 
     def _fit(

@@ -125,7 +125,7 @@ def save_letor(data: RankingData, path: Path, *, sparse: bool = False) -> None:
     Parameters
     ----------
     data : RankingData
-        The documents; infinite values are an error.
+        The documents; infinite values and categorical features are an error.
     path : str or path
         The file to write.
     sparse : bool
@@ -136,6 +136,11 @@ def save_letor(data: RankingData, path: Path, *, sparse: bool = False) -> None:
     if not all(hasattr(data, field) for field in ("X", "y", "qid", "comments")):
         raise InputError(
             f"data must be a RankingData, got {type(data).__name__}; make one of X, y and qid first."
+        )
+    if getattr(data, "categories", None):
+        raise InputError(
+            f"feature {next(iter(data.categories))!r} is categorical, and LETOR text holds numbers only: leave it out, "
+            "or number its values yourself."
         )
     try:
         with replacing(name) as file:
