@@ -79,7 +79,9 @@ def test_values_that_no_file_could_hold_are_refused():
         rw.RankingData(table, [0, 1, 2])
     for words in (["a", "b"], ["a", None]):
         for text in (pd.DataFrame({"f": words}), pl.DataFrame({"f": words})):
-            with pytest.raises(rw.InputError, match="column 'f' must hold numbers, got text: make it"):
+            with pytest.raises(
+                rw.InputError, match="column 'f' must hold numbers, got text: make it"
+            ):
                 rw.RankingData(text, [0, 1])
 
 
@@ -111,18 +113,21 @@ def test_joining_and_selecting_keep_every_value(parts):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         whole = rw.RankingData.concat(data)
-    assert values_of(whole) == sum(parts, [])
-    assert whole.categories["f"] == tuple(sorted({w for part in parts for w in part} - {None}))
+    flat = [word for part in parts for word in part]
+    assert values_of(whole) == flat
+    assert whole.categories["f"] == tuple(sorted(set(flat) - {None}))
     for i, part in enumerate(parts):
         assert values_of(whole.select([i])) == part
     mask = np.arange(len(whole)) % 2 == 0
-    assert values_of(whole.cut_to(mask)) == sum(parts, [])[::2]
+    assert values_of(whole.cut_to(mask)) == flat[::2]
 
 
 def test_parts_with_numbers_and_with_categories_do_not_go_together():
     a = rw.RankingData(frame(["a", "b"]), [0, 1], qid=[1, 1])
     b = rw.RankingData(pd.DataFrame({"x": [1.0], "f": [1.0]}), [0], qid=[2])
-    with pytest.raises(rw.InputError, match="'f' is categorical in another part, but has numbers in part 1"):
+    with pytest.raises(
+        rw.InputError, match="'f' is categorical in another part, but has numbers in part 1"
+    ):
         rw.RankingData.concat([a, b])
 
 
@@ -137,6 +142,8 @@ def test_listwise_features_leave_categories_alone():
 
 def test_letor_files_have_no_categories(tmp_path):
     data = rw.RankingData(frame(["b", "a"]), [0, 1])
-    with pytest.raises(rw.InputError, match="'f' is categorical, and LETOR text holds numbers only"):
+    with pytest.raises(
+        rw.InputError, match="'f' is categorical, and LETOR text holds numbers only"
+    ):
         rw.save_letor(data, tmp_path / "a.txt")
     assert not list(tmp_path.iterdir())

@@ -272,7 +272,18 @@ def random_text(seed: int) -> str:
             continue
         chosen = rng.sample(range(1, 13), rng.randrange(0, 8))
         numbers = [
-            rng.choice(["0", "nan", "NULL", "?", "null?", "N/A", f"{rng.gauss(0, 9):.6f}", f"{rng.random():.9g}"])
+            rng.choice(
+                [
+                    "0",
+                    "nan",
+                    "NULL",
+                    "?",
+                    "null?",
+                    "N/A",
+                    f"{rng.gauss(0, 9):.6f}",
+                    f"{rng.random():.9g}",
+                ]
+            )
             for _ in chosen
         ]
         tokens = [str(rng.randrange(5)), f"qid:{rng.choice(['1', '22', 'a-b'])}"]

@@ -13,7 +13,11 @@ import rankwood as rw
 from conftest import random_lists
 from rankwood.training import model_file
 
-ENGINES = {"lightgbm": "lambdarank-ndcg@10", "xgboost": "lambdarank-ndcg@10", "catboost": "queryrmse"}
+ENGINES = {
+    "lightgbm": "lambdarank-ndcg@10",
+    "xgboost": "lambdarank-ndcg@10",
+    "catboost": "queryrmse",
+}
 KINDS = np.array(["ant", "bee", "cow", "dog", "elk", "fox", "gnu", "hen"])
 
 
@@ -78,7 +82,9 @@ def test_values_count_and_not_their_numbers(fitted, case, tmp_path):
         case.table(categories=[*KINDS[::-1], "yak"]),
         case.table()[["b", "kind", "a"]],
         pl.DataFrame({**case.numbers, "kind": pl.Series(text, dtype=pl.Categorical)}),
-        pl.DataFrame({**case.numbers, "kind": pl.Series(text, dtype=pl.Enum(KINDS[::-1].tolist()))}),
+        pl.DataFrame(
+            {**case.numbers, "kind": pl.Series(text, dtype=pl.Enum(KINDS[::-1].tolist()))}
+        ),
         pa.table({**case.numbers, "kind": pa.array(text).dictionary_encode()}),
         pd.DataFrame({**case.numbers, "kind": text}),  # plain text, as from a file
         pl.DataFrame({**case.numbers, "kind": text}),
@@ -88,7 +94,9 @@ def test_values_count_and_not_their_numbers(fitted, case, tmp_path):
         assert again.predict(table).tobytes() == expected
     some = case.table()[case.words == "cow"]  # a table with one category has it at position 0
     some = some.assign(kind=some["kind"].cat.remove_unused_categories())
-    assert again.predict(some).tobytes() == again.predict(case.table())[case.words == "cow"].tobytes()
+    assert (
+        again.predict(some).tobytes() == again.predict(case.table())[case.words == "cow"].tobytes()
+    )
 
 
 def test_an_unseen_category_counts_as_missing_with_a_warning(fitted, case):
@@ -109,7 +117,9 @@ def test_numbers_in_place_of_categories_and_the_other_way_round(fitted, case):
     with pytest.raises(rw.InputError, match="but comes here without names"):
         fitted.predict(case.coded.to_numpy())
     turned = case.table().assign(a=pd.Categorical(["x"] * len(case.y)))
-    with pytest.raises(rw.InputError, match="feature 'a' is categorical here, but the model has numbers"):
+    with pytest.raises(
+        rw.InputError, match="feature 'a' is categorical here, but the model has numbers"
+    ):
         fitted.predict(turned)
 
 
@@ -118,7 +128,9 @@ def test_validation_data_is_matched_by_value(case):
     expected = small("lightgbm").fit(case.data(), valid=case.data()).history_
     got = small("lightgbm").fit(case.data(), valid=(table, case.y, case.qid)).history_
     assert got == expected
-    with pytest.raises(rw.InputError, match="has categories in the training data, but comes here as"):
+    with pytest.raises(
+        rw.InputError, match="has categories in the training data, but comes here as"
+    ):
         small("lightgbm").fit(case.data(), valid=(case.coded, case.y, case.qid))
 
 
@@ -161,5 +173,7 @@ def test_models_of_pairs_take_numbers_only(case, engine):
 
 def test_networks_take_numbers_only(case):
     pytest.importorskip("torch")
-    with pytest.raises(rw.InputError, match="'kind' is categorical, and networks take numbers only"):
+    with pytest.raises(
+        rw.InputError, match="'kind' is categorical, and networks take numbers only"
+    ):
         rw.NeuralRanker(epochs=1).fit(case.data())

@@ -4,7 +4,6 @@ Values are kept beside X, by the name of the feature. What is compared between t
 the numbers that pandas, Polars or Arrow give them: these depend on the order in which a table was made.
 """
 
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood._core.text import plural
+from rankwood._core.warning import warn
 
 Value = str | bool | int | float
 #: The values of each categorical feature, by its name; the others have numbers.
@@ -97,7 +97,7 @@ def _coded(column: Numbered, name: str) -> Coded:
 
 
 def sorted_values(values: Iterable[Any], name: str) -> tuple[Value, ...]:
-    """Return different values of a feature in an order that doesn't depend on the table; raise if they are no values."""
+    """Return different values of a feature in an order that doesn't depend on the table; raise if files can't hold them."""
     values = list(values)
     for value in values:
         finite = not isinstance(value, float) or np.isfinite(value)
@@ -153,11 +153,9 @@ def _recoded(column: Coded, wanted: tuple[Value, ...], name: str, model: str) ->
     if unseen.any():
         values = [column.values[i] for i in np.unique(old[unseen])]
         shown = ", ".join(map(repr, values[:_SHOWN])) + (", ..." if len(values) > _SHOWN else "")
-        warnings.warn(
+        warn(
             f"feature {name!r} has {plural(len(values), 'category')} that {model} lacks ({shown}): in "
-            f"{plural(int(unseen.sum()), 'document')} the value counts as missing.",
-            UserWarning,
-            stacklevel=2,
+            f"{plural(int(unseen.sum()), 'document')} the value counts as missing."
         )
     return new
 
@@ -165,7 +163,9 @@ def _recoded(column: Coded, wanted: tuple[Value, ...], name: str, model: str) ->
 def union(parts: list[Categories]) -> Categories:
     """Return the values of each feature in any of the parts, all of which have the same categorical features."""
     names = parts[0] if parts else {}
-    return {name: sorted_values(set().union(*(part[name] for part in parts)), name) for name in names}
+    return {
+        name: sorted_values(set().union(*(part[name] for part in parts)), name) for name in names
+    }
 
 
 def from_json(content: Any, names: list[str] | None, path: Any) -> Categories:

@@ -62,10 +62,14 @@ def features(
         X = X.tocsr()
         if X.dtype.kind not in "fiub":
             raise checks.InputError(f"X must hold numbers, got {X.dtype}; convert it first.")
-        if not X.has_canonical_format:  # entries that are there twice mean their sum; engines don't add them
+        if (
+            not X.has_canonical_format
+        ):  # entries that are there twice mean their sum; engines don't add them
             X = X.copy()
             X.sum_duplicates()
-        return Features((X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)), None, {})
+        return Features(
+            (X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)), None, {}
+        )
     a = checks.numbers(X, "X", keep=(np.float32, np.float64))
     if a.ndim != 2:
         raise checks.InputError(

@@ -1,11 +1,11 @@
 """Query ids that were left among the features of a table: a model would learn them by heart."""
 
 import re
-import warnings
 from typing import Any
 
 import numpy as np
 
+from rankwood._core.warning import warn
 from rankwood.data.frames import dense
 from rankwood.data.groups import Groups
 
@@ -28,11 +28,9 @@ def warn_about_query_columns(X: Any, names: list[str], groups: Groups) -> None:
             if groups.ids.size == 1
             else "It has one value in each query, and the model can learn it by heart"
         )
-        warnings.warn(
+        warn(
             f"is the feature {name!r} the query column? {known}: give qid={name!r} and it is no feature any more, or "
-            "leave it out of X.",
-            UserWarning,
-            stacklevel=4,
+            "leave it out of X."
         )
 
 

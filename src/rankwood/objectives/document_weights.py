@@ -39,7 +39,9 @@ def check_document_weights(objective: Any, sample_weight: Any) -> None:
     """Raise if documents of a query have different weights, and the objective isn't a sum over documents."""
     if sample_weight is None or _can(objective):
         return
-    what = "pairs" if hasattr(objective, "pairs") or unit_of(objective) == "pairs" else "whole lists"
+    what = (
+        "pairs" if hasattr(objective, "pairs") or unit_of(objective) == "pairs" else "whole lists"
+    )
     raise checks.InputError(
         f"sample_weight differs within a query, and this objective is a sum over {what}, not over documents: give "
         "one weight per query (weight=), or take 'softmax', 'listnet' or 'queryrmse'."

@@ -60,6 +60,4 @@ def _bad_feature(token: str) -> str:
         if value and len(value) <= _LONGEST and not any(char.isdigit() for char in value)
         else ""
     )
-    return (
-        f"the value in {quoted(token)} is {quoted(value)}, expected a number such as '3:0.25'{hint}."
-    )
+    return f"the value in {quoted(token)} is {quoted(value)}, expected a number such as '3:0.25'{hint}."
