@@ -97,7 +97,7 @@ def _coded(column: Numbered, name: str) -> Coded:
 
 
 def sorted_values(values: Iterable[Any], name: str) -> tuple[Value, ...]:
-    """Return different values of a feature in an order that doesn't depend on the table; raise if files can't hold them."""
+    """Return different values in an order that depends on nothing else; raise if a file can't hold one."""
     values = list(values)
     for value in values:
         finite = not isinstance(value, float) or np.isfinite(value)

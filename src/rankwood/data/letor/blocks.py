@@ -97,7 +97,7 @@ class BlockReader:
                 f"{self.path}, line {line}: there is a zero byte, so this looks like a binary "
                 "file, expected LETOR text, plain or compressed with gzip."
             )
-        if size > LONGEST_LINE and buf.find(b"\n", 0, size) < 0:
+        if size >= LONGEST_LINE and buf.find(b"\n", 0, size) < 0:
             raise InputError(
                 f"{self.path}, line {self.line}: the line has no end within {LONGEST_LINE >> 20} MiB, expected "
                 "LETOR text with one document a line."

@@ -56,7 +56,8 @@ def _bad_feature(token: str) -> str:
             "value that is missing."
         )
     hint = (
-        f"; if it means that the value is missing, read the file with missing=[{value!r}]"
+        f"; if it means that the value is missing, read the file with missing=[{value!r}] "
+        f"(--missing {value!r})"
         if value and len(value) <= _LONGEST and not any(char.isdigit() for char in value)
         else ""
     )
