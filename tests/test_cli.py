@@ -181,8 +181,12 @@ def test_a_model_remembers_how_files_are_read(call, tmp_path):
     # A missing feature 2 means label 1; read as 0 it would mean label 0.
     kinds = ["0 qid:{q} 1:1 2:0", "1 qid:{q} 1:1", "2 qid:{q} 1:1 2:2"]
     lines = [kinds[i % 3].format(q=i // 10) for i in range(400)]
+    lines[1::6] = [line + " 2:?" for line in lines[1::6]]
     (tmp_path / "holes.txt").write_text("\n".join(lines))
     line = "train holes.txt --model 'my model.json' --absent nan --marker --json --n-estimators 5"
+    code, _, error = call(line)
+    assert code == 2 and "'2:?' is '?'" in error and "missing=['?'] (--missing '?')" in error
+    line += " --missing '?'"
     predict, evaluate = answer(call(line))["next"]
     assert "'my model.json'" in evaluate
     for text in (predict, evaluate):

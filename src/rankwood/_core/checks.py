@@ -57,6 +57,8 @@ def numbers(x: Any, name: str, keep: tuple[Any, ...] = (np.float64,)) -> np.ndar
         if a.dtype == object and any(isinstance(v, (str, bytes)) for v in a.flat):
             raise InputError(f"{name} must hold numbers, got text among them; convert it first.")
         return a if a.dtype in keep else a.astype(np.float64)
+    except OverflowError:
+        raise InputError(f"{name} must hold numbers below 1.8e308, got a larger one.") from None
     except (TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise

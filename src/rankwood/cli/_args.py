@@ -64,6 +64,13 @@ def add_reading(parser: argparse.ArgumentParser, training: bool = False) -> None
         + ("" if training else f" (default: {as_trained})"),
     )
     group.add_argument(
+        "--missing",
+        action="append",
+        metavar="WORD",
+        help="read this word as a missing value, such as '?', as NULL and NaN always are; may be repeated"
+        + ("" if training else f" (default: {as_trained})"),
+    )
+    group.add_argument(
         "--cache",
         action="store_true",
         help="keep a binary copy next to each file, and read the copy next time",

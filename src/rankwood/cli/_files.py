@@ -21,8 +21,8 @@ from rankwood.data.ranking_data import RankingData
 
 def reading_options(args: argparse.Namespace, ranker: Any = None) -> dict[str, Any]:
     """Return how to read files: by the arguments, else as the model's training data were read."""
-    known = {"absent": "0", "marker": False, **getattr(ranker, "letor_", {})}
-    given = {"absent": args.absent, "marker": args.marker}
+    known = {"absent": "0", "marker": False, "missing": [], **getattr(ranker, "letor_", {})}
+    given = {"absent": args.absent, "marker": args.marker, "missing": args.missing}
     return {name: known[name] if value is None else value for name, value in given.items()}
 
 
@@ -31,7 +31,7 @@ def read_data(
 ) -> RankingData:
     """Read a LETOR file by the arguments, else as a model's training data were read."""
     how = reading_options(args, ranker)
-    options = {"absent": float(how["absent"]), "marker": how["marker"], "n_jobs": args.threads}
+    options = {**how, "absent": float(how["absent"]), "n_jobs": args.threads}
     try:
         data = load_letor(path, n_features=n_features, cache=args.cache, **options)
     except TooWide as error:
@@ -115,6 +115,10 @@ def check_output(path: str, inputs: Iterable[str]) -> None:
     if special or (target.exists() and not target.is_file()):
         raise InputError(
             f"{path} can't be written: it is a device or a pipe, expected a file name."
+        )
+    if target.exists() and not target.stat().st_mode & 0o222:
+        raise InputError(
+            f"{path} can't be written: it is read-only; give another name, or make it writable first."
         )
     if not os.access(folder, os.W_OK):
         raise InputError(f"{path} can't be written: the directory {folder} is read-only.")

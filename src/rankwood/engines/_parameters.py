@@ -76,7 +76,17 @@ def lacks(program: str, name: str, value: Any, default: Any, instead: str) -> No
 
 
 def categorical(columns: Any, train: RankingData) -> list[int]:
-    """Return the numbers of categorical columns; they are given by number or name, in a list or separated by commas."""
+    """Return the numbers of categorical columns; they are given by number or name, in a list or separated by commas.
+
+    Columns that are categorical in the table of the training data are so in any case.
+    """
+    known = list(getattr(train, "categories", ()))  # rows that are pairs have none
+    of_table = column_numbers(known, train.feature_names, train.n_features, "X") if known else []
+    return sorted({*of_table, *_given(columns, train)})
+
+
+def _given(columns: Any, train: RankingData) -> list[int]:
+    """Return the numbers of the columns that are given as `categorical_feature`."""
     if columns is None or (isinstance(columns, str) and columns == "auto"):
         return []
     if isinstance(columns, str):

@@ -213,7 +213,19 @@ def check_columns(params: dict[str, Any], data: RankingData) -> None:
         columns_of(params["differences"], data.feature_names, data.n_features)
 
 
+def refuse_categories(data: RankingData, who: str) -> None:
+    """Raise if data has categorical features, and `who` subtracts and orders the values of a feature."""
+    if data.categories:
+        name = next(iter(data.categories))
+        raise checks.InputError(
+            f"feature {name!r} is categorical, and {who} take numbers only: leave it out, make a column of 0 and 1 of "
+            "each category, or train an objective of documents on LightGBM, XGBoost or CatBoost."
+        )
+
+
 def start(name: str, params: dict[str, Any], task: TrainingTask) -> Engine:
     """Begin a training run."""
+    if unit_of(task.objective) == "pairs":
+        refuse_categories(task.train, "models of pairs")
     engine: Engine = find(name).start(params, task)
     return engine

@@ -9,6 +9,7 @@ from rankwood._core import checks
 from rankwood._core.parts import check_labels
 from rankwood._core.rng import round_state
 from rankwood.data.ranking_data import RankingData
+from rankwood.engines.base import refuse_categories
 from rankwood.neural.architectures.table import architecture_of, build
 from rankwood.neural.checkpoint import Checkpoint
 from rankwood.neural.data import ResidentData, resident
@@ -103,6 +104,7 @@ def _on_device(
 def _check_data(objective: Any, train: RankingData) -> None:
     """Raise unless labels suit the objective, and there are features, and two documents for batch normalisation."""
     check_labels(objective, train.y)
+    refuse_categories(train, "networks")
     if train.n_features == 0:
         raise checks.InputError("a network needs at least one feature, and X has no columns.")
     if len(train) < 2:

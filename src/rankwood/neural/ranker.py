@@ -40,8 +40,7 @@ class NeuralRanker(RankingEstimator):
     hidden, dropout, batch_norm, momentum, input_norm
         Of all networks but setrank: sizes of the layers, share of the units that are dropped in training, batch
         normalisation after each layer, the weight of the newest batch in its running mean and variance, and batch
-        normalisation of the inputs. If an architecture lacks a parameter, its default is ignored and any other value
-        is an error.
+        normalisation of the inputs. Where an architecture lacks a parameter, any value but the default is an error.
     group_size, shuffles, differences
         Of gsf: documents of a group, random orders of each list over which scores are averaged at prediction time,
         and, for two documents, whether the differences of their features are inputs too.
@@ -68,8 +67,7 @@ class NeuralRanker(RankingEstimator):
     eval_metric : str, part, or list of them
         Metrics on the validation data after each epoch; the first one decides early stopping.
     early_stopping_rounds : int or None
-        Stop if the first metric has not improved for this many epochs, and keep the best epoch. None, or no
-        validation data: train all epochs and keep the last.
+        Stop after so many epochs without a better first metric, and keep the best; None: keep the last of all.
     device : str
         ``"auto"`` is a GPU if there is one; ``"cpu"``, ``"cuda"``, ``"cuda:1"``.
     precision : {"auto", "float32", "bfloat16"}
@@ -210,8 +208,8 @@ class NeuralRanker(RankingEstimator):
     @classmethod
     def _defaults(cls) -> dict[str, Any]:
         """Return the default of each parameter."""
-        found = inspect.signature(NeuralRanker.__init__).parameters
-        return {name: p.default for name, p in found.items() if name != "self"}
+        found = list(inspect.signature(NeuralRanker.__init__).parameters.values())
+        return {parameter.name: parameter.default for parameter in found[1:]}
 
     def fit(
         self,
@@ -221,6 +219,7 @@ class NeuralRanker(RankingEstimator):
         qid: QueryIds = None,
         group: Sizes = None,
         weight: ArrayLike | None = None,
+        sample_weight: ArrayLike | str | None = None,
         valid: Any = None,
         checkpoint: str | Path | None = None,
     ) -> Self:
@@ -228,9 +227,8 @@ class NeuralRanker(RankingEstimator):
 
         Parameters
         ----------
-        X, y, qid, group, weight
-            A `RankingData` alone, or what makes one: features, labels, query ids (or sizes of consecutive queries)
-            and a weight per query.
+        X, y, qid, group, weight, sample_weight
+            A `RankingData` alone, or what makes one, as in `Ranker`.
         valid : RankingData or (X, y, qid), optional
             Data to evaluate after each epoch, for early stopping.
         checkpoint : path, optional
@@ -242,7 +240,8 @@ class NeuralRanker(RankingEstimator):
         NeuralRanker
             The estimator itself.
         """
-        self._fit(training_data(X, y, qid, group, weight, "fit"), valid, checkpoint=checkpoint)
+        train = training_data(X, y, qid, group, weight, "fit", sample_weight)
+        self._fit(train, valid, checkpoint=checkpoint)
         return self
 
     def _fit(

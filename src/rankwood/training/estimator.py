@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankwood._core import checks
 from rankwood.data.arguments import missing_column
-from rankwood.data.frames import column, column_names, is_frame, matrix
+from rankwood.data.categories import Categories, matched
+from rankwood.data.frames import column, column_names, features, is_frame
 from rankwood.data.groups import Groups, group_rows
 from rankwood.data.ranking_data import RankingData
 from rankwood.metrics.evaluate import evaluate, named_metrics
@@ -66,7 +67,9 @@ class RankingEstimator(BaseEstimator, ABC):
         """Return the metrics; the mean of the first one is the score."""
 
     # Metadata that scikit-learn passes on to these methods, if its metadata routing is switched on.
-    __metadata_request__fit: ClassVar = {"qid": True, "group": True, "weight": True, "valid": True}
+    __metadata_request__fit: ClassVar = {
+        **dict.fromkeys(("qid", "group", "weight", "sample_weight", "valid"), True)
+    }
     __metadata_request__predict: ClassVar = {"qid": True, "group": True}
     __metadata_request__score: ClassVar = {"qid": True, "group": True}
 
@@ -78,15 +81,16 @@ class RankingEstimator(BaseEstimator, ABC):
         qid: QueryIds = None,
         group: Sizes = None,
         weight: ArrayLike | None = None,
+        sample_weight: ArrayLike | str | None = None,
         valid: Any = None,
     ) -> Self:
         """Train a model. After an interrupt, the trees grown so far are the model; in `TwoStage`, of the second stage.
 
         Parameters
         ----------
-        X, y, qid, group, weight
-            A `RankingData` alone, or what makes one: features, labels, query ids (or sizes of consecutive queries)
-            and a weight per query.
+        X, y, qid, group, weight, sample_weight
+            A `RankingData` alone, or what makes one: features, labels, query ids (or sizes of consecutive queries), a
+            weight per query, and a weight per row.
         valid : RankingData or (X, y, qid), optional
             Data to evaluate after each round, for early stopping; in `TwoStage`, of both stages.
 
@@ -100,7 +104,7 @@ class RankingEstimator(BaseEstimator, ABC):
         InputError
             If parameters or data can't be used. The estimator is then as it was before.
         """
-        self._fit(training_data(X, y, qid, group, weight, "fit"), valid)
+        self._fit(training_data(X, y, qid, group, weight, "fit", sample_weight), valid)
         return self
 
     def score(
@@ -121,7 +125,7 @@ class RankingEstimator(BaseEstimator, ABC):
         X, y, qid, group
             A `RankingData` alone, or features, labels, and query ids or sizes of queries.
         sample_weight : None
-            scikit-learn's Pipeline passes it; every query counts the same.
+            scikit-learn's Pipeline passes it. Every query counts the same, and a ranking has no weights of documents.
 
         Returns
         -------
@@ -134,7 +138,10 @@ class RankingEstimator(BaseEstimator, ABC):
             If there are no labels or no queries, or if `sample_weight` is given.
         """
         if sample_weight is not None:
-            raise checks.InputError("score counts every query the same: leave out sample_weight.")
+            raise checks.InputError(
+                "score counts every query the same, and metrics of rankings have no weights of documents: leave out "
+                "sample_weight."
+            )
         data = training_data(X, y, qid, group, None, "score")
         metric = next(iter(named_metrics(self._score_metric()).values()))
         scores = self.predict(data)
@@ -182,9 +189,12 @@ class RankingEstimator(BaseEstimator, ABC):
         cls._files.fill(estimator, model_file.read_content(path, cls._kind), path)
         return estimator
 
-    def _set_features(self, n_features: int, names: list[str] | None) -> None:
-        """Set `n_features_in_`, and `feature_names_in_` if features have names."""
+    def _set_features(
+        self, n_features: int, names: list[str] | None, categories: Categories | None = None
+    ) -> None:
+        """Set `n_features_in_`, `categories_`, and `feature_names_in_` if features have names."""
         self.n_features_in_ = n_features
+        self.categories_ = categories or {}
         if names:
             self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
@@ -207,7 +217,8 @@ def documents_to_score(estimator: Any, X: Any, qid: Any, group: Any) -> Document
     check_is_fitted(estimator, "model_")
     check_queries_once(X, qid, group)
     groups = X.groups if isinstance(X, RankingData) else None
-    X, qid = matching_features(X, qid, estimator._feature_names())
+    categories = getattr(estimator, "categories_", {})  # older pickles have none
+    X, qid = matching_features(X, qid, estimator._feature_names(), categories)
     if X.shape[1] != estimator.n_features_in_:
         raise checks.InputError(
             f"X has {X.shape[1]} features, but the model was trained on {estimator.n_features_in_}; "
@@ -234,21 +245,28 @@ def check_queries_once(X: Any, qid: Any, group: Any) -> None:
         raise checks.InputError("a RankingData knows its queries: leave out qid and group.")
 
 
-def matching_features(X: Any, qid: Any, names: list[str] | None) -> tuple[Any, Any]:
+def matching_features(
+    X: Any, qid: Any, names: list[str] | None, categories: Categories
+) -> tuple[Any, Any]:
     """Return a matrix with the features that were trained on, and the query ids.
 
-    Features are matched by name if both the model and `X` have names. `qid` may be the name of a column of a table.
+    Features are matched by name if both the model and `X` have names, and categories by value. `qid` may be the name
+    of a column of a table.
     """
     if isinstance(X, RankingData):
-        return (X.with_features(names) if names else X).X, None
+        data = X.with_features(names) if names else X
+        given = data.feature_names
+        return matched(data.X, given, data.categories, categories, "the model"), None
     drop: tuple[str, ...] = ()
     if isinstance(qid, str):
         if not is_frame(X):
             raise checks.InputError(f"qid can name a column only if X is a table, got {qid!r}.")
         drop, qid = (qid,), column(X, qid)
+    only = None
     if names and is_frame(X):
         missing = [name for name in names if name not in column_names(X)]
         if missing:
             raise missing_column(missing[0], column_names(X))
-        return matrix(X, only=names)[0], qid
-    return matrix(X, drop)[0], qid
+        only = names
+    found = features(X, drop, only, words=categories)
+    return matched(found.X, found.names, found.categories, categories, "the model"), qid

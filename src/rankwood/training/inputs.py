@@ -4,12 +4,15 @@ from typing import Any
 
 from rankwood._core.checks import InputError
 from rankwood.data.ranking_data import RankingData
+from rankwood.data.recoding import recoded
 
 
-def training_data(X: Any, y: Any, qid: Any, group: Any, weight: Any, caller: str) -> RankingData:
+def training_data(
+    X: Any, y: Any, qid: Any, group: Any, weight: Any, caller: str, sample_weight: Any = None
+) -> RankingData:
     """Return X if it is a RankingData, else one made of the arguments of `caller`."""
     if isinstance(X, RankingData):
-        if not all(v is None for v in (y, qid, group, weight)):
+        if not all(v is None for v in (y, qid, group, weight, sample_weight)):
             raise InputError("a RankingData knows its labels and queries: give it alone.")
         return X
     if y is None:
@@ -19,7 +22,7 @@ def training_data(X: Any, y: Any, qid: Any, group: Any, weight: Any, caller: str
             f"{caller} needs to know the queries: give qid= (an id per row) or group= (sizes); inside "
             "scikit-learn's model selection, switch on metadata routing to hand qid on."
         )
-    return RankingData(X, y, qid=qid, group=group, weight=weight)
+    return RankingData(X, y, qid=qid, group=group, weight=weight, sample_weight=sample_weight)
 
 
 def validation_data(valid: Any, train: RankingData) -> RankingData:
@@ -40,4 +43,4 @@ def validation_data(valid: Any, train: RankingData) -> RankingData:
             f"the validation data has {valid.n_features} features, the training data "
             f"{train.n_features}; they must agree."
         )
-    return valid
+    return recoded(valid, train.categories, "the training data")

@@ -14,6 +14,7 @@ from rankwood._core import checks
 from rankwood._core.atomic import replacing
 from rankwood._core.parts import is_part
 from rankwood._version import __version__
+from rankwood.data.categories import from_json
 from rankwood.engines import base
 from rankwood.objectives.families.registry import objective
 from rankwood.training.defaults import plain
@@ -59,6 +60,7 @@ def fitted_content(ranker: Any) -> dict[str, Any]:
         "objective": repr(ranker.objective_),
         "n_features": ranker.n_features_in_,
         "feature_names": ranker._feature_names(),
+        "categories": {n: list(v) for n, v in getattr(ranker, "categories_", {}).items()},
         "best_iteration": ranker.best_iteration_,
         "history": ranker.history_,
         "seconds": ranker.seconds_,
@@ -71,7 +73,9 @@ def fill_fitted(ranker: Any, content: dict[str, Any], path: str | Path) -> None:
     """Fill a new ranker from the fields of `FITTED`."""
     ranker.set_params(**content["params"])
     ranker.objective_ = objective_of(content["objective"], path)
-    ranker._set_features(content["n_features"], content["feature_names"])
+    names = content["feature_names"]
+    categories = from_json(content.get("categories"), names, path)  # older files have none
+    ranker._set_features(content["n_features"], names, categories)
     ranker.best_iteration_ = content["best_iteration"]
     ranker.history_ = content["history"]
     ranker.seconds_ = content["seconds"]

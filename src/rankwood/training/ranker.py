@@ -86,8 +86,8 @@ class Ranker(RankingEstimator):
         Values of parameters that were left open.
     feature_importances_ : array
         Gain of the splits on each feature, as shares of 1.
-    n_features_in_, feature_names_in_
-        Number and, if they have any, names of the features.
+    n_features_in_, feature_names_in_, categories_
+        Number and, if they have any, names of the features; values of categorical features by name.
 
     Examples
     --------
@@ -225,7 +225,7 @@ class Ranker(RankingEstimator):
                 self.chosen_ = chosen(self)
                 if self.n_estimators is None:
                     self.chosen_["n_estimators"] = rounds
-                self._set_features(train.n_features, train.feature_names)
+                self._set_features(train.n_features, train.feature_names, train.categories)
 
     def _check(self, unlisted: bool) -> None:
         check_shared(self)
@@ -258,6 +258,7 @@ class Ranker(RankingEstimator):
             n_jobs=self.n_jobs,
             seed=self.random_state,
             unlisted=train.unlisted,
+            sample_weight=train.sample_weight,
         )
 
     def predict(self, X: Any, *, qid: QueryIds = None, group: Sizes = None) -> np.ndarray:

@@ -9,6 +9,8 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood.data.ranking_data import RankingData
+from rankwood.engines import base
+from rankwood.objectives.document_weights import check_document_weights
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.units import unit_of
 from rankwood.training.estimator import RankingEstimator, check_queries_once
@@ -66,12 +68,14 @@ def _check_stage(ranker: Any, unlisted: bool, data: RankingData) -> None:
     if isinstance(ranker, RankingEstimator):
         ranker._check(unlisted)
         ranker._check_columns(data)
+        check_document_weights(to_objective(ranker.objective), data.sample_weight)
 
 
 def _check_pairs(ranker: Any, top: int, train: RankingData) -> None:
     """Raise if a ranker compares the documents of a list, and no list has two."""
     if not isinstance(ranker, Ranker) or unit_of(to_objective(ranker.objective)) != "pairs":
         return
+    base.refuse_categories(train, "models of pairs")
     what = f"objective={ranker.objective!r} compares the documents of a list, and "
     if top < 2:
         raise checks.InputError(f"{what}top={top} leaves one of each: set top to 2 or more.")

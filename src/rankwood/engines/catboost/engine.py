@@ -76,12 +76,14 @@ class CatBoostEngine:
 
     def _pool(self, data: RankingData, groups: Groups, y: np.ndarray) -> Any:
         """Return data as CatBoost takes it: the rows of a query are consecutive."""
-        rows, weight = groups.rows, None
+        rows = groups.rows
         X = data.X if np.array_equal(rows, np.arange(rows.size)) else data.X[rows]
-        if data.weight is not None:
-            weight = np.repeat(data.weight, groups.sizes)
+        weight = None if data.weight is None else np.repeat(data.weight, groups.sizes)
+        weights = {"group_weight": weight}
+        if data.sample_weight is not None:
+            weights = {"weight": data.sample_weight[rows] * (1.0 if weight is None else weight)}
         query = np.repeat(np.arange(groups.ids.size), groups.sizes)
-        return cb.Pool(_features(X, self._columns), y[rows], group_id=query, group_weight=weight)
+        return cb.Pool(_features(X, self._columns), y[rows], group_id=query, **weights)
 
     def _fit(self) -> None:
         """Train all rounds; this runs on the thread."""
@@ -226,6 +228,8 @@ def start(params: dict[str, Any], task: TrainingTask) -> CatBoostEngine:
     """Begin a training run; parameters have the shared names or CatBoost's own."""
     loss, real = _parse_params(params, task.objective)
     weighted = task.train.weight is not None
+    if loss.name != "QueryRMSE" and task.train.sample_weight is not None:
+        raise _refused(f"{loss.name} has weights of documents in its probabilities too;")
     if loss.name == "LambdaMart" and weighted:
         raise _refused("LambdaMart ignores the weights of queries;")
     if loss.name == "StochasticRank" and weighted:
