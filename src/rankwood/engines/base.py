@@ -88,6 +88,7 @@ class Engine(Protocol):
 
     #: False if later rounds change earlier trees, so that an earlier round can't be restored.
     keeps_rounds: bool
+    #: An engine may define `has_models_midway = False`: `model` ends its training.
 
     def update(self, gradients: Gradients) -> bool:
         """Grow a tree; return False if no leaf can be split any more."""

@@ -41,6 +41,8 @@ class CatBoostEngine:
     """One training run of CatBoost."""
 
     keeps_rounds = True
+    #: CatBoost trains in one call, and has no model before the call returns.
+    has_models_midway = False
 
     def __init__(self, params: dict[str, Any], loss: Native, task: TrainingTask) -> None:
         params = dict(params)
