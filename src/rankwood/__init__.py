@@ -49,18 +49,8 @@ _LATER = {
 
 #: Sub-packages and modules that are reachable as attributes, loaded when they are first used.
 _MODULES = (
-    *(
-        "callbacks",
-        "data",
-        "datasets",
-        "diagnostics",
-        "engines",
-        "extend",
-        "metrics",
-        "neural",
-        "objectives",
-    ),
-    *("parts", "report", "reproduce", "spaces", "stats", "testing", "torch"),
+    *("data", "datasets", "diagnostics", "engines", "extend", "metrics", "neural", "objectives"),
+    *("callbacks", "parts", "report", "reproduce", "spaces", "stats", "testing", "torch"),
     *("training", "tuning"),
 )
 

@@ -59,6 +59,22 @@ _INSTEAD = {
         "networks have checkpoint=; save trees by callbacks=[f], where f calls round.model().save(path)",
     ),
 }
+#: Words of constructors elsewhere that are arguments of `fit` here.
+_OF_FIT = {
+    **dict.fromkeys(
+        ("group_id", "query_id", "qid", "query", "group_column", "query_column"),
+        "fit(X, y, qid=ids)",
+    ),
+    "group": "fit(X, y, group=sizes)",
+    **dict.fromkeys(("weight", "sample_weight", "weight_column"), "fit(X, y, qid=ids, weight=...)"),
+    **dict.fromkeys(
+        ("eval_set", "eval_group", "eval_qid", "valid", "valid_sets", "evals"),
+        "fit(X, y, qid=ids, valid=(X_valid, y_valid, qid_valid))",
+    ),
+    "callbacks": "fit(train, callbacks=[f])",
+    "feature_name": "RankingData(X, y, qid=ids, feature_names=names)",
+    "feature_names": "RankingData(X, y, qid=ids, feature_names=names)",
+}
 _TAKEN = ("eval_set", "eval_qid", "eval_group", "group_id", "query_id")
 #: Callbacks of other programs by the names of their classes, and what takes their place.
 _CALLBACKS = {
@@ -74,6 +90,13 @@ _CALLBACKS = {
     "LearningRateScheduler": "a fixed learning_rate: it can't change between rounds",
     "TrainingCheckPoint": "a function that calls round.model().save(path)",
 }
+
+
+def check_constructor(params: dict[str, Any]) -> None:
+    """Raise if a parameter of a ranker is an argument of `fit`."""
+    for name in params:
+        if name in _OF_FIT:
+            raise checks.InputError(f"{name} is no parameter of a ranker: write {_OF_FIT[name]}.")
 
 
 def fit_arguments(others: dict[str, Any], given: dict[str, Any], estimator: Any) -> dict[str, Any]:
