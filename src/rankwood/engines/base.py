@@ -216,9 +216,10 @@ def check_synonyms(name: str, given: Iterable[str]) -> None:
     """Raise if two of the given parameters are one parameter of an engine."""
     real_name = getattr(find(name), "real_name", str)
     seen: dict[str, str] = {}
+    refused = {real_name("n_jobs"), real_name("random_state")}  # under other names than these
     for word in given:
         real = constraints.KIND.get(word) or real_name(word)
-        if real in seen:
+        if real in seen and real not in refused:
             raise checks.InputError(
                 f"{seen[real]} and {word} are the same parameter: give one of them."
             )

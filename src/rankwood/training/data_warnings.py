@@ -1,5 +1,6 @@
 """Warnings about data from which a model learns nothing, or that flatters it."""
 
+import math
 import warnings
 from collections.abc import Iterator
 
@@ -16,8 +17,10 @@ from rankwood.training.inputs import VALID, ValidationSets
 _FEW = 20  # queries below which a good feature, or an order of rows, may be chance
 _SORTED = 0.95  # share of the queries that are sorted by label
 _PERFECT = 0.95  # how far a feature is on the way from a random order to a perfect one
-_SAMPLE = (40, 400)  # queries that all features are tried on, and then those that looked perfect
-_COLUMNS = 8  # features that candidates of equal queries agree on
+_AGREE = 0.9  # share of queries whose best and worst document a nearly perfect feature orders
+_SAMPLE = 200  # queries that features are tried on
+_COLUMNS = 2  # features that candidates of equal queries agree on
+_COMPARED = 500  # candidates whose features are all compared
 
 
 class DataWarning(UserWarning):
@@ -62,7 +65,7 @@ def findings(
     if not shuffle:
         yield from _sorted_rows(train, varied)
     if varied.sum() >= _FEW:
-        yield from _perfect_features(train, n_jobs)
+        yield from _perfect_features(train, varied, n_jobs)
 
 
 def _varied(data: RankingData) -> np.ndarray:
@@ -104,21 +107,31 @@ def _sorted_rows(data: RankingData, varied: np.ndarray) -> Iterator[str]:
         )
 
 
-def _perfect_features(data: RankingData, n_jobs: int | None) -> Iterator[str]:
-    """Warn about features that rank nearly perfectly; most are ruled out by few queries."""
-    left = np.arange(data.n_features)
-    for most in _SAMPLE:
-        if not left.size:
-            return
-        found = single_features(data, n_jobs, most, left)
-        near = found.above_random(found.best) >= _PERFECT
-        left, best = left[near], found.best[near]
-    for column, value in zip(left.tolist(), best.tolist(), strict=True):
+def _perfect_features(data: RankingData, varied: np.ndarray, n_jobs: int | None) -> Iterator[str]:
+    """Warn about features that rank nearly perfectly; a pair of documents per query rules most features out."""
+    left = _candidates(data, np.flatnonzero(varied))
+    if not left.size:
+        return
+    found = single_features(data, n_jobs, _SAMPLE, left)
+    near = found.above_random(found.best) >= _PERFECT
+    for column, value in zip(left[near].tolist(), found.best[near].tolist(), strict=True):
         name = repr(data.feature_names[column]) if data.feature_names else f"number {column}"
         yield (
             f"feature {name} alone ranks nearly perfectly ({found.metric} {value:.3f}): if it is known only "
             "together with the label, leave it out."
         )
+
+
+def _candidates(data: RankingData, queries: np.ndarray) -> np.ndarray:
+    """Return the features that order the best and the worst document of most queries alike, up or down."""
+    groups = data.groups
+    queries = generator(0).permutation(queries)[:_SAMPLE]
+    rows = [groups.rows[groups.ptr[q] : groups.ptr[q + 1]] for q in queries]
+    best = dense(data.X[[own[data.y[own].argmax()] for own in rows]])
+    worst = dense(data.X[[own[data.y[own].argmin()] for own in rows]])
+    only = np.isnan(worst) & ~np.isnan(best)  # documents without a value come last either way
+    agree = np.maximum(((best > worst) | only).mean(axis=0), ((best < worst) | only).mean(axis=0))
+    return np.flatnonzero(agree >= _AGREE)
 
 
 def _shared_queries(train: RankingData, valid: RankingData, what: str) -> Iterator[str]:
@@ -146,21 +159,34 @@ def _count(some: int, queries: int) -> str:
 
 
 def _equal_queries(train: RankingData, valid: RankingData) -> int:
-    """Return the number of queries with the very documents and labels of a training query, in any order."""
+    """Return the number of queries with the very documents and labels of a training query, in any order.
+
+    If there are many, some of them are compared, and the others count like them.
+    """
     if train is valid or (train.X is valid.X and train.y is valid.y):
         return valid.groups.ids.size
-    columns = generator(0).permutation(train.n_features)[:_COLUMNS]
-    keys = [_query_hashes(data, columns) for data in (train, valid)]
-    near = [np.isin(own, other) for own, other in (keys, keys[::-1])]
-    if not near[1].any():
+    keys = [_query_hashes(data, _telling_columns(train)) for data in (train, valid)]
+    several = valid.groups.sizes > 1  # single documents may be equal by chance
+    near = np.flatnonzero(np.isin(keys[1], keys[0]) & several)
+    if not near.size:
         return 0
-    # Few features agree: all features of these queries decide.
-    found = []
-    for data, mask in zip((train, valid), near, strict=True):
-        some = data.select(np.flatnonzero(mask))
-        found.append(_query_hashes(some, np.arange(some.n_features)))
-    several = valid.groups.sizes[near[1]] > 1  # single documents may be equal by chance
-    return int(np.isin(found[1][several], found[0]).sum())
+    # These agree in few features: all features decide.
+    some = generator(0).permutation(near)[:_COMPARED]
+    there = np.flatnonzero(np.isin(keys[0], keys[1][some]))
+    every = np.arange(train.n_features)
+    known, own = (
+        _query_hashes(data.select(queries), every)
+        for data, queries in ((train, there), (valid, some))
+    )
+    return math.ceil(np.isin(own, known).mean() * near.size)
+
+
+def _telling_columns(data: RankingData) -> np.ndarray:
+    """Return the features with the most different values, by which equal queries are looked for."""
+    rows = np.unique(np.linspace(0, len(data) - 1, 200).astype(np.int64))
+    some = dense(data.X[rows])
+    counts = [np.unique(some[:, j]).size for j in range(some.shape[1])]
+    return np.argsort(counts)[-_COLUMNS:]
 
 
 def _query_hashes(data: RankingData, columns: np.ndarray) -> np.ndarray:
