@@ -1,6 +1,7 @@
 """Warnings about data from which a model learns nothing, or that flatters it."""
 
 import math
+import sys
 import warnings
 from collections.abc import Iterator
 
@@ -49,7 +50,15 @@ def warn_about_data(
 ) -> None:
     """Warn about what looks wrong in the data of a training run, each thing once."""
     for text in findings(train, valid, shuffle, n_jobs):
-        warnings.warn(text, DataWarning, stacklevel=3)
+        warnings.warn(text, DataWarning, stacklevel=_callers_level())
+
+
+def _callers_level() -> int:
+    """Return the stack level of the line outside of this package that called it, seen from the function above."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("rankwood."):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def findings(
@@ -136,10 +145,11 @@ def _candidates(data: RankingData, queries: np.ndarray) -> np.ndarray:
 
 def _shared_queries(train: RankingData, valid: RankingData, what: str) -> Iterator[str]:
     """Warn about queries of the validation data that are in the training data: with all documents, or torn apart."""
-    equal = _equal_queries(train, valid)
+    several = valid.groups.sizes > 1  # single documents may be equal by chance
+    equal = _equal_queries(train, valid, several)
     queries = valid.groups.ids.size
     if equal:
-        count = f"all {queries} queries" if equal == queries else _count(equal, queries)
+        count = f"all {queries} queries" if equal == several.sum() else _count(equal, queries)
         yield (
             f"{count} of the {what} {'is' if equal == 1 else 'are'} in the training data too: a model that has seen "
             "them is stopped too late; split the data by query, as RankingData.split does."
@@ -158,15 +168,14 @@ def _count(some: int, queries: int) -> str:
     return f"{plural(some, 'query')} of {queries}" if some > 1 else f"1 query of {queries}"
 
 
-def _equal_queries(train: RankingData, valid: RankingData) -> int:
-    """Return the number of queries with the very documents and labels of a training query, in any order.
+def _equal_queries(train: RankingData, valid: RankingData, several: np.ndarray) -> int:
+    """Return how many queries, where `several` is true, have the documents and labels of a training query.
 
     If there are many, some of them are compared, and the others count like them.
     """
     if train is valid or (train.X is valid.X and train.y is valid.y):
-        return valid.groups.ids.size
+        return int(several.sum())
     keys = [_query_hashes(data, _telling_columns(train)) for data in (train, valid)]
-    several = valid.groups.sizes > 1  # single documents may be equal by chance
     near = np.flatnonzero(np.isin(keys[1], keys[0]) & several)
     if not near.size:
         return 0
