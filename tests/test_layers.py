@@ -21,6 +21,7 @@ LAYERS = [
     ["training", "ranker", "twostage"],
     ["neural"],
     ["report", "datasets"],
+    ["callbacks"],
     ["tuning", "spaces"],
     ["reproduce"],
     ["cli", "__main__"],

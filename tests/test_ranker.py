@@ -117,7 +117,7 @@ def test_valid_as_a_tuple(lists):
     qid = np.repeat(np.arange(sizes.size), sizes)
     ranker = small().fit(X, y, qid=qid, valid=(X, y, qid))
     assert len(ranker.history_["ndcg@10"]) == 12
-    assert set(ranker.seconds_) == {"gradients", "trees", "evaluation"}
+    assert set(ranker.seconds_) == {"compiling", "gradients", "trees", "evaluation"}
 
 
 def test_query_weights_matter(lists):

@@ -3,6 +3,7 @@
 import json
 import math
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -32,6 +33,27 @@ def status(text: str, show: bool | None = None) -> Iterator[None]:
         yield
         return
     with Console(stderr=True, markup=False).status(Text(text)):
+        yield
+
+
+@contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Write each warning about data as one line to standard error, without the place in the sources."""
+    from rankwood.training.data_warnings import (
+        DataWarning,  # slow to import: --help need not wait for it
+    )
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DataWarning)
+        before = warnings.showwarning
+
+        def write(message: Any, category: Any, *place: Any) -> None:
+            if issubclass(category, DataWarning):
+                print(f"rankwood: warning: {message}", file=sys.stderr)
+            else:
+                before(message, category, *place)
+
+        warnings.showwarning = write
         yield
 
 

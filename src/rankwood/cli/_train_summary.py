@@ -30,8 +30,9 @@ def show(result: dict[str, Any], out: Console) -> None:
     seconds = dict(result["seconds"])
     total = seconds.pop("total")
     rows = [("Training", _size(result["train"]))]
-    if result["valid"]:
-        rows.append(("Validation", _size(result["valid"])))
+    several = len(result["valid_sets"]) > 1
+    for name, data in result["valid_sets"].items():
+        rows.append((f"Validation, {name}" if several else "Validation", _size(data)))
     rows += [("Objective", result["objective"]), ("Engine", result["engine"])]
     chosen = {name: value for name, value in result["chosen"].items() if name != "n_estimators"}
     if chosen:

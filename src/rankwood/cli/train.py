@@ -2,16 +2,14 @@
 
 import argparse
 import ast
-import os
 from time import perf_counter
 from typing import Any
 
 from rankwood import metric, objective
 from rankwood._core.atomic import replacing
-from rankwood._core.checks import InputError
 from rankwood._core.parts import check_labels
 from rankwood._core.text import plural
-from rankwood.cli import _args, _files, _neural
+from rankwood.cli import _args, _files, _neural, _show, _training
 from rankwood.cli._train_summary import next_commands, show
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
@@ -25,6 +23,7 @@ rankwood train train.txt --model m.json --n-estimators 500 --param reg_lambda=1
 rankwood train train.txt --model m.json --objective yetirank --engine catboost
 rankwood train train.txt --model m.json --engine neural --architecture attn-din
 rankwood train train.txt --model m.json --record effective_pairs --record-file rounds.csv
+rankwood train train.txt --valid vali.txt --valid later=new.txt --model m.json --monotone 5=-1 --log-csv rounds.csv
 """
 #: Parameters of Ranker that have an option of their own: type, default and help.
 TUNING: dict[str, tuple[Any, Any, str]] = {
@@ -52,6 +51,8 @@ _OTHER_OPTIONS = {
     "record": "--record",
     "n_jobs": "--threads",
     "verbose": "--verbose or --quiet",
+    "monotone": "--monotone",
+    "interactions": "--interactions",
     **{name: "--" + name.replace("_", "-") for name in TUNING},
 }
 
@@ -62,11 +63,12 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
     parser = _args.command(commands, "train", about, _EXAMPLE, run, show)
     _args.add_file(parser, "train", "LETOR file to train on, plain or gzipped")
     parser.add_argument("--model", required=True, metavar="FILE", help="file to write the model to")
-    parser.add_argument("--valid", metavar="FILE", help="LETOR file for early stopping")
+    _training.add_valid(parser)
     _args.add_verbosity(parser)
     group = parser.add_argument_group("learning")
     add_learning(group)
     _neural.add(group)
+    _training.add_constraints(group)
     _add_stopping(group)
     add_other_parameters(group)
     _add_recording(parser.add_argument_group("recording"))
@@ -130,6 +132,7 @@ def add_other_parameters(group: Any) -> None:
 
 
 def _add_recording(group: Any) -> None:
+    _training.add_log(group)
     text = "record this for each round: effective_pairs, coherency, coherency@K or seconds; may be repeated"
     _args.add_names(group, "--record", text)
     group.add_argument(
@@ -163,20 +166,24 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     metrics = args.eval_metric or ["ndcg@10"]
     parts = _checked_parts(args, metrics)
     ranker = _ranker(args, metrics)
-    _check_outputs(args)
+    files = _training.valid_files(args.valid)
+    _training.check_outputs(args, files)
     began_reading = perf_counter()
-    train, valid = _files.read_both(args)
+    train, valid = _training.read_sets(args, files)
     _check_labels(args.train, train, parts[:1])
-    _check_labels(args.valid, valid, parts[1:])
+    for name, data in valid.items():
+        _check_labels(files[name], data, parts[1:])
     reading = perf_counter() - began_reading
     more = {} if args.checkpoint is None else {"checkpoint": args.checkpoint}
     try:
-        ranker.fit(train, valid=valid, **more)
+        with _show.plain_warnings():
+            ranker.fit(train, valid=valid or None, callbacks=_training.callbacks(args), **more)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_rescue(ranker, args)) from None
     _save(ranker, args)
     seconds = {"reading": reading, **ranker.seconds_}
     total = perf_counter() - start
+    sizes = {name: _files.sizes(files[name], data) for name, data in valid.items()}
     return {
         **_outcome(ranker),
         "model": args.model,
@@ -184,7 +191,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         "engine": args.engine,
         "composition": repr(ranker.objective_),
         "train": _files.sizes(args.train, train),
-        "valid": None if valid is None else _files.sizes(args.valid, valid),
+        "valid": next(iter(sizes.values()), None),
+        "valid_sets": sizes,
         "n_estimators": _largest(ranker),
         "chosen": getattr(ranker, "chosen_", {}),
         "record": ranker.record_,
@@ -203,18 +211,6 @@ def _checked_parts(args: argparse.Namespace, metrics: list[str]) -> list[Any]:
     measures = [metric(name) for name in metrics]
     named_records(args.record)
     return [trained, *measures]
-
-
-def _check_outputs(args: argparse.Namespace) -> None:
-    """Raise if the model or the record can't be written, before anything is read."""
-    inputs = [args.train] if args.valid is None else [args.train, args.valid]
-    _files.check_output(args.model, inputs)
-    if args.record_file is not None:
-        _files.check_output(args.record_file, [*inputs, args.model])
-        if os.path.abspath(args.record_file) == os.path.abspath(args.model):
-            raise InputError(
-                f"{args.model} is given for both the model and the record: give two names."
-            )
 
 
 def _outcome(ranker: Any) -> dict[str, Any]:
@@ -240,7 +236,8 @@ def _ranker(args: argparse.Namespace, metrics: list[str]) -> Any:
     """Return the ranker of the arguments, of trees or a network."""
     if args.engine == _neural.ENGINE:
         return _neural.make_ranker(args, metrics, TUNING)
-    return make_ranker(args, metrics, record=_record(args), verbose=_args.verbosity(args))
+    own = _training.constraints(args)
+    return make_ranker(args, metrics, record=_record(args), verbose=_args.verbosity(args), **own)
 
 
 def _record(args: argparse.Namespace) -> Any:

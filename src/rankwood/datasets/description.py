@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from rankwood._core.checks import InputError
 from rankwood.data.frames import dense
+from rankwood.data.hashing import row_hashes
 from rankwood.data.ranking_data import RankingData
 from rankwood.datasets import overview, published
 from rankwood.datasets.advice import sentences
 from rankwood.datasets.facts import FeatureFacts, PartFacts, feature_facts, part_facts
 from rankwood.datasets.files import Reading, read_files, writes_zeros_and_gaps
-from rankwood.datasets.hashing import row_hashes
 from rankwood.datasets.layouts import find_layout
-from rankwood.datasets.leaks import Overlap, SingleFeatures, overlap, seen, single_features
+from rankwood.datasets.leaks import Overlap, overlap, seen
 from rankwood.datasets.splits import Split, joined
+from rankwood.metrics.single_features import SingleFeatures, single_features
 from rankwood.report import html, render
 
 if TYPE_CHECKING:

@@ -90,7 +90,7 @@ class XGBoostEngine:
     """One training run of XGBoost."""
 
     def __init__(self, params: dict[str, Any], task: TrainingTask) -> None:
-        params = dict(params)
+        params = {name: _text(name, value) for name, value in params.items()}
         self.keeps_rounds = params.get("booster", "gbtree") == "gbtree"
         columns = _parameters.whole(params.pop("categorical_feature", None), task.train)
         kinds = ["c" if i in columns else "q" for i in range(task.train.n_features)]
@@ -172,6 +172,11 @@ def load(text: str) -> XGBoostModel:
     return model
 
 
+def real_name(name: str) -> str:
+    """Return XGBoost's own name of a parameter, by any of its names or by ours."""
+    return _ALIASES.get(name) or _SHARED.get(name, name)
+
+
 def translate(params: dict[str, Any]) -> dict[str, Any]:
     """Return parameters under XGBoost's names, with Ranker's meaning; raise if XGBoost lacks one."""
     out: dict[str, Any] = {}
@@ -203,8 +208,17 @@ def translate(params: dict[str, Any]) -> dict[str, Any]:
     if out.get("booster", "gbtree") not in ("gbtree", "dart"):
         raise checks.InputError(f"booster must be 'gbtree' or 'dart', got {out['booster']!r}.")
     out |= {"base_score": 0.0, "disable_default_eval_metric": True, "verbosity": 1}
-    _check_names({k: v for k, v in out.items() if k != "categorical_feature"})
+    # Constraints fit the data, not the single column that names are tried with.
+    ours = ("categorical_feature", "monotone_constraints", "interaction_constraints")
+    _check_names({k: v for k, v in out.items() if k not in ours})
     return out
+
+
+def _text(name: str, value: Any) -> Any:
+    """Return constraints as the text that XGBoost reads."""
+    if name == "monotone_constraints":
+        return "(" + ",".join(map(str, value)) + ")"
+    return json.dumps(value) if name == "interaction_constraints" else value
 
 
 def _check_names(params: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from rankwood.neural import files
 from rankwood.neural.fitting import fit_network
 from rankwood.neural.parameters import check_params
 from rankwood.neural.presets import find_preset
-from rankwood.training.context import FitContext
+from rankwood.training.context import FitContext, watching_compilation
 from rankwood.training.estimator import (
     Labels,
     QueryIds,
@@ -22,7 +22,7 @@ from rankwood.training.estimator import (
     documents_to_score,
     need_groups,
 )
-from rankwood.training.inputs import training_data, validation_data
+from rankwood.training.inputs import validation_sets
 
 _ALONE = FitContext()
 
@@ -88,9 +88,9 @@ class NeuralRanker(RankingEstimator):
     best_iteration_ : int
         The epoch that the model is of.
     stopped_ : str
-        Why training ended: ``"epochs"``, ``"early stopping"``, ``"diverged"`` or ``"interrupted"``.
+        Why training ended: ``"epochs"``, ``"early stopping"``, ``"callback"``, ``"diverged"`` or ``"interrupted"``.
     seconds_ : dict
-        Time spent on the input transform, training and evaluation.
+        Time spent on compiling, the input transform, training, evaluation and, if there are any, callbacks.
     objective_ : part
         The objective as a composition.
     n_features_in_, feature_names_in_
@@ -109,6 +109,7 @@ class NeuralRanker(RankingEstimator):
 
     _kind = "NeuralRanker"
     _files: ClassVar = files
+    _fit_options: ClassVar = ("checkpoint",)
     #: What commands and reports call the program that trained a model.
     engine: ClassVar[str] = "neural"
 
@@ -221,7 +222,9 @@ class NeuralRanker(RankingEstimator):
         weight: ArrayLike | None = None,
         sample_weight: ArrayLike | str | None = None,
         valid: Any = None,
+        callbacks: Any = (),
         checkpoint: str | Path | None = None,
+        **others: Any,
     ) -> Self:
         """Train a network. After an interrupt, the epochs so far are the model.
 
@@ -229,8 +232,8 @@ class NeuralRanker(RankingEstimator):
         ----------
         X, y, qid, group, weight, sample_weight
             A `RankingData` alone, or what makes one, as in `Ranker`.
-        valid : RankingData or (X, y, qid), optional
-            Data to evaluate after each epoch, for early stopping.
+        valid, callbacks, **others
+            As in `Ranker.fit`; a round is an epoch.
         checkpoint : path, optional
             A file that has the state of the run after each epoch. If it exists, the run resumes there, and ends with
             the weights of an uninterrupted run; a file of another run is an error.
@@ -240,9 +243,9 @@ class NeuralRanker(RankingEstimator):
         NeuralRanker
             The estimator itself.
         """
-        train = training_data(X, y, qid, group, weight, "fit", sample_weight)
-        self._fit(train, valid, checkpoint=checkpoint)
-        return self
+        options = {"valid": valid, "callbacks": callbacks, "checkpoint": checkpoint}
+        given = {"weight": weight, "sample_weight": sample_weight}
+        return super().fit(X, y, qid=qid, group=group, **given, **options, **others)
 
     def _fit(
         self,
@@ -252,21 +255,17 @@ class NeuralRanker(RankingEstimator):
         checkpoint: str | Path | None = None,
     ) -> None:
         """Train a model; set nothing before an epoch is done."""
-        valid = None if valid is None else validation_data(valid, train)
+        sets = validation_sets(valid, train)
         objective = check_params(self)
-        run = fit_network(self, objective, train, valid, context, checkpoint)
-        try:
-            run.train()
-        finally:
-            if run.state.epochs_done:
-                self.model_ = run.model()
-                self.best_iteration_ = run.epochs_kept
-                self.history_ = run.state.history
-                self.seconds_ = run.state.seconds
-                self.stopped_ = run.state.stopped or "interrupted"
-                self.record_: dict[str, list[float]] = {}
-                self.objective_ = objective
-                self._set_features(train.n_features, train.feature_names)
+        with watching_compilation(context, self.verbose) as timer:
+            fit = fit_network(self, objective, train, sets, context, checkpoint, timer)
+            fit.report_to(self, objective, train, context)
+            try:
+                fit.train()
+            finally:
+                if fit.state.epochs_done:
+                    run = fit.run
+                    fit.keep(self, objective, train, run.epochs_kept, run.weights())
 
     def _check(self, unlisted: bool) -> None:
         check_params(self)

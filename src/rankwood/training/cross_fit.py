@@ -1,6 +1,7 @@
 """Cross-fitting: every query is scored by a model that was trained without it."""
 
 import hashlib
+from collections.abc import Sequence
 from enum import IntEnum
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -13,6 +14,9 @@ from rankwood._core.progress import bar
 from rankwood._core.rng import generator
 from rankwood.data.frames import dense
 from rankwood.data.ranking_data import RankingData
+from rankwood.training.context import Callback, FitContext
+from rankwood.training.estimator import RankingEstimator
+from rankwood.training.inputs import ValidationSets
 
 _FINGERPRINT_ROWS = 64  # rows whose features are part of a fingerprint
 
@@ -23,6 +27,14 @@ class Stream(IntEnum):
     TRAIN = 0
     VALID = 1
     UNSEEN = 2
+    MORE_VALID = 4
+
+
+class Watched(NamedTuple):
+    """What watches the first stage: a progress bar, and callbacks."""
+
+    verbose: bool | None
+    callbacks: Sequence[Callback] = ()
 
 
 class CrossFit(NamedTuple):
@@ -37,31 +49,58 @@ class CrossFit(NamedTuple):
 
 
 def cross_fit(
-    ranker: Any, sets: list[RankingData], folds: int, seed: int, verbose: bool | None
+    ranker: Any,
+    train: RankingData,
+    valid: ValidationSets | None,
+    folds: int,
+    seed: int,
+    watched: Watched,
 ) -> CrossFit:
     """Train a clone without each fold of the training data, and score the fold with it.
 
-    `sets` are the training data and, if there is any, the validation data: model i is stopped by the validation
-    queries that are not in fold i, and scores those that are.
+    Model i is stopped by the validation queries that are not in fold i, and scores those that are.
     """
+    names = [] if valid is None else list(valid.by_name)
+    sets = [train] if valid is None else [train, *valid.by_name.values()]
     start = perf_counter()
     rankers: list[Any] = []
-    streams = (Stream.TRAIN, Stream.VALID)
-    fold_of = [cross_fit_folds(data, folds, seed, streams[i]) for i, data in enumerate(sets)]
+    fold_of = [cross_fit_folds(data, folds, seed, _stream(i)) for i, data in enumerate(sets)]
     scores = [np.empty(len(data)) for data in sets]
-    with bar(folds, "First stage", verbose) as advance:
+    with bar(folds, "First stage", watched.verbose) as advance:
         for i in range(folds):
             model = clone(ranker)
             if "verbose" in model.get_params(deep=False):
                 model.set_params(verbose=False)  # the bar over folds is enough
             others = [without_fold(*both, i) for both in zip(sets, fold_of, strict=True)]
-            model.fit(others[0], valid=others[1] if len(others) > 1 else None)
+            named = dict(zip(names, others[1:], strict=True)) or None
+            fit_stage(
+                model,
+                others[0],
+                named,
+                FitContext(callbacks=watched.callbacks, stage="first", fold=i + 1),
+            )
             for data, fold, out in zip(sets, fold_of, scores, strict=True):
                 _score_queries(model, data, fold == i, out)
             rankers.append(model)
             advance(f"fold {i + 1} done")
     fingerprints = [fingerprint(data) for data in sets]
     return CrossFit(rankers, fold_of, scores, fingerprints, perf_counter() - start)
+
+
+def fit_stage(model: Any, train: RankingData, valid: Any, context: FitContext) -> None:
+    """Train a model of a stage: estimators of others know no context and no names of sets."""
+    ours = type(model).fit.__module__.startswith(
+        "rankwood."
+    )  # a subclass may have a `fit` of its own
+    if isinstance(model, RankingEstimator) and ours:
+        model._fit(train, valid, context)
+    else:
+        model.fit(train, valid=next(iter(valid.values())) if valid else None)
+
+
+def _stream(i: int) -> int:
+    """Return the stream of the folds of the i-th data set: training data, the first validation set, others."""
+    return (Stream.TRAIN, Stream.VALID)[i] if i < 2 else Stream.MORE_VALID + i - 2
 
 
 def score_unseen(rankers: list[Any], data: RankingData, seed: int) -> np.ndarray:
@@ -73,7 +112,7 @@ def score_unseen(rankers: list[Any], data: RankingData, seed: int) -> np.ndarray
     return scores
 
 
-def cross_fit_folds(data: RankingData, folds: int, seed: int, stream: Stream) -> np.ndarray:
+def cross_fit_folds(data: RankingData, folds: int, seed: int, stream: int) -> np.ndarray:
     """Return a random fold for each query; the sizes of two folds differ by one query at most."""
     queries = np.arange(data.groups.ids.size)
     return generator(seed, int(stream)).permutation(queries % folds)

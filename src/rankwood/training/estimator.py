@@ -19,8 +19,10 @@ from rankwood.data.groups import Groups, group_rows
 from rankwood.data.ranking_data import RankingData
 from rankwood.metrics.evaluate import evaluate, named_metrics
 from rankwood.metrics.verbs import higher_is_better
-from rankwood.training import model_file
-from rankwood.training.inputs import training_data
+from rankwood.training import model_file, spellings
+from rankwood.training.context import FitContext, close_callbacks
+from rankwood.training.data_warnings import warn_about_data
+from rankwood.training.inputs import training_data, validation_sets
 
 # Labels and query ids may be columns of a table, by name.
 Labels: TypeAlias = ArrayLike | str | None
@@ -48,12 +50,16 @@ class RankingEstimator(BaseEstimator, ABC):
 
     #: The class that files name; it is the same for subclasses that users define.
     _kind: ClassVar[str]
+    #: Further arguments of `fit`.
+    _fit_options: ClassVar[tuple[str, ...]] = ()
     #: Module with `content_of(estimator)`, an object for JSON, and `fill(estimator, content, path)`.
     _files: ClassVar[ModuleType]
 
     @abstractmethod
-    def _fit(self, train: RankingData, valid: Any) -> None:
-        """Train a model; `valid` is what `fit` was given."""
+    def _fit(
+        self, train: RankingData, valid: Any, context: FitContext = ..., **options: Any
+    ) -> None:
+        """Train a model; `valid` is what `fit` was given, or its sets by name."""
 
     @abstractmethod
     def _check(self, unlisted: bool) -> None:
@@ -68,7 +74,7 @@ class RankingEstimator(BaseEstimator, ABC):
 
     # Metadata that scikit-learn passes on to these methods, if its metadata routing is switched on.
     __metadata_request__fit: ClassVar = {
-        **dict.fromkeys(("qid", "group", "weight", "sample_weight", "valid"), True)
+        **dict.fromkeys(("qid", "group", "weight", "sample_weight", "valid", "callbacks"), True)
     }
     __metadata_request__predict: ClassVar = {"qid": True, "group": True}
     __metadata_request__score: ClassVar = {"qid": True, "group": True}
@@ -83,6 +89,8 @@ class RankingEstimator(BaseEstimator, ABC):
         weight: ArrayLike | None = None,
         sample_weight: ArrayLike | str | None = None,
         valid: Any = None,
+        callbacks: Any = (),
+        **others: Any,
     ) -> Self:
         """Train a model. After an interrupt, the trees grown so far are the model; in `TwoStage`, of the second stage.
 
@@ -91,8 +99,15 @@ class RankingEstimator(BaseEstimator, ABC):
         X, y, qid, group, weight, sample_weight
             A `RankingData` alone, or what makes one: features, labels, query ids (or sizes of consecutive queries), a
             weight per query, and a weight per row.
-        valid : RankingData or (X, y, qid), optional
-            Data to evaluate after each round, for early stopping; in `TwoStage`, of both stages.
+        valid : RankingData, (X, y, qid), or dict of them, optional
+            Data to evaluate after each round, for early stopping; in `TwoStage`, of both stages. Several sets have
+            names, in a dictionary or a list of pairs (name, set): all are evaluated, and the first one decides.
+        callbacks : list of callables, optional
+            Called after each round with a `rankwood.callbacks.Round`; training ends if one returns True.
+            `rankwood.callbacks` has ready ones, and docs/callbacks.md explains them.
+        **others
+            Words of other programs: ``eval_set`` with ``eval_qid`` or ``eval_group``, ``group_id``; for those that
+            belong elsewhere, an error names the place.
 
         Returns
         -------
@@ -103,8 +118,24 @@ class RankingEstimator(BaseEstimator, ABC):
         ------
         InputError
             If parameters or data can't be used. The estimator is then as it was before.
+
+        Warns
+        -----
+        DataWarning
+            If the data looks as if something went wrong before: see `rankwood.DataWarning`.
         """
-        self._fit(training_data(X, y, qid, group, weight, "fit", sample_weight), valid)
+        more = {name: others.pop(name) for name in self._fit_options if name in others}
+        given = {"qid": qid, "group": group, "weight": weight, "valid": valid}
+        given = spellings.fit_arguments(others, given, self)
+        called = spellings.check_callbacks(callbacks)
+        places = (given["qid"], given["group"], given["weight"])
+        train = training_data(X, y, *places, "fit", sample_weight)
+        sets = validation_sets(given["valid"], train)
+        warn_about_data(train, sets, getattr(self, "shuffle", True), getattr(self, "n_jobs", 1))
+        try:
+            self._fit(train, sets, FitContext(callbacks=called), **more)
+        finally:
+            close_callbacks(called)
         return self
 
     def score(

@@ -14,7 +14,7 @@ from rankwood.objectives.document_weights import check_document_weights
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.units import unit_of
 from rankwood.training.estimator import RankingEstimator, check_queries_once
-from rankwood.training.inputs import validation_data
+from rankwood.training.inputs import ValidationSets, validation_sets
 from rankwood.training.ranker import Ranker
 
 
@@ -27,7 +27,7 @@ def naming_stage(stage: str) -> Iterator[None]:
         raise checks.InputError(f"in {stage}, {error}") from None
 
 
-def check_two_stage(model: Any, train: RankingData, valid: RankingData | None) -> None:
+def check_two_stage(model: Any, train: RankingData, valid: ValidationSets | None) -> None:
     """Raise unless the parameters of a TwoStage make sense, and fit the data."""
     checks.at_least(model.top, 1, "top")
     folds = checks.at_least(model.folds, 1, "folds")
@@ -47,7 +47,8 @@ def check_two_stage(model: Any, train: RankingData, valid: RankingData | None) -
         raise checks.InputError(
             f"folds must be at most the number of training queries, {queries}, got {folds}."
         )
-    if folds > 1 and valid is not None and valid.groups.ids.size < 2:
+    sets = [] if valid is None else list(valid.by_name.values())
+    if folds > 1 and any(data.groups.ids.size < 2 for data in sets):
         raise checks.InputError(
             "the validation data has a single query, and the model that ranks it must not be stopped by it; "
             "give more queries, or set folds=1."
@@ -83,11 +84,14 @@ def _check_pairs(ranker: Any, top: int, train: RankingData) -> None:
         raise checks.InputError(f"{what}no training query has two: there are no pairs.")
 
 
-def matching_validation(valid: Any, train: RankingData) -> RankingData | None:
+def matching_validation(valid: Any, train: RankingData) -> ValidationSets | None:
     """Return validation data with the features of the training data, under the same names."""
-    if valid is None:
+    found = validation_sets(valid, train)
+    if found is None:
         return None
-    return with_feature_names(validation_data(valid, train), train.feature_names)
+    names = train.feature_names
+    sets = {name: with_feature_names(data, names) for name, data in found.by_name.items()}
+    return ValidationSets(sets, found.joined)
 
 
 def with_feature_names(data: RankingData, names: list[str] | None) -> RankingData:

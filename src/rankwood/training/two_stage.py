@@ -14,9 +14,20 @@ from rankwood.data.truncation import merge_scores, top_mask
 from rankwood.metrics.evaluate import evaluate
 from rankwood.metrics.evaluation import Evaluation
 from rankwood.training import stage_checks, stage_files
-from rankwood.training.cross_fit import CrossFit, cross_fit, fingerprint, score_unseen
+from rankwood.training.context import FitContext
+from rankwood.training.cross_fit import (
+    CrossFit,
+    Watched,
+    cross_fit,
+    fingerprint,
+    fit_stage,
+    score_unseen,
+)
 from rankwood.training.estimator import QueryIds, RankingEstimator, Sizes
+from rankwood.training.inputs import ValidationSets
 from rankwood.training.ranker import Ranker
+
+_ALONE = FitContext()
 
 
 class TwoStage(RankingEstimator):
@@ -98,14 +109,16 @@ class TwoStage(RankingEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit(self, train: RankingData, valid: Any) -> None:
+    def _fit(
+        self, train: RankingData, valid: Any, context: FitContext = _ALONE, **options: Any
+    ) -> None:
         """Train both stages."""
-        valid = stage_checks.matching_validation(valid, train)
-        stage_checks.check_two_stage(self, train, valid)
+        sets = stage_checks.matching_validation(valid, train)
+        stage_checks.check_two_stage(self, train, sets)
         ranker = Ranker() if self.first is None else self.first
-        sets = [train] if valid is None else [train, valid]
-        first = cross_fit(ranker, sets, self.folds, self.random_state, self.verbose)
-        self._fit_second(train, valid, first)
+        watched = Watched(self.verbose, context.callbacks)
+        first = cross_fit(ranker, train, sets, self.folds, self.random_state, watched)
+        self._fit_second(train, sets, first, context)
 
     def fit_second(self, train: RankingData, *, valid: Any = None) -> "TwoStage":
         """Train the second stage again, on the first stage that `fit` trained in this session.
@@ -130,7 +143,7 @@ class TwoStage(RankingEstimator):
             )
         train = stage_checks.with_feature_names(train, self._feature_names())
         valid = stage_checks.matching_validation(valid, train)
-        sets = [train] if valid is None else [train, valid]
+        sets = [train] if valid is None else [train, *valid.by_name.values()]
         first: CrossFit | None = getattr(self, "_cross_fit", None)
         if first is None or first.fingerprints != [fingerprint(data) for data in sets]:
             raise checks.InputError(
@@ -141,16 +154,27 @@ class TwoStage(RankingEstimator):
         self._fit_second(train, valid, first)
         return self
 
-    def _fit_second(self, train: RankingData, valid: RankingData | None, first: CrossFit) -> None:
+    def _fit_second(
+        self,
+        train: RankingData,
+        valid: ValidationSets | None,
+        first: CrossFit,
+        context: FitContext = _ALONE,
+    ) -> None:
         """Train the second stage on the truncated lists, and set what is fitted."""
         start = perf_counter()
         lists = self._lists(train, first.scores[0])
-        valid_lists = None if valid is None else self._lists(valid, first.scores[1])
+        named = {} if valid is None else valid.by_name
+        valid_lists = {
+            name: self._lists(data, scores)
+            for (name, data), scores in zip(named.items(), first.scores[1:], strict=True)
+        }
         made = perf_counter()
         second = Ranker() if self.second is None else clone(self.second)
         finished = False
         try:
-            second.fit(lists, valid=valid_lists)
+            context = FitContext(callbacks=context.callbacks, stage="second")
+            fit_stage(second, lists, valid_lists or None, context)
             finished = True
         finally:
             trained = finished or hasattr(second, "model_")  # an interrupted ranker keeps its trees

@@ -27,6 +27,7 @@ _ALIASES = {
     "colsample_bylevel": "rsm",
     "max_bin": "border_count",
     **dict.fromkeys(("num_boost_round", "num_trees"), "iterations"),
+    "custom_loss": "custom_metric",
 }
 # Ranker sets these: the objective, the number of rounds, and what is printed and measured.
 _OURS = {
@@ -56,6 +57,11 @@ _FOREIGN = (
     *("tokenizers", "dictionaries", "feature_calcers", "text_processing"),
 )
 _DEEPEST = 16  # the largest depth of CatBoost's trees
+
+
+def real_name(name: str) -> str:
+    """Return CatBoost's own name of a parameter, by any of its names or by ours."""
+    return _ALIASES.get(name) or _SHARED.get(name, name)
 
 
 def translate(params: dict[str, Any]) -> dict[str, Any]:

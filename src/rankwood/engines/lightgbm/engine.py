@@ -12,6 +12,7 @@ from rankwood.engines.base import Engine, Gradients, Model, TextModel, TrainingT
 from rankwood.engines.lightgbm import langevin
 from rankwood.engines.lightgbm.langevin import Langevin, ShrinkingScores
 from rankwood.engines.lightgbm.parameters import binning_params, parse
+from rankwood.engines.lightgbm.parameters import real_name as real_name
 from rankwood.objectives.units import unit_of
 
 with _parameters.passive_threads():

@@ -53,7 +53,13 @@ _BINNING = frozenset(
     )
 )
 # LightGBM accepts these, and would do something else than rank.
-_FOREIGN = ("num_class", "task", "data", "valid", "input_model", "output_model", "machines")
+_FOREIGN = (
+    *("num_class", "task", "data", "valid", "input_model", "output_model", "machines"),
+    # Parameters of its other objectives, and of the columns of its files.
+    *("alpha", "fair_c", "poisson_max_delta_step", "tweedie_variance_power", "reg_sqrt"),
+    *("is_unbalance", "scale_pos_weight", "boost_from_average", "auc_mu_weights"),
+    *("label_column", "weight_column", "group_column", "ignore_column", "header"),
+)
 
 
 class Parsed(NamedTuple):
@@ -83,6 +89,13 @@ def parse(params: dict[str, Any], objective: Any) -> Parsed:
     elif sglb is not None:
         _check_langevin(sglb, booster)
     return Parsed(booster, sglb, differences)
+
+
+def real_name(name: str) -> str:
+    """Return LightGBM's own name of a parameter, by any of its names or by ours."""
+    if name in _SHARED:
+        return _SHARED[name]
+    return next((key for key, others in _aliases().items() if name in (key, *others)), name)
 
 
 def translate(params: dict[str, Any]) -> dict[str, Any]:
