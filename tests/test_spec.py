@@ -250,9 +250,7 @@ def test_a_registered_metric_is_known_at_once(names, call):
     assert rw.evaluate("found@1", [1, 0], [2.0, 1.0]).mean() == {"found@1": 1.0}
     with pytest.raises(rw.InputError, match="found needs a cutoff: write found@10"):
         rw.metric("found")
-    with pytest.raises(
-        rw.InputError, match="'found' has no parameter 'rell'; did you mean 'rel'"
-    ):
+    with pytest.raises(rw.InputError, match="'found' has no parameter 'rell'; did you mean 'rel'"):
         rw.metric("found@1(rell=2)")
     assert "Whether the first document is relevant." in call("metrics")
 

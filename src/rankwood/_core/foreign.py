@@ -46,11 +46,11 @@ class Foreign(NamedTuple):
     #: The name here; empty if there is none.
     ours: str = ""
     #: Parameters with which ours is the same.
-    given: Mapping[str, Any] = {}  # noqa: RUF012 (never changed)
+    given: Mapping[str, Any] = {}
     #: Their parameters by name; None means that a parameter changes nothing here. Others go as they are.
-    takes: Mapping[str, Renamed] = {}  # noqa: RUF012
+    takes: Mapping[str, Renamed] = {}
     #: Values of parameters for which this row holds; None among the values: also if it is not given.
-    when: Mapping[str, tuple[Any, ...]] = {}  # noqa: RUF012
+    when: Mapping[str, tuple[Any, ...]] = {}
     #: What the number behind a name means, and how it is read.
     number: tuple[str, Callable[[str], Any]] = ("k", int)
     #: Whether a cutoff must be given, as in that program.

@@ -8,7 +8,7 @@ from rankwood._core.text import shortened
 
 #: Longest text that is read, in characters, and how deep it may be nested: printed compositions are far below both.
 LONGEST, DEEPEST = 10_000, 60
-_TOO_LARGE = 2**1023  # a float may be infinite beyond, and a message can't even show integers of 4,300 digits
+_TOO_LARGE = 2**1023  # such numbers may be infinite as floats; Python can't even print the largest
 
 
 def check_length(text: str, what: str) -> None:

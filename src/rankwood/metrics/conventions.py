@@ -2,8 +2,8 @@
 
 `ties` and `empty` are the rules of `evaluate`; under `metrics` are the parameters that a program gives a
 metric, and its own rule for empty queries. `scores` is the precision in which a program keeps scores,
-`missing` what happens to judged queries that a run doesn't have, and `program` the one whose names go first. Metrics that a program doesn't have keep
-their own definition.
+`missing` what happens to judged queries that a run doesn't have, `by_id` whether equal scores go by decreasing
+document id, and `program` whose names go first. Metrics that a program doesn't have keep their own definition.
 """
 
 from typing import Any
@@ -33,6 +33,7 @@ DEFAULTS: dict[str, Any] = {
     "missing": 0,
     "metrics": {},
     "program": None,
+    "by_id": False,
 }
 CONVENTIONS: dict[str, dict[str, Any]] = {
     "lightgbm": {
@@ -67,6 +68,7 @@ CONVENTIONS: dict[str, dict[str, Any]] = {
     },
     "trec_eval": {
         "ties": "input",
+        "by_id": True,
         "scores": "float32",
         "missing": "skip",
         "metrics": _OF_TREC_EVAL,
@@ -84,6 +86,7 @@ CONVENTIONS: dict[str, dict[str, Any]] = {
     },
     "ir_measures": {
         "ties": "input",
+        "by_id": True,
         "scores": "float32",
         "metrics": _OF_TREC_EVAL,
     },
@@ -105,6 +108,7 @@ def rules(convention: str | None, ties: str | None = None, empty: Any = None) ->
         known.update(CONVENTIONS[checks.one_of(convention, CONVENTIONS, "convention")])
     if ties is not None:
         known["ties"] = checks.one_of(ties, TIES, "ties")
+        known["by_id"] = False
     if empty is not None:
         known["empty"] = checks.one_of(empty, EMPTY, "empty")
         settings = known["metrics"].items()

@@ -10,9 +10,7 @@ import numpy as np
 from rankwood._core.foreign import ROWS, Foreign
 
 _LINEAR, _BY_K, _BY_R = {"gain": "linear"}, {"divide_by": "k"}, {"divide_by": "relevant"}
-_JUDGED = (
-    "it tells documents that were judged irrelevant from those that were not judged, and data sets here don't;"
-)
+_JUDGED = "it tells documents that were judged irrelevant from those that were not judged, and data sets here don't;"
 _SETS = "it is of a set without an order;"
 _INTENTS = "it is of queries with several intents, and labels here have one;"
 _COUNTS = "it is a count of the collection and says nothing of the ranking;"
@@ -31,7 +29,12 @@ def _decimals(digits: str) -> float:
 
 
 _DCG_TYPE: Any = ("gain", {"Base": "linear", "Exp": "exp"})
-_DCG_OPTIONS = {"top": "k", "type": _DCG_TYPE, "denominator": ("", {"LogPosition": None}), "hints": None}
+_DCG_OPTIONS = {
+    "top": "k",
+    "type": _DCG_TYPE,
+    "denominator": ("", {"LogPosition": None}),
+    "hints": None,
+}
 _BORDER = {"top": "k", "border": ("rel", _above), "hints": None}
 _HALF = {"rel": _above(0.5)}
 _CHANCE = {"gain": "linear", "max_label": 1}

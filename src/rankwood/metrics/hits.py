@@ -130,7 +130,7 @@ class Success:
 
     def mean_over_ties(self, ranked, values):
         n, i = ranked.slot.size, 0
-        while i < n and i < self.k:
+        while i < n and i < self.k:  # type: ignore[operator]
             j, relevant = tied_run(ranked, values, i)
             if relevant > 0.0:
                 none = 1.0  # the probability that the places within k get none of the relevant documents
