@@ -151,7 +151,7 @@ def _read(row: Foreign, given: Mapping[str, Any], text: str, kind: str) -> Readi
             ours[row.number[0]] = row.number[1](value)
             continue
         renamed = row.takes.get(key, key)
-        if key in row.when or renamed is None:
+        if renamed is None or (key in row.when and key not in row.takes):
             continue
         if isinstance(renamed, str):
             ours[renamed] = value

@@ -9,7 +9,8 @@ import numpy as np
 
 from rankwood._core.foreign import ROWS, Foreign
 
-_LINEAR, _BY_K, _BY_R = {"gain": "linear"}, {"divide_by": "k"}, {"divide_by": "relevant"}
+_LINEAR, _EXP = {"gain": "linear"}, {"gain": "exp"}
+_BY_K, _BY_R = {"divide_by": "k"}, {"divide_by": "relevant"}
 _JUDGED = "it tells documents that were judged irrelevant from those that were not judged, and data sets here don't;"
 _SETS = "it is of a set without an order;"
 _INTENTS = "it is of queries with several intents, and labels here have one;"
@@ -56,6 +57,7 @@ _KNOWN = (
     Foreign("ir_measures", "ERR", "err", {"gain": "exp", "max_label": 4}, note="CatBoost's is `ERR:top=10`"),
     Foreign("ir_measures", "RBP", "rbp", note="with `rel=`; without it, theirs is graded"),
     Foreign("ir_measures", "NumRelRet", "hits"),
+    Foreign("ir_measures", "NumRet", "hits", {}, {"rel": "rel"}, {"rel": (1, 2, 3, 4, 5)}, note="with `rel=`"),
     Foreign("ir_measures", "SetR", "recall"),
     # RankLib: NAME@k, and case variants of ours.
     Foreign("ranklib", "NDCG", "ndcg", note="gains 2^y − 1; linear in ir_measures, and in CatBoost as `NDCG:top=10`"),
@@ -99,8 +101,8 @@ _KNOWN = (
     Foreign("ranx", "mrr", "mrr", note="as `mrr@10-l2`"),
     Foreign("ranx", "hits", "hits", note="as `hits@10-l2`"),
     Foreign("ranx", "rbp", "rbp", number=("p", _decimals), note="`rbp.95` is `rbp(p=0.95)`"),
-    Foreign("ranx", "ndcg_burges", "ndcg"),
-    Foreign("ranx", "dcg_burges", "dcg"),
+    Foreign("ranx", "ndcg_burges", "ndcg", _EXP),
+    Foreign("ranx", "dcg_burges", "dcg", _EXP),
     Foreign("sklearn", "ndcg_score", "ndcg", _LINEAR),
     Foreign("sklearn", "dcg_score", "dcg", _LINEAR),
     Foreign("sklearn", "average_precision_score", "map", note="where no scores tie"),
