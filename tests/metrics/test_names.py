@@ -78,7 +78,7 @@ def test_names_and_measures_of_ir_measures(judged):
     assert rw.metric("ERR@20") == rw.metric("err@20(gain='exp', max_label=4)")
 
 
-def rows_of(qrels, value):
+def rows_of(qrels):
     return [(q, d, v) for q, docs in qrels.items() for d, v in docs.items()]
 
 
@@ -86,9 +86,8 @@ def test_judgments_in_every_form_are_the_same(judged):
     pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
     qrels, run = judged
     expected = rw.evaluate(["AP", "nDCG@5"], qrels, run).per_query.tolist()
-    labels = {(q, d): v for q, d, v in rows_of(qrels, "relevance")}
-    columns = [list(column) for column in zip(*rows_of(qrels, "relevance"), strict=True)]
-    scored = [list(column) for column in zip(*rows_of(run, "score"), strict=True)]
+    columns = [list(column) for column in zip(*rows_of(qrels), strict=True)]
+    scored = [list(column) for column in zip(*rows_of(run), strict=True)]
     a = dict(zip(("query_id", "doc_id", "relevance"), columns, strict=True))
     b = dict(zip(("query_id", "doc_id", "score"), scored, strict=True))
     pyterrier = dict(zip(("qid", "docno", "label"), columns, strict=True))
@@ -103,10 +102,9 @@ def test_judgments_in_every_form_are_the_same(judged):
         (rw.Qrels(columns[0], columns[1], np.array(columns[2])), run),
         (qrels, rw.Run(scored[0], scored[1], np.array(scored[2]))),
     ]  # fmt: skip
-    assert len(labels) == len(columns[0])
     for y, scores in forms:
         assert rw.evaluate(["AP", "nDCG@5"], y, scores).per_query.tolist() == expected
-    found = rw.compare({"a": run, "b": forms[4][0] and run}, qrels=qrels, metrics="AP")
+    found = rw.compare({"a": run, "b": pd.DataFrame(b)}, qrels=pd.DataFrame(a), metrics="AP")
     assert found.means["mean"].tolist() == [np.mean([row[1] for row in expected])] * 2
 
 
@@ -126,7 +124,7 @@ test_forms_that_are_no_judgments = refusal_test(
 def test_ties_go_by_document_id_as_in_trec_eval(judged):
     qrels, _ = judged
     rng = np.random.default_rng(3)
-    rows = [row for row in rows_of(qrels, "relevance")]
+    rows = rows_of(qrels)
     rng.shuffle(rows)
     scores = np.round(rng.normal(size=len(rows)), 0)
     data = rw.RankingData(
@@ -234,6 +232,7 @@ def test_names_of_ranx_are_its_formulas(rng):
             assert ours[name] == pytest.approx(value(ordered), abs=1e-12), name
 
 
+@pytest.mark.filterwarnings("ignore")  # of Numba, about ranx
 def test_names_have_the_numbers_of_ranx(judged):
     ranx = pytest.importorskip("ranx", reason="the formulas are tested above")
     qrels, run = judged

@@ -142,7 +142,7 @@ test_what_names_answer = refusal_test(
             "LambdaRank-NDCG@5",
             "unknown objective 'LambdaRank-NDCG'; did you mean 'lambdarank-ndcg'",
         ),
-        ("regression", "its loss is of rows, whatever their query; nearest is 'queryrmse'"),
+        ("regression", "its loss ignores which rows belong to one query; nearest is 'queryrmse'"),
         ("recall@10", "it is a metric without an objective of its own"),
     ],
 )

@@ -12,11 +12,11 @@ from rankwood._core.foreign import ROWS, Foreign
 _LINEAR, _EXP = {"gain": "linear"}, {"gain": "exp"}
 _BY_K, _BY_R = {"divide_by": "k"}, {"divide_by": "relevant"}
 _JUDGED = "it tells documents that were judged irrelevant from those that were not judged, and data sets here don't;"
-_SETS = "it is of a set without an order;"
-_INTENTS = "it is of queries with several intents, and labels here have one;"
-_COUNTS = "it is a count of the collection and says nothing of the ranking;"
-_CWL = "it is a model of users of cwl_eval;"
-_NOT_OF_QUERIES = "it is of all rows at once, and metrics here are of queries;"
+_SETS = "it is computed on a set without an order;"
+_INTENTS = "it needs labels for several intents of a query, and labels here have one;"
+_COUNTS = "it is a count and says nothing about the order of documents;"
+_CWL = "it is one of the user models of cwl_eval;"
+_NOT_OF_QUERIES = "it is computed over all rows at once, and metrics here are means over queries;"
 
 
 def _above(border: float) -> float:
@@ -149,7 +149,7 @@ _UNKNOWN = (
     *_answers("catboost", _NOT_OF_QUERIES, "nearest is map", "AUC", "PRAUC"),
     *_answers("catboost", "it counts ordered pairs;", "nearest is map", "QueryAUC", "PairAccuracy"),
     *_answers("catboost", "it is the mean label of the first documents;", "nearest is p@k", "AverageGain"),
-    *_answers("catboost", "it is of the documents with a score above 0;", "nearest is dcg", "FilteredDCG"),
+    *_answers("catboost", "it counts documents with a score above 0 only;", "nearest is dcg", "FilteredDCG"),
     *_answers("catboost", "it is a loss, and metrics here are of rankings;", "nearest is ndcg",
               "QueryRMSE", "QuerySoftMax", "QueryCrossEntropy", "PairLogit", "RMSE", "Logloss"),
     *_answers("sklearn", "it counts tied scores in a way of its own;", "nearest is map",

@@ -101,7 +101,7 @@ def _answers(program: str, why: str, nearest: str, *names: str) -> list[Foreign]
     return [Foreign(program, name, note=f"{why} {nearest}.") for name in names]
 
 
-_ROWS_ALONE = "its loss is of rows, whatever their query;"
+_ROWS_ALONE = "its loss ignores which rows belong to one query;"
 _UNKNOWN = (
     *_answers("catboost", "its trees see pairs of rows;", "nearest is 'yetirank', or 'bi-lambdarank-ndcg@5' for models "
               "that compare pairs of documents", "YetiRankPairwise"),
