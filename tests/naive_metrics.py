@@ -97,6 +97,19 @@ def rbp(labels, k=None, p=0.8, rel=1):
     return (1 - p) * sum(p ** (i - 1) for i, y in _cut(labels, k) if y >= rel)
 
 
+def hits(labels, k=None, rel=1):
+    return sum(1 for _, y in _cut(labels, k) if y >= rel)
+
+
+def success(labels, k=None, rel=1):
+    return 1.0 if hits(labels, k, rel) else 0.0
+
+
+def rprec(labels, rel=1):
+    r = hits(labels, None, rel)
+    return hits(labels, r, rel) / r if r else 0.0
+
+
 ORACLE = {
     "dcg": dcg,
     "ndcg": ndcg,
@@ -111,4 +124,7 @@ ORACLE = {
     "arpk": arpk,
     "expdcg": expdcg,
     "rbp": rbp,
+    "hits": hits,
+    "success": success,
+    "rprec": rprec,
 }

@@ -79,19 +79,28 @@ def at_least(value: Any, low: int, name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise InputError(f"{name} must be an integer, got {value!r}.")
     if value < low:
-        raise InputError(f"{name} must be at least {low}, got {value}.")
+        raise InputError(f"{name} must be at least {low}, got {_short(value)}.")
     if value >= 2**62:
-        raise InputError(f"{name} must be below 2^62, got {value}.")
+        raise InputError(f"{name} must be below 2^62, got {_short(value)}.")
     return int(value)
+
+
+def _short(value: Any) -> str:
+    """Return an integer as text; Python itself refuses to write those of thousands of digits."""
+    return str(value) if abs(value) < 10**40 else f"a number of about {value.bit_length()} bits"
 
 
 def finite(value: Any, name: str) -> float:
     """Return `value` as a finite number."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
         raise InputError(f"{name} must be a number, got {value!r}.")
-    if not np.isfinite(value):
+    try:
+        number = float(value)
+    except OverflowError:
+        raise InputError(f"{name} must be a number below 2^1024, got a larger one.") from None
+    if not np.isfinite(number):
         raise InputError(f"{name} must be finite, got {value}.")
-    return float(value)
+    return number
 
 
 def positive(value: Any, name: str) -> float:

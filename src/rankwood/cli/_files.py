@@ -167,6 +167,8 @@ def read_scores(path: str) -> np.ndarray:
         raise InputError(f"{name} is a binary file, expected one score per line.") from None
     lines = text.rstrip().splitlines()
     try:
+        if "_" in text or not text.isascii():  # Python also reads 1_0, and digits of other scripts
+            raise ValueError
         scores = list(map(float, lines))
     except ValueError:
         scores = [_score(line, f"{name}, line {i}") for i, line in enumerate(lines, 1)]
@@ -179,6 +181,8 @@ def read_scores(path: str) -> np.ndarray:
 def _score(line: str, place: str) -> float:
     """Return the number on a line; raise if there is none or more than one."""
     try:
+        if "_" in line or not line.isascii():
+            raise ValueError
         return float(line)
     except ValueError:
         shown = line if len(line) <= 40 else line[:37] + "..."

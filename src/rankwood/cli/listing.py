@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console
 
 from rankwood import metric, objective
+from rankwood._core import spec
 from rankwood._core.checks import InputError
 from rankwood._core.named import Named
 from rankwood.cli import _args, _files, _show
@@ -110,9 +111,10 @@ def _run(
     if args.name is None:
         return {"kind": kind, kind + "s": [_about(row) for row in names.values()]}
     part = make(args.name)
+    # The printed form of a composition is accepted too, and says everything itself; so is one for pairs.
+    found = None if args.name.strip().startswith("bi-") else spec.read(args.name, names, kind)
     plain = args.name.split("(")[0].split("@")[0].strip()
-    # The printed form of a composition is accepted too, and says everything itself.
-    about = _about(names[plain]) if plain in names else {"name": plain}
+    about = {"name": plain} if found is None else _about(names[found.name])
     return {"kind": kind, **about, "composition": repr(part)}
 
 

@@ -1,11 +1,11 @@
 """``rankwood train``."""
 
 import argparse
-import ast
 from time import perf_counter
 from typing import Any
 
 from rankwood import metric, objective
+from rankwood._core import literals
 from rankwood._core.atomic import replacing
 from rankwood._core.parts import check_labels
 from rankwood._core.text import plural
@@ -155,8 +155,8 @@ def parameter(text: str) -> tuple[str, Any]:
     if value.lower() in words:
         return name, words[value.lower()]
     try:
-        return name, ast.literal_eval(value)
-    except (ValueError, SyntaxError):
+        return name, literals.read(value)
+    except InputError:
         return name, value
 
 
