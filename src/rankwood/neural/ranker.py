@@ -267,7 +267,7 @@ class NeuralRanker(RankingEstimator):
                 self.stopped_ = run.state.stopped or "interrupted"
                 self.record_: dict[str, list[float]] = {}
                 self.objective_ = objective
-                self._set_features(train.n_features, train.feature_names)
+                self._set_data(train)
 
     def _check(self, unlisted: bool) -> None:
         check_params(self)

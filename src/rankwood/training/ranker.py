@@ -225,7 +225,7 @@ class Ranker(RankingEstimator):
                 self.chosen_ = chosen(self)
                 if self.n_estimators is None:
                     self.chosen_["n_estimators"] = rounds
-                self._set_features(train.n_features, train.feature_names)
+                self._set_data(train)
 
     def _check(self, unlisted: bool) -> None:
         check_shared(self)

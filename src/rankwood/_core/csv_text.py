@@ -1,0 +1,43 @@
+"""Tables as CSV that a spreadsheet can open and a program can read back.
+
+A spreadsheet takes a cell that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, and names of models and query ids
+may come from strangers. Such a text gets an apostrophe before it, which `plain_text` takes away; numbers don't.
+"""
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+# A text of apostrophes and then such a character is marked as well, so that every text can be read back.
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_MARKED = re.compile(r"'+[=+\-@\t\r]")
+
+
+def csv_text(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return rows as CSV: numbers with all digits, an empty cell for NaN, no cell that is a formula."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([_csv_value(name) for name in headings])
+    writer.writerows([_csv_value(value) for value in row] for row in rows)
+    return out.getvalue()
+
+
+def _csv_value(value: Any) -> Any:
+    if isinstance(value, str):
+        return f"'{value}" if _FORMULA.match(value) and not _is_number(value) else value
+    return "" if isinstance(value, float) and math.isnan(value) else value
+
+
+def plain_text(cell: str) -> str:
+    """Return the text that `csv_text` wrote as a cell."""
+    return cell[1:] if _MARKED.match(cell) else cell
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
