@@ -32,5 +32,5 @@ def written(text: str, path: str | os.PathLike[str] | None) -> str:
     """Return a text, and write it to a file if there is a path."""
     if path is not None:
         with replacing(path) as file:
-            file.write(text.encode())
+            file.write(text.encode("utf-8", "backslashreplace"))  # a name may be no UTF-8
     return text

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwood._core import checks
-from rankwood._core.atomic import replacing
+from rankwood._core.atomic import written
 from rankwood._core.csv_text import csv_text
 from rankwood._core.text import columns_html, columns_text, plural
 from rankwood.data.groups import Groups
@@ -73,11 +73,7 @@ class RankedDocuments:
         str
             The names of the columns and the rows, scores with all digits.
         """
-        text = csv_text(list(self.rows.dtype.names or ()), self.rows.tolist())
-        if path is not None:
-            with replacing(path) as file:
-                file.write(text.encode("utf-8", "backslashreplace"))
-        return text
+        return written(csv_text(list(self.rows.dtype.names or ()), self.rows.tolist()), path)
 
     def _cells(self) -> list[list[str]]:
         """Return headings and the first rows as text."""

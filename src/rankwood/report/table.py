@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from rankwood._core.text import printable
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -13,6 +15,9 @@ class Cell:
     bold: bool = False
     span: "Span | None" = None
     link: str = ""  # the id of a place on the same page
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", printable(self.text))
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,11 @@ class Table:
     numeric_columns: int
     notes: Sequence[str] = field(default_factory=tuple)
     breaks: Sequence[int] = field(default_factory=tuple)  # rows with a line above them
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", printable(self.title))
+        object.__setattr__(self, "headings", [printable(text) for text in self.headings])
+        object.__setattr__(self, "notes", [printable(text) for text in self.notes])
 
     @property
     def text_columns(self) -> int:

@@ -2,10 +2,11 @@
 
 SciPy's counterparts are `permutation_test` (with ``permutation_type="samples"``), `ttest_1samp` and `wilcoxon`; it
 has no bootstrap test. `t_test` and `wilcoxon` use SciPy and add rules for differences that are all zero or all equal.
-`permutation` and `bootstrap` are our own: their sums are exact integers, and their p-values have the same bits
-for any number of threads and any order of queries.
+`permutation` and `bootstrap` are our own: their sums are exact integers. All p-values have the same bits for any
+number of threads and any order of queries.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -99,7 +100,7 @@ def permutation(
         observed = -observed
     sums, exact = sign_sums(grid, draws, seed, n_jobs)
     extremes = _more_extreme(sums, observed, tie_margin(grid), alternative, count)
-    return Outcome(float(d.mean()), _p_value(extremes, sums.size, count, exact), exact)
+    return Outcome(math.fsum(d.tolist()) / d.size, _p_value(extremes, sums.size, count, exact), exact)
 
 
 def bootstrap(
@@ -143,7 +144,7 @@ def bootstrap(
     side = -sign if alternative == "less" else sign
     shifted = (sums - observed) * side
     extremes = _more_extreme(shifted, observed * side, tie_margin(grid), alternative, count)
-    return Outcome(float(d.mean()), _p_value(extremes, draws, count, False), False)
+    return Outcome(math.fsum(d.tolist()) / d.size, _p_value(extremes, draws, count, False), False)
 
 
 def _draws(draws: int, count: str) -> int:
