@@ -6,7 +6,6 @@ has no bootstrap test. `t_test` and `wilcoxon` use SciPy and add rules for diffe
 number of threads and any order of queries.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from rankwood._core import checks
 from rankwood.stats.sampling import on_grid, resample, sign_sums, tie_margin
-from rankwood.stats.sizes import mean_over_deviation, signed_ranks
+from rankwood.stats.sizes import mean_over_deviation, moments, signed_ranks
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 #: How draws become a p-value: (1 + number at least as extreme) / (1 + draws), the share at least as extreme, or the
@@ -100,7 +99,7 @@ def permutation(
         observed = -observed
     sums, exact = sign_sums(grid, draws, seed, n_jobs)
     extremes = _more_extreme(sums, observed, tie_margin(grid), alternative, count)
-    return Outcome(math.fsum(d.tolist()) / d.size, _p_value(extremes, sums.size, count, exact), exact)
+    return Outcome(moments(d).mean, _p_value(extremes, sums.size, count, exact), exact)
 
 
 def bootstrap(
@@ -144,7 +143,7 @@ def bootstrap(
     side = -sign if alternative == "less" else sign
     shifted = (sums - observed) * side
     extremes = _more_extreme(shifted, observed * side, tie_margin(grid), alternative, count)
-    return Outcome(math.fsum(d.tolist()) / d.size, _p_value(extremes, draws, count, False), False)
+    return Outcome(moments(d).mean, _p_value(extremes, draws, count, False), False)
 
 
 def _draws(draws: int, count: str) -> int:

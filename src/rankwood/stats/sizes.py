@@ -107,7 +107,7 @@ def cohen_d(differences: ArrayLike) -> float:
 
 
 class Moments(NamedTuple):
-    """The mean and the standard deviation (with n - 1) of at least two numbers."""
+    """The mean and the standard deviation (with n - 1) of numbers; the latter is NaN if there is one."""
 
     mean: float
     deviation: float
@@ -115,9 +115,13 @@ class Moments(NamedTuple):
 
 def moments(d: np.ndarray) -> Moments:
     """Return mean and deviation by sums that are rounded once, so that the order of numbers changes no bit."""
-    mean = math.fsum(d.tolist()) / d.size
-    squares = math.fsum(((d - mean) ** 2).tolist())
-    return Moments(mean, math.sqrt(squares / (d.size - 1)))
+    exponent = np.frexp(np.abs(d).max())[1]
+    scaled = np.ldexp(d, -exponent)  # below 1, so that no sum and no square overflows
+    mean = math.fsum(scaled.tolist()) / d.size
+    squares = math.fsum(((scaled - mean) ** 2).tolist())
+    deviation = math.sqrt(squares / (d.size - 1)) if d.size > 1 else math.nan
+    with np.errstate(over="ignore"):
+        return Moments(*np.ldexp([mean, deviation], exponent).tolist())
 
 
 def mean_over_deviation(d: np.ndarray, divisor: float = 1.0) -> float:
