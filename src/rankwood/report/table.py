@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rankwood._core.text import printable
+from rankwood.report.axis import Axis
 
 
 @dataclass(frozen=True)
@@ -22,16 +23,18 @@ class Cell:
 
 @dataclass(frozen=True)
 class Span:
-    """An interval and its point estimate on an axis from -`reach` to `reach`.
+    """An interval and its point estimate on an axis.
 
-    `better` is 1 if positive values are better, -1 if negative ones are.
+    `better` is 1 if positive values are better, -1 if negative ones are. The axis is that of all intervals of a metric;
+    the last of them is `labelled`, with the numbers of the axis below it.
     """
 
     low: float
     point: float
     high: float
-    reach: float
+    axis: Axis
     better: int
+    labelled: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """What was trained, on what, how well and how long: computed as values, then rendered as short facts."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -55,6 +55,24 @@ class Summary:
         return columns_html([(self.title, ""), *self.facts()], head=1)
 
 
+class Curve(NamedTuple):
+    """A metric of a validation set by round; the first set, which decides, may have no name."""
+
+    metric: str
+    part: str
+    values: Sequence[float]
+
+
+def curves_of(history: Mapping[str, Sequence[float]]) -> list[Curve]:
+    """Return the curves of a `history_`, the one that decides first; keys are "metric" or "set metric"."""
+    names = list(map(str, history))
+    curves = []
+    for name, values in zip(names, history.values(), strict=True):
+        metric = max((m for m in names if name.endswith(f" {m}")), key=len, default=name)
+        curves.append(Curve(metric, name[: -len(metric) - 1] if metric != name else "", values))
+    return curves
+
+
 def summary_of(estimator: Any, top: int) -> Summary:
     """Return the summary of a fitted estimator, with its `top` most important features."""
     title = type(estimator).__name__
@@ -75,7 +93,7 @@ def summary_of(estimator: Any, top: int) -> Summary:
 def _values(ranker: Any, top: int) -> dict[str, Any]:
     """Return the values of one ranker; some are None if it is none of ours."""
     objective = getattr(ranker, "objective", None)
-    curve = next(iter(curves_of(ranker)), None)
+    curve = next(iter(curves_of(getattr(ranker, "history_", {}))), None)
     kept = getattr(ranker, "best_iteration_", None)
     shares = importances_of(ranker)
     return {
@@ -83,7 +101,7 @@ def _values(ranker: Any, top: int) -> dict[str, Any]:
         "engine": getattr(ranker, "engine", type(ranker).__name__),
         "architecture": getattr(ranker, "architecture", None),
         "trees": kept,
-        "rounds": kept if curve is None else len(curve[1]),
+        "rounds": kept if curve is None else len(curve.values),
         "validation": _validation(curve, kept),
         "data": getattr(ranker, "data_size_", None),
         "features": int(ranker.n_features_in_),
@@ -93,22 +111,11 @@ def _values(ranker: Any, top: int) -> dict[str, Any]:
     }
 
 
-def _validation(
-    curve: tuple[str, Sequence[float]] | None, kept: int | None
-) -> dict[str, Any] | None:
+def _validation(curve: Curve | None, kept: int | None) -> dict[str, Any] | None:
     """Return the first metric in the round that was kept."""
-    if curve is None or not kept or kept > len(curve[1]):
+    if curve is None or not kept or kept > len(curve.values):
         return None
-    return {"metric": curve[0], "round": kept, "value": float(curve[1][kept - 1])}
-
-
-def curves_of(ranker: Any) -> Iterator[tuple[str, Sequence[float]]]:
-    """Yield the names and values of the validation curves of a ranker, the one that decides first."""
-    for name, values in (getattr(ranker, "history_", None) or {}).items():
-        if isinstance(values, Mapping):  # by validation set, then by metric
-            yield from ((f"{metric}, {name}", curve) for metric, curve in values.items())
-        else:
-            yield str(name), values
+    return {"metric": curve.metric, "round": kept, "value": float(curve.values[kept - 1])}
 
 
 def feature_labels(ranker: Any) -> list[str]:
