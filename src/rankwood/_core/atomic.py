@@ -22,9 +22,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with open(temporary, "xb") as file:
             yield file
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
+        if isinstance(error, OSError) and error.filename in (None, temporary):
+            error.filename = os.fspath(path)  # a full disk has no name, and the temporary one says nothing
         raise
 
 

@@ -157,6 +157,8 @@ def _kind_of(path: str) -> str:
 def read_scores(path: str) -> np.ndarray:
     """Read one finite number per line; `-` is standard input."""
     name = "standard input" if path == "-" else path
+    if path == "-" and sys.stdin is None:
+        raise InputError("standard input is closed, expected one score per line.")
     try:
         text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
