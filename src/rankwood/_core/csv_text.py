@@ -4,8 +4,6 @@ A spreadsheet takes a cell that begins with ``=``, ``+``, ``-`` or ``@`` for a f
 may come from strangers. Such a text gets an apostrophe before it, which `plain_text` takes away; numbers don't.
 """
 
-import csv
-import io
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -13,22 +11,23 @@ from typing import Any
 
 # A text of apostrophes and then such a character is marked as well, so that every text can be read back.
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_QUOTED = re.compile('[,"\r\n]')
 _MARKED = re.compile(r"'+[=+\-@\t\r]")
 
 
 def csv_text(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Return rows as CSV: numbers with all digits, an empty cell for NaN, no cell that is a formula."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([_csv_value(name) for name in headings])
-    writer.writerows([_csv_value(value) for value in row] for row in rows)
-    return out.getvalue()
+    return "".join(",".join(map(_cell, row)) + "\n" for row in (headings, *rows))
 
 
-def _csv_value(value: Any) -> Any:
-    if isinstance(value, str):
-        return f"'{value}" if _FORMULA.match(value) and not _is_number(value) else value
-    return "" if isinstance(value, float) and math.isnan(value) else value
+def _cell(value: Any) -> str:
+    """Return a cell; the csv module wouldn't quote a carriage return in lines that end without one."""
+    if isinstance(value, float) and math.isnan(value):
+        return ""
+    text = str(value)
+    if isinstance(value, str) and _FORMULA.match(text) and not _is_number(text):
+        text = f"'{text}"
+    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 
 def plain_text(cell: str) -> str:

@@ -118,7 +118,7 @@ def _fitting(table: Table, width: int, dispensable: Sequence[str]) -> list[int]:
     widths = _widths(table)
     columns = list(range(len(widths)))
     for name in dispensable:
-        if sum(widths[i] for i in columns) > width and name in table.headings:
+        if sum(widths[i] for i in columns) - 1 > width and name in table.headings:
             columns.remove(table.headings.index(name))
     return columns
 
@@ -140,7 +140,7 @@ def _blocks(table: Table, columns: list[int], width: int) -> list[list[int]]:
     room = max(width - sum(widths[i] for i in texts), width // 2)
     blocks: list[list[int]] = []
     for i in numbers:
-        if not blocks or sum(widths[j] for j in blocks[-1]) + widths[i] > room:
+        if not blocks or sum(widths[j] for j in blocks[-1]) + widths[i] - 1 > room:
             blocks.append([])
         blocks[-1].append(i)
     return [[*texts, *block] for block in blocks] or [texts]
