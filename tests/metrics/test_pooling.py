@@ -11,7 +11,9 @@ RULES = {"ties": "worst"}
 
 def made(ids, *columns, **rules):
     names = ["m", "n"][: len(columns)]
-    return rw.Evaluation(np.array(ids), dict(zip(names, map(np.array, columns), strict=True)), {**RULES, **rules})
+    return rw.Evaluation(
+        np.array(ids), dict(zip(names, map(np.array, columns), strict=True)), {**RULES, **rules}
+    )
 
 
 def test_seeds_are_averaged_by_query():
@@ -24,7 +26,10 @@ def test_seeds_are_averaged_by_query():
     assert both.conventions == {**RULES, "repeats": 2}
     assert repr(both).endswith("3 queries, means of 2 runs)")
     swapped = rw.Evaluation.concat([b, a], repeated="mean")
-    assert sorted(swapped.per_query.tolist()[:2]) == [("x", 0.25, 1.5), ("z", pytest.approx(np.nan, nan_ok=True), 4.5)]
+    assert sorted(swapped.per_query.tolist()[:2]) == [
+        ("x", 0.25, 1.5),
+        ("z", pytest.approx(np.nan, nan_ok=True), 4.5),
+    ]
 
 
 def test_folds_of_several_seeds():
@@ -46,7 +51,7 @@ def test_tests_count_a_query_once(rng):
     d = np.mean([ev.per_query["m"] - truth for ev in seeds], axis=0)
     assert found.test("b")["p"] == pytest.approx(stats.t_test(d).p, rel=1e-9)
     assert found.test("b")["queries"] == 12
-    assert "12 queries; values are means of 5 runs." in repr(found)
+    assert "12 queries; values of repeated runs are means of 5." in repr(found)
     with pytest.raises(rw.InputError, match="repeats=5 and 'b' with repeats=3"):
         rw.compare({"a": pooled["a"], "b": rw.Evaluation.concat(seeds[:3], repeated="mean")})
 
@@ -54,9 +59,21 @@ def test_tests_count_a_query_once(rng):
 @pytest.mark.parametrize(
     ("parts", "how", "message"),
     [
-        ([made([1], [0.0]), made([1], [0.0])], "error", "for runs with several seeds give repeated='mean'"),
-        ([made([1, 2], [0.0, 0.0]), made([1], [0.0])], "mean", "query 1 is in 2 parts and query 2 in 1"),
-        ([made([1], [0.0]), made([1], [np.nan])], "mean", "skipped in some parts and has a value of 'm'"),
+        (
+            [made([1], [0.0]), made([1], [0.0])],
+            "error",
+            "for runs with several seeds give repeated='mean'",
+        ),
+        (
+            [made([1, 2], [0.0, 0.0]), made([1], [0.0])],
+            "mean",
+            "query 1 is in 2 parts and query 2 in 1",
+        ),
+        (
+            [made([1], [0.0]), made([1], [np.nan])],
+            "mean",
+            "skipped in some parts and has a value of 'm'",
+        ),
         ([made([1], [0.0]), made([1], [0.0], ties="best")], "mean", "conventions differ in 'ties'"),
         ([made([1], [0.0])], "median", "repeated"),
     ],

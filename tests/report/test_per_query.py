@@ -2,6 +2,7 @@
 
 import math
 import re
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -18,7 +19,9 @@ FLOATS = st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: round(x, 6))
 
 def evaluations(**columns):
     return {
-        name: rw.Evaluation(np.arange(len(v)), {"m": np.array(v, float), "arp": np.array(v, float)}, {})
+        name: rw.Evaluation(
+            np.arange(len(v)), {"m": np.array(v, float), "arp": np.array(v, float)}, {}
+        )
         for name, v in columns.items()
     }
 
@@ -31,7 +34,9 @@ def test_axes_hold_all_numbers_and_have_round_ticks(numbers, steps):
     gaps = {round(b - a, 9) for a, b in zip(axis.ticks, axis.ticks[1:], strict=False)}
     assert len(gaps) <= 1 and len(axis.ticks) <= steps + 1
     for gap in gaps:
-        assert float(f"{gap:e}".split("e")[0]) == pytest.approx(round(float(f"{gap:e}".split("e")[0])))
+        assert float(f"{gap:e}".split("e")[0]) == pytest.approx(
+            round(float(f"{gap:e}".split("e")[0]))
+        )
 
 
 def test_axis_of_nothing():
@@ -123,7 +128,7 @@ def test_names_on_a_page_are_shown_and_not_run():
 class Fitted:
     """What a plot needs of a model."""
 
-    history_ = {
+    history_: ClassVar = {
         "ndcg@10": [0.1, 0.70, 0.705, 0.71, 0.708, 0.709],
         "fresh ndcg@10": [0.1, 0.69, 0.695, 0.70, 0.698, 0.699],
         "arp": [9.0, 5.0, 5.1, 5.2, 5.1, 5.0],

@@ -26,7 +26,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         if isinstance(error, OSError) and error.filename in (None, temporary):
-            error.filename = os.fspath(path)  # a full disk has no name, and the temporary one says nothing
+            error.filename = os.fspath(
+                path
+            )  # a full disk has no name, and the temporary one says nothing
         raise
 
 

@@ -39,9 +39,7 @@ def console() -> Console:
     """Return a console on standard output: as wide as the terminal or `COLUMNS`, and else unlimited."""
     known = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
     # Without markup, because citations such as [burges2010] would be read as such.
-    made = SafeConsole(
-        width=None if known else _WIDE, markup=False, highlight=False, emoji=False
-    )
+    made = SafeConsole(width=None if known else _WIDE, markup=False, highlight=False, emoji=False)
     made.width = max(made.width, _NARROW)
     return made
 

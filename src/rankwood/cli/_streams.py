@@ -7,7 +7,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 #: What is written for signs that the encoding of a stream lacks; each is as wide as the sign itself.
-_PLAIN = {"†": "+", "‡": "#", "↓": "v", "↑": "^", "−": "-", "–": "-", "─": "-", "━": "=", "×": "x", "±": "~"}
+_PLAIN = {
+    "†": "+",
+    "‡": "#",
+    "↓": "v",
+    "↑": "^",
+    "−": "-",
+    "–": "-",
+    "─": "-",
+    "━": "=",
+    "×": "x",
+    "±": "~",
+}
 _ERRORS = "rankwood.plain"
 
 

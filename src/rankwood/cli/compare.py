@@ -142,7 +142,9 @@ def _check_plot(args: argparse.Namespace) -> None:
     """Raise, before any long work, if the picture can't be drawn or written."""
     _files.check_output(args.plot, args.files)
     if os.path.splitext(args.plot)[1].lower() not in plots.FORMATS:
-        raise InputError(f"--plot {args.plot}: expected a name that ends in {', '.join(plots.FORMATS)}.")
+        raise InputError(
+            f"--plot {args.plot}: expected a name that ends in {', '.join(plots.FORMATS)}."
+        )
     if args.output is not None and os.path.abspath(args.output) == os.path.abspath(args.plot):
         raise InputError("--output and --plot must be different files.")
 

@@ -55,9 +55,7 @@ def per_query(
     values, others = one[metric][both], two[metric][both]
     differences = stats.snap(values, others)
     better = comparison.better[metric]
-    return PerQuery(
-        model, against, metric, one["qid"][both], values, others, differences, better
-    )
+    return PerQuery(model, against, metric, one["qid"][both], values, others, differences, better)
 
 
 def histogram(differences: np.ndarray) -> Histogram:

@@ -145,7 +145,7 @@ def _queries(comparison: "Comparison") -> str:
         most = "" if rows["skipped"].min() == skipped else "up to "
         text += f"; {most}{skipped:,} without a value of both models left out"
     repeats = comparison.conventions.get("repeats", 1)
-    return text + (f"; values are means of {repeats} runs." if repeats > 1 else ".")
+    return text + (f"; values of repeated runs are means of {repeats}." if repeats > 1 else ".")
 
 
 def differences(comparison: "Comparison", digits: int) -> Table:
