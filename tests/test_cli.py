@@ -119,13 +119,16 @@ def test_files_of_different_width(call, made):
     for one, other in (("wide.txt", "@valid.txt"), ("@valid.txt", "wide.txt")):
         result = answer(call(f"train {one} --valid {other} --model m.json --json {' '.join(FAST)}"))
         assert result["train"]["features"] == result["valid"]["features"] == 12
-        code, out, err = call("predict m.json @test.txt --json")
+        assert "features up to 10, the model was trained on 12" in complaint(
+            call("predict m.json @test.txt --json")
+        )
+        code, out, err = call("predict m.json @test.txt --json --allow-missing-features")
         assert (code, json.loads(out)["data"]["features"]) == (0, 12)
         assert err.startswith("note: ") and "features up to 10, the model was trained on 12" in err
 
 
 @pytest.mark.parametrize("absent", ["0", "nan"])
-def test_a_file_that_lacks_the_last_features_is_remarked_on(call, made, absent):
+def test_a_file_that_lacks_the_last_features_is_refused_unless_allowed(call, made, absent):
     lines = (made / "test.txt").read_text().splitlines()
     full = [re.sub(r" (9|10):\S+", "", line) for line in lines]
     Path("narrow.txt").write_text("\n".join(full))
@@ -135,10 +138,11 @@ def test_a_file_that_lacks_the_last_features_is_remarked_on(call, made, absent):
         "the others are read as absent.\n"
     )
     for line in ("predict @m.json narrow.txt", "evaluate narrow.txt @m.json"):
-        code, out, err = call(f"{line} --json --cache {how}")
+        assert "--allow-missing-features" in complaint(call(f"{line} --json --cache {how}"))
+        code, out, err = call(f"{line} --json --cache {how} --allow-missing-features")
         assert (code, err) == (0, note)
         assert json.loads(out)["data"]["features"] == 10
-        code, out, err = call(f"{line} {how}")
+        code, out, err = call(f"{line} {how} --allow-missing-features")
         assert (code, err) == (0, note) and "note" not in out
     # A last feature that is there, but zero in every line, is not absent.
     Path("zero.txt").write_text("\n".join(f"{line} 10:{absent}" for line in full))

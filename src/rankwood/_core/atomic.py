@@ -39,9 +39,13 @@ def replacing(
             file.flush()
             _sync(file.fileno())
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
+        if isinstance(error, OSError) and error.filename in (None, temporary):
+            error.filename = os.fspath(
+                path
+            )  # a full disk has no name, and the temporary one says nothing
         raise
 
 
@@ -49,7 +53,7 @@ def written(text: str, path: str | os.PathLike[str] | None) -> str:
     """Return a text, and write it to a file if there is a path."""
     if path is not None:
         with replacing(path) as file:
-            file.write(text.encode())
+            file.write(text.encode("utf-8", "backslashreplace"))  # a name may be no UTF-8
     return text
 
 

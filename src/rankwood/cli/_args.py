@@ -79,6 +79,9 @@ def add_reading(parser: argparse.ArgumentParser, training: bool = False) -> None
     if training:
         text = "number of features (default: the largest number in the files)"
         add_number(group, "--features", text)
+    else:
+        text = "read the last features as absent if a file has fewer than the model was trained on"
+        group.add_argument("--allow-missing-features", action="store_true", help=text)
 
 
 def add_threads(group: Any) -> None:

@@ -146,7 +146,7 @@ def show_list(result: dict[str, Any], out: Console) -> None:
         counts = [f"{whole['queries']:,}", f"{whole['documents']:,}", f"{row['features']:,}"]
         rows.append([row["name"], row["title"], *counts, f"0-{row['max_label']}", row["licence"]])
     headings = ["name", "title", "queries", "documents", "features", "labels", "terms"]
-    out.print(_show.table(headings, rows))
+    _show.show_texts(out, headings, rows, ("terms", "title"))
     lines = ["rankwood data list mslr30k", "rankwood data check mslr30k DIR"]
     _show.next_lines(out, lines)
 
@@ -175,7 +175,7 @@ def _show_one(row: dict[str, Any], out: Console) -> None:
         "shortest, median, longest list",
         "shares of labels",
     ]
-    out.print(_show.table(headings, rows))
+    _show.show_texts(out, headings, rows)
 
 
 def _printed(value: Any) -> str:

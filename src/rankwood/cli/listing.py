@@ -28,6 +28,7 @@ _METRICS_EXAMPLE = """
 rankwood metrics
 rankwood metrics ndcg@5
 """
+_ROOM = 100  # columns of a terminal that has space for parameters beside descriptions
 Names = dict[str, Named]
 
 
@@ -138,7 +139,8 @@ def show(result: dict[str, Any], out: Console) -> None:
     kind = result["kind"]
     if "composition" not in result:
         rows = ((r["name"], _parameters(r), r["summary"]) for r in result[kind + "s"])
-        out.print(_show.table([kind, "parameters", "what it is"], rows))
+        dispensable = ["parameters"] if out.width < _ROOM else []
+        _show.show_texts(out, [kind, "parameters", "what it is"], rows, dispensable)
         if kind == "objective":
             out.print("\nbi-NAME: any of them for models that compare pairs of documents.")
         example = next(r["name"] for r in result[kind + "s"] if "k" in r["parameters"])
@@ -150,7 +152,7 @@ def show(result: dict[str, Any], out: Console) -> None:
     if result.get("parameters"):
         about = result["descriptions"]
         rows = ((name, repr(value), about[name]) for name, value in result["parameters"].items())
-        out.print(_show.table(["parameter", "default", "meaning"], rows))
+        _show.show_texts(out, ["parameter", "default", "meaning"], rows)
     out.print(_show.fact_table([("Made of", result["composition"])]))
     if "pictures" in result:
         out.print()

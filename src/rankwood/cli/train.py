@@ -7,6 +7,7 @@ from typing import Any
 from rankwood import metric, objective
 from rankwood._core import literals
 from rankwood._core.atomic import replacing
+from rankwood._core.checks import InputError
 from rankwood._core.parts import check_labels
 from rankwood._core.text import plural
 from rankwood.cli import _args, _files, _neural, _show, _training

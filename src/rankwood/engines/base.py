@@ -59,6 +59,10 @@ class Model(Protocol):
     def importances(self) -> np.ndarray:
         """Return the total gain of the splits on each feature."""
 
+    @property
+    def booster(self) -> Any:
+        """The engine's own object, which predicts."""
+
 
 class TextModel(ABC):
     """A `Model` whose text is its whole state; the engine's own object is read from it on first use."""
@@ -77,6 +81,11 @@ class TextModel(ABC):
         if self._booster is None:
             self._booster = self._read()
         return self._booster
+
+    @property
+    def booster(self) -> Any:
+        """The engine's own object."""
+        return self.loaded()
 
     @abstractmethod
     def _read(self) -> Any:

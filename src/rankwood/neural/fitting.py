@@ -50,7 +50,7 @@ class NetworkFit(NamedTuple):
         ranker.stopped_ = self.state.stopped or "interrupted"
         ranker.record_ = {}
         ranker.objective_ = objective
-        ranker._set_features(train.n_features, train.feature_names)
+        ranker._set_data(train)
 
     def report_to(
         self, ranker: Any, objective: Any, train: RankingData, context: FitContext

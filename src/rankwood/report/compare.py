@@ -226,6 +226,7 @@ def _row(
         "statistic": outcome.statistic,
         "p": outcome.p,
         "exact": outcome.exact,
+        "at_limit": _at_limit(outcome, rules),
         "cohen_d": stats.cohen_d(d),
         "rank_biserial": rank_biserial,
         "wins": wins,
@@ -251,6 +252,14 @@ def _test(d: np.ndarray, rules: dict[str, Any], n_jobs: int | None) -> stats.Out
         return stats.wilcoxon(d, alternative)
     sampled = stats.bootstrap if name == "bootstrap" else stats.permutation
     return sampled(d, alternative, rules["draws"], rules["seed"], rules["count"], n_jobs)
+
+
+def _at_limit(outcome: stats.Outcome, rules: dict[str, Any]) -> bool:
+    """Return whether no draw was as extreme as what was observed, so that p is the smallest possible."""
+    if outcome.exact or rules["test"] in ("t", "wilcoxon"):
+        return False
+    smallest = 1 / (1 + rules["draws"]) if rules["count"] == "corrected" else 0.0
+    return outcome.p <= smallest
 
 
 def _interval(d: np.ndarray, rules: dict[str, Any], n_jobs: int | None) -> tuple[float, float]:

@@ -20,6 +20,7 @@ from rankwood.data.ranking_data import RankingData
 from rankwood.metrics.evaluate import evaluate, named_metrics
 from rankwood.metrics.verbs import higher_is_better
 from rankwood.training import model_file, spellings
+from rankwood.training.after_training import AfterTraining
 from rankwood.training.context import FitContext, close_callbacks
 from rankwood.training.data_warnings import warn_about_data
 from rankwood.training.inputs import training_data, validation_sets
@@ -45,7 +46,7 @@ def estimator_class(kind: str) -> Any:
     return getattr(import_module(_CLASSES[kind]), kind)
 
 
-class RankingEstimator(BaseEstimator, ABC):
+class RankingEstimator(AfterTraining, BaseEstimator, ABC):
     """A scikit-learn estimator of rankings; subclasses add `predict` and what is declared here."""
 
     #: The class that files name; it is the same for subclasses that users define.

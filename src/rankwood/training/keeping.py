@@ -31,7 +31,7 @@ class Fitting(NamedTuple):
         ranker.chosen_ = chosen(ranker)
         if ranker.n_estimators is None:
             ranker.chosen_["n_estimators"] = self.rounds
-        ranker._set_features(self.train.n_features, self.train.feature_names, self.train.categories)
+        ranker._set_data(self.train)
 
     def so_far(self, ranker: Any, number: int) -> Any:
         """Return a copy of a ranker, fitted with the rounds that are done."""

@@ -65,6 +65,7 @@ def fitted_content(ranker: Any) -> dict[str, Any]:
         "history": ranker.history_,
         "seconds": ranker.seconds_,
         "letor": getattr(ranker, "letor_", None),
+        "data_size": getattr(ranker, "data_size_", None),
         "params": params_of(ranker),
     }
 
@@ -81,6 +82,14 @@ def fill_fitted(ranker: Any, content: dict[str, Any], path: str | Path) -> None:
     ranker.seconds_ = content["seconds"]
     if content["letor"]:
         ranker.letor_ = content["letor"]
+    fill_data_size(ranker, content)
+
+
+def fill_data_size(estimator: Any, content: dict[str, Any]) -> None:
+    """Set the numbers of queries and documents that a model was trained on, if the file has them."""
+    found, names = content.get("data_size"), ("queries", "documents")  # older files have none
+    if isinstance(found, dict) and all(type(found.get(name)) is int for name in names):
+        estimator.data_size_ = {name: found[name] for name in names}
 
 
 def params_of(estimator: Any) -> dict[str, Any]:

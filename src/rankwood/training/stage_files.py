@@ -32,6 +32,7 @@ def content_of(model: Any) -> dict[str, Any]:
         "params": {**model_file.params_of(model), **params},
         "n_features": model.n_features_in_,
         "feature_names": model._feature_names(),
+        "data_size": getattr(model, "data_size_", None),
         "folds": model.folds_.tolist(),
         "seconds": model.seconds_,
         "first": [_ranker_content(ranker, "first") for ranker in model.first_],
@@ -53,6 +54,7 @@ def fill(model: Any, content: Any, path: str | Path) -> None:
         params[name] = None if params[name] is None else _unfitted(params[name], path)
     model.set_params(**params)
     model._set_features(content["n_features"], content["feature_names"])
+    model_file.fill_data_size(model, content)
     model.folds_ = np.array(content["folds"], np.int64)
     model.seconds_ = content["seconds"]
     model.first_ = [_ranker_from(ranker, path) for ranker in content["first"]]

@@ -180,7 +180,7 @@ class TwoStage(RankingEstimator):
             trained = finished or hasattr(second, "model_")  # an interrupted ranker keeps its trees
             # A failed second stage leaves an earlier model as it was; without one, `fit_second` can try again.
             if trained or not hasattr(self, "second_"):
-                self._set_features(train.n_features, train.feature_names)
+                self._set_data(train)
                 self._cross_fit = first
                 self.first_ = first.rankers
                 self.folds_ = first.folds[0]

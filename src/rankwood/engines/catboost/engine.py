@@ -222,6 +222,11 @@ class CatBoostModel(TextModel):
         out[order] = found
         return out
 
+    @property
+    def booster(self) -> Any:
+        """The ``CatBoost`` object."""
+        return self.loaded()[0]
+
     def _read(self) -> tuple[Any, int, list[int]]:
         """Return the model, its number of trees and its categorical columns."""
         held = json.loads(self.text)

@@ -154,6 +154,11 @@ class PairsModel:
         }
         return json.dumps(content)
 
+    @property
+    def booster(self) -> Any:
+        """The ``lightgbm.Booster`` of pairs of documents."""
+        return self._model.booster
+
     def predict(
         self, X: Any, groups: Groups | None = None, n_jobs: int | None = None
     ) -> np.ndarray:
