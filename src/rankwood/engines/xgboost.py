@@ -166,8 +166,9 @@ class XGBoostModel(TextModel):
 
     def importances(self) -> np.ndarray:
         """Return the total gain of the splits on each feature."""
-        booster = self.loaded()
-        gained = booster.get_score(importance_type="total_gain")
+        with _plain_errors("compute importances"):
+            booster = self.loaded()
+            gained = booster.get_score(importance_type="total_gain")
         return np.array([gained.get(f"f{i}", 0.0) for i in range(booster.num_features())])
 
     def __getstate__(self) -> dict[str, Any]:

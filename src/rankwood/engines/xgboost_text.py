@@ -129,6 +129,8 @@ def _check_learner(learner: dict[str, Any]) -> int:
             raise _broken(f"{name} must be a list of {width} words")
         if not all(isinstance(word, str) for word in words):
             raise _broken(f"{name} must be words")
+    if not set(learner["feature_types"]) <= {"q", "c", "i", "int", "float"}:
+        raise _broken("feature_types must be those that XGBoost has")
     return width
 
 

@@ -58,6 +58,7 @@ def fill(model: Any, content: Any, path: str | Path) -> None:
     model.seconds_ = content["seconds"]
     model.first_ = [_ranker_from(ranker, path) for ranker in content["first"]]
     model.second_ = _ranker_from(content["second"], path)
+    content_checks.check_stages(model, path)
 
 
 def _params_of(ranker: Any, stage: str) -> dict[str, Any] | None:
