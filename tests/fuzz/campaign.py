@@ -15,7 +15,9 @@ from tests.fuzz.worker import Finding
 
 #: Kinds of input, the share of the time that each gets, and how many make a batch.
 KINDS = {"letor": (0.5, 300), "models": (0.35, 60), "specs": (0.1, 200), "trec": (0.05, 200)}
-HANG = 10.0  # seconds of a processor for one input, or six times as long while other programs have it
+HANG = (
+    10.0  # seconds of a processor for one input, or six times as long while other programs have it
+)
 _START = 600.0  # seconds until the first input of a process: imports, and what must be compiled
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -154,7 +156,9 @@ class Campaign:
             kind = min(kinds, key=lambda name: self.counts[name].seconds / KINDS[name][0])
             first = self._next[kind]
             last = self._next[kind] = first + KINDS[kind][1]
-            self.counts[kind].seconds += 1e-3  # so that two processes don't take the same kind at once
+            self.counts[
+                kind
+            ].seconds += 1e-3  # so that two processes don't take the same kind at once
         began = time.monotonic()
         result = process.run(kind, self.seed, first, last)
         with self._lock:

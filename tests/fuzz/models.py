@@ -25,9 +25,38 @@ ALPHABET = b"0123456789-+.eE,:[]{}\"' \n=anti\x00\\u\xc3\xa9"
 #: Numbers that are out of range somewhere, and values of other kinds.
 NUMBERS = (
     *(0, 1, -1, 2, 3, -2, -5, 5, 7, 100, -200, 255, 1000, -5000, 10**6, -(10**8), 10**9, 2**31 - 1),
-    *(2**31, -(2**31), 2**32, 2**62, 2**63, -(2**63), 2**70, 10**30, 0.5, -0.5, 1e-300, 1e300, 1e39),
+    *(
+        2**31,
+        -(2**31),
+        2**32,
+        2**62,
+        2**63,
+        -(2**63),
+        2**70,
+        10**30,
+        0.5,
+        -0.5,
+        1e-300,
+        1e300,
+        1e39,
+    ),
 )
-OTHERS = (None, True, False, "", "x", "0", "nan", [], {}, [0], [[]], {"a": 1}, float("nan"), float("inf"))
+OTHERS = (
+    None,
+    True,
+    False,
+    "",
+    "x",
+    "0",
+    "nan",
+    [],
+    {},
+    [0],
+    [[]],
+    {"a": 1},
+    float("nan"),
+    float("inf"),
+)
 _file = os.path.join(tempfile.gettempdir(), f"fuzz-model-{os.getpid()}.json")
 
 
@@ -55,9 +84,13 @@ def _rankers() -> dict[str, Any]:
         "xgboost": rw.Ranker(engine="xgboost", **few),
         "xgboost-categories": rw.Ranker(engine="xgboost", **few, categorical_feature=[0, 1]),
         "xgboost-dart": rw.Ranker(engine="xgboost", **few, booster="dart", rate_drop=0.5),
-        "catboost": rw.Ranker("yetirank", engine="catboost", n_estimators=3, num_leaves=4, n_jobs=1),
+        "catboost": rw.Ranker(
+            "yetirank", engine="catboost", n_estimators=3, num_leaves=4, n_jobs=1
+        ),
         "pairtree": rw.Ranker(pairs, engine="pairtree", **trees),
-        "two-stage": rw.TwoStage(rw.Ranker(**trees), rw.Ranker(**trees), top=4, folds=2, verbose=False),
+        "two-stage": rw.TwoStage(
+            rw.Ranker(**trees), rw.Ranker(**trees), top=4, folds=2, verbose=False
+        ),
         "neural": rw.NeuralRanker(**network),
     }
 
@@ -147,7 +180,11 @@ def change_json(rng: random.Random, content: Any) -> None:
         at["other"] = rng.choice(OTHERS)
     elif isinstance(old, str) and change < 0.75:
         number = rng.choice(NUMBERS)
-        at[key] = str(number) if rng.random() < 0.6 else damaged(rng, old.encode()[:999], ALPHABET).decode(errors="replace")
+        at[key] = (
+            str(number)
+            if rng.random() < 0.6
+            else damaged(rng, old.encode()[:999], ALPHABET).decode(errors="replace")
+        )
     else:
         at[key] = rng.choice(NUMBERS) if rng.random() < 0.75 else rng.choice(OTHERS)
 
@@ -162,7 +199,11 @@ def changed_lightgbm(rng: random.Random, text: str) -> str:
         found = list(re.finditer(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", lines[i]))
         if found:
             which = rng.choice(found)
-            new = str(rng.choice(NUMBERS)) if rng.random() < 0.8 else rng.choice(("", "nan", "inf", "1 2", "-", "x"))
+            new = (
+                str(rng.choice(NUMBERS))
+                if rng.random() < 0.8
+                else rng.choice(("", "nan", "inf", "1 2", "-", "x"))
+            )
             lines[i] = lines[i][: which.start()] + new + lines[i][which.end() :]
     elif change < 0.78:
         del lines[i]

@@ -10,11 +10,21 @@ from tests.fuzz import Wrong, damaged
 
 ALPHABET = b"abckmnrst@()[]{}=,.'\"-+*/%~ \n\t0123456789_:<>|&!#\xc3\xa9\xef\xbc\x91"
 _NAMES = {"objective": sorted(OBJECTIVES), "metric": sorted(METRICS)}
-_PARAMETERS = "sigma k norm gain truncation rel p weight pairs divide_by mu bins draws scale noise".split()
+_PARAMETERS = (
+    "sigma k norm gain truncation rel p weight pairs divide_by mu bins draws scale noise".split()
+)
 _VALUES = (
     *("1", "2.0", "-1", "0", "1e308", "1e400", "nan", "inf", "True", "none", "'linear'", "exp"),
     *("[1]", "{}", "{1,[2]}", "{[]:1}", "(1,2)", "None", "1j", "b'x'", "f'{1}'", "...", "x", "1_0"),
-    *("lambda: 1", "__import__('os')", "().__class__", "9**9**9", "Swap(NDCG(10))", "Top(k=5)", "-(-1)"),
+    *(
+        "lambda: 1",
+        "__import__('os')",
+        "().__class__",
+        "9**9**9",
+        "Swap(NDCG(10))",
+        "Top(k=5)",
+        "-(-1)",
+    ),
     *("'\\ud800'", "'\\x00'", "\uff11\uff10", "10**400"),
 )
 _PRINTED = (
@@ -32,7 +42,9 @@ def make(rng: random.Random) -> bytes:
     if rng.random() < 0.1:
         text = "bi-" + text
     if rng.random() < 0.4:
-        text += "@" + rng.choice(("10", "0", "-1", "1e3", "x", " 5", "9" * rng.choice((3, 30, 5000))))
+        text += "@" + rng.choice(
+            ("10", "0", "-1", "1e3", "x", " 5", "9" * rng.choice((3, 30, 5000)))
+        )
     if rng.random() < 0.6 and "(" not in text:
         given = [f"{_parameter(rng)}={_value(rng)}" for _ in range(rng.randint(0, 3))]
         text += "(" + ", ".join(given) + ")"
@@ -46,7 +58,9 @@ def make(rng: random.Random) -> bytes:
 
 
 def _parameter(rng: random.Random) -> str:
-    return rng.choice(_PARAMETERS) if rng.random() < 0.9 else rng.choice(("", "a b", "1", "**x", "k"))
+    return (
+        rng.choice(_PARAMETERS) if rng.random() < 0.9 else rng.choice(("", "a b", "1", "**x", "k"))
+    )
 
 
 def _value(rng: random.Random) -> str:
@@ -54,7 +68,9 @@ def _value(rng: random.Random) -> str:
         return rng.choice(_VALUES)
     size = rng.choice((50, 2000, 6000))
     grown = ("-" * size + "1", "1" + "+1" * size, "x" + ".a" * size, "(" * size, "x" + "()" * size)
-    return rng.choice((*grown, "[" * size + "]" * size, "lambda:" * size, "9" * size, "'" + "x" * size + "'"))
+    return rng.choice(
+        (*grown, "[" * size + "]" * size, "lambda:" * size, "9" * size, "'" + "x" * size + "'")
+    )
 
 
 def run(data: bytes) -> str:

@@ -21,7 +21,9 @@ def make(rng: random.Random) -> bytes:
         query, doc = b"q%d" % rng.randrange(3), b"D%d" % (i if rng.random() < 0.9 else 0)
         number = rng.choice((b"0", b"2", b"-1", b"0.5", b"1e3", b"7.25", b"1e400", b"nan", b"inf"))
         number = b"%d" % rng.randrange(4) if rng.random() < 0.8 else number
-        words = [query, b"Q0", doc, b"%d" % i, number, b"tag"] if run else [query, b"0", doc, number]
+        words = (
+            [query, b"Q0", doc, b"%d" % i, number, b"tag"] if run else [query, b"0", doc, number]
+        )
         lines.append(rng.choice((b" ", b" ", b"\t", b"  ")).join(words))
     text = b"\n".join(lines) + rng.choice((b"\n", b"", b"\r\n", b"\n\n"))
     return (b"r" if run else b"q") + (damaged(rng, text, ALPHABET) if rng.random() < 0.6 else text)
@@ -37,7 +39,11 @@ def expected(run: bool, text: bytes) -> list[tuple[str, str, float]] | None:
     rows, seen = [], set()
     for line in lines:
         words = line.split()
-        if len(words) != size or not _REAL.fullmatch(words[at]) or abs(float(words[at])) == float("inf"):
+        if (
+            len(words) != size
+            or not _REAL.fullmatch(words[at])
+            or abs(float(words[at])) == float("inf")
+        ):
             return None
         if (words[0], words[2]) in seen:
             return None

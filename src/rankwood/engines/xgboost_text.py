@@ -16,6 +16,7 @@ from rankwood._core import checks
 _NONE = 2_147_483_647  # the parent of a root, and the feature of a node that was deleted
 _MOST_FEATURES = 10**7
 _MOST_CATEGORY = 2**24
+_LARGEST_SCORE, _LARGEST_WEIGHT = 1e30, 1e3  # of a leaf and of a tree: sums stay finite
 _NUMBER = re.compile(r"\[?-?\d+(\.\d+)?([eE][+-]?\d{1,2})?\]?")
 _LEARNER = {
     *("attributes", "feature_names", "feature_types", "gradient_booster"),
@@ -142,8 +143,10 @@ def _booster(booster: Any) -> Any:
         _keys(inside, {"model", "name"}, "gbtree")
         trees = inside["model"].get("trees") if isinstance(inside["model"], dict) else None
         found = _array(weights, "weight_drop") if weights != [] else np.zeros(0)
-        if not isinstance(trees, list) or found.size != len(trees) or not np.isfinite(found).all():
+        if not isinstance(trees, list) or found.size != len(trees):
             raise _broken("weight_drop must have a number for each tree")
+        if not (np.abs(found) <= _LARGEST_WEIGHT).all():
+            raise _broken(f"weight_drop must be at most {_LARGEST_WEIGHT:g}")
         booster = inside
     _keys(booster, {"model", "name"}, "gradient_booster")
     if booster["name"] != "gbtree":
@@ -192,10 +195,11 @@ def _check_trees(trees: list[Any], width: int) -> None:
         if not np.isin(whole[name], (0, 1)).all():
             raise _broken(f"{name} must be 0 or 1")
     _check_shape(whole, starts, size, width)
+    limit = np.where(whole["left_children"] >= 0, 3.5e38, _LARGEST_SCORE)
     for name in _REAL:
         values = _array(list(chain.from_iterable(tree[name] for tree in trees)), name)
-        if name == "split_conditions" and not (np.abs(values) < 3.5e38).all():
-            raise _broken(f"{name} must be finite")
+        if name == "split_conditions" and not (np.abs(values) < limit).all():
+            raise _broken(f"{name} must be finite, and at most {_LARGEST_SCORE:g} in leaves")
 
 
 def _size(tree: dict[str, Any], number: int, width: int) -> int:

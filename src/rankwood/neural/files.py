@@ -80,9 +80,7 @@ def _transform(
     return InputTransform(steps, arrays)
 
 
-def _check_kinds(
-    arrays: dict[str, np.ndarray], expected: dict[str, str], path: str | Path
-) -> None:
+def _check_kinds(arrays: dict[str, np.ndarray], expected: dict[str, str], path: str | Path) -> None:
     """Raise unless arrays hold numbers of the expected types."""
     for name, kind in expected.items():
         if str(arrays[name].dtype) != kind:

@@ -14,6 +14,8 @@ from rankwood._core import checks
 
 _MOST_LEAVES = 131_072  # LightGBM's own limit
 _MOST_FEATURES = 10**7
+_LARGEST = 1e150  # value of a leaf: sums stay finite
+_FINITE = float(np.finfo(np.float64).max)
 _CONTROL = bytes([*range(10), *range(11, 32), 127])
 _INTEGER, _REAL = b"-0123456789 ", b"+-.eE0123456789 "
 # Numbers that no prediction reads are looked at, and not converted, which would take most of the time.
@@ -161,11 +163,12 @@ def _check_trees(trees: list[Fields], width: int) -> None:
         _check_written(trees, name, sizes.leaves)
     _check_range(arrays["split_feature"], 0, width - 1, "split_feature")
     _check_range(arrays["decision_type"], 0, 11, "decision_type")
-    for name in ("threshold", "leaf_value"):
-        if not np.isfinite(arrays[name]).all():
-            raise _broken(f"{name} must be finite")
+    _check_range(arrays["leaf_value"], -_LARGEST, _LARGEST, "leaf_value")
+    _check_range(arrays["threshold"], -_FINITE, _FINITE, "threshold")
     _check_shape(arrays["left_child"], arrays["right_child"], sizes)
-    _numbers([tree.get("shrinkage", b"1") for tree in trees], _REAL, -1e300, 1e300, "shrinkage")
+    _numbers(
+        [tree.get("shrinkage", b"1") for tree in trees], _REAL, -_LARGEST, _LARGEST, "shrinkage"
+    )
     _check_categories(trees, arrays, sizes)
     for number, tree in enumerate(trees):
         if _integer({"is_linear": b"0", **tree}, "is_linear", 1):
@@ -216,7 +219,7 @@ def _parse(lines: Sequence[bytes], characters: bytes, name: str) -> np.ndarray:
 def _check_range(values: np.ndarray, low: float, high: float, name: str) -> None:
     """Raise unless all values are from `low` to `high`."""
     if values.size and not (low <= values.min() and values.max() <= high):
-        raise _broken(f"{name} must be from {low} to {high}")
+        raise _broken(f"{name} must be from {low:g} to {high:g}")
 
 
 def _numbers(
@@ -272,12 +275,12 @@ def _check_linear(tree: Fields, leaves: int, width: int) -> None:
     """Raise unless the linear functions in a tree's leaves are on features below `width`."""
     most = leaves * width
     counts = _numbers([tree.get("num_features", b"")], _INTEGER, 0, width, "num_features")
-    constants = _numbers([tree.get("leaf_const", b"")], _REAL, -1e300, 1e300, "leaf_const")
+    constants = _numbers([tree.get("leaf_const", b"")], _REAL, -_LARGEST, _LARGEST, "leaf_const")
     if counts.size != leaves or constants.size != leaves or counts.sum() > most:
         raise _broken("num_features and leaf_const must have a number for each leaf")
     for name, kind, low, high in (
         ("leaf_features", _INTEGER, 0, width - 1),
-        ("leaf_coeff", _REAL, -1e300, 1e300),
+        ("leaf_coeff", _REAL, -_LARGEST, _LARGEST),
     ):
         line = tree.get(name, b"")
         words = line.split()
