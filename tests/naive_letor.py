@@ -12,7 +12,8 @@ def nearest32(text: str) -> np.float32:
     size = abs(exact)
     if size == 0:
         return np.float32(-0.0 if text.startswith("-") else 0.0)
-    exponent = -149  # of the last bit; the least one a float32 can have
+    # The exponent of the last bit: the least one that a float32 can have, or one that is too small for sure.
+    exponent = max(-149, size.numerator.bit_length() - size.denominator.bit_length() - 26)
     while size >= Fraction(2) ** (exponent + 24):
         exponent += 1
     units, rest = divmod(size / Fraction(2) ** exponent, 1)

@@ -218,7 +218,7 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
             If the file can't be read, is damaged, or holds something else.
         """
         estimator = cls()
-        cls._files.fill(estimator, model_file.read_content(path, cls._kind), path)
+        model_file.read_into(estimator, path)
         return estimator
 
     def _set_features(

@@ -17,6 +17,7 @@ from rankwood._version import __version__
 from rankwood.data.categories import from_json
 from rankwood.engines import base
 from rankwood.objectives.families.registry import objective
+from rankwood.training import content_checks
 from rankwood.training.defaults import plain
 from rankwood.training.parameters import chosen
 
@@ -72,6 +73,7 @@ def fitted_content(ranker: Any) -> dict[str, Any]:
 
 def fill_fitted(ranker: Any, content: dict[str, Any], path: str | Path) -> None:
     """Fill a new ranker from the fields of `FITTED`."""
+    content_checks.check_fitted(content, path)
     ranker.set_params(**content["params"])
     ranker.objective_ = objective_of(content["objective"], path)
     names = content["feature_names"]
@@ -100,6 +102,7 @@ def params_of(estimator: Any) -> dict[str, Any]:
 def fill(ranker: Any, content: Any, path: str | Path) -> None:
     """Fill a new ranker from the object that `content_of` returned."""
     require(content, _RANKER, path)
+    content_checks.check_fitted(content, path)
     ranker.model_ = _load_model(content["engine"], content["model"], path)
     fill_fitted(ranker, content, path)
     if "chosen" not in content:  # trained when other values were taken: a clone trains with those
@@ -130,16 +133,14 @@ def require(content: Any, types: Mapping[str, Any], path: str | Path) -> None:
 
 
 def _load_model(engine: str, text: str, path: str | Path) -> base.Model:
-    """Return the model of an engine from its text, which only the engine can check."""
+    """Return the model of an engine from its text."""
     module = base.find(engine)
     try:
         return module.load(text)
     except checks.InputError as error:
         raise checks.InputError(f"{path} is damaged: {error}") from None
-    except (KeyError, TypeError, ValueError):
-        raise checks.InputError(
-            f"{path} is damaged: 'model' is not a model of engine={engine!r}."
-        ) from None
+    except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError):
+        raise content_checks.damaged(path, f"'model' is not a model of engine={engine!r}") from None
 
 
 def write_content(content: dict[str, Any], path: str | Path, kind: str = "Ranker") -> None:
@@ -159,12 +160,25 @@ def write_content(content: dict[str, Any], path: str | Path, kind: str = "Ranker
         raise checks.InputError(f"{path} can't be written: {error.strerror}.") from None
 
 
+def read_into(estimator: Any, path: str | Path) -> None:
+    """Fill a new estimator from a file."""
+    content = read_content(path, estimator._kind)
+    try:
+        estimator._files.fill(estimator, content, path)
+    except checks.InputError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        raise content_checks.damaged(path, "its values don't make a model") from None
+
+
 def read_content(path: str | Path, kind: str) -> dict[str, Any]:
     """Return the object of a file that `write_content` wrote for this class."""
     content = _parse(path)
     if content.get("sha256") != _checksum(content):
         raise checks.InputError(f"{path} is damaged: its content doesn't match its checksum.")
     got = content.get("kind", "Ranker")  # older files are all of rankers
+    if not isinstance(got, str):
+        raise content_checks.damaged(path, "'kind' must be a word")
     if got != kind:
         how = f"give it as checkpoint={str(path)!r}" if " " in got else f"read it with {got}.load"
         raise checks.InputError(f"{path} holds a {got}, not a {kind}: {how}.")
@@ -190,12 +204,7 @@ def _checksum(content: dict[str, Any]) -> str:
 
 def _parse(path: str | Path) -> dict[str, Any]:
     """Return the JSON object of a model file; raise, with what the file seems to be, if it is something else."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise checks.InputError(f"{path} is not a Rankwood model: it is a binary file.") from None
-    except OSError as error:
-        raise checks.InputError(f"{path} can't be read: {error.strerror}.") from None
+    text = content_checks.read_text(path)
     if text.startswith("tree\n"):
         raise checks.InputError(
             f"{path} is a model of LightGBM itself, not one that Ranker.save wrote; "
@@ -209,6 +218,9 @@ def _parse(path: str | Path) -> dict[str, Any]:
         ) from None
     except RecursionError:
         raise checks.InputError(f"{path} is not a Rankwood model: JSON too deep.") from None
+    except ValueError:  # Python limits the digits of a number
+        raise content_checks.damaged(path, "a number in it has too many digits") from None
+    content_checks.check_depth(content, path)
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise checks.InputError(f"{path} is JSON, but not a model that Ranker.save wrote.")
     if content.get("format_version") != _VERSION:

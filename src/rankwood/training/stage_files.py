@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rankwood._core import checks
-from rankwood.training import model_file
+from rankwood.training import content_checks, model_file
 from rankwood.training.estimator import RankingEstimator, estimator_class
 from rankwood.training.ranker import Ranker
 
@@ -52,6 +52,7 @@ def fill(model: Any, content: Any, path: str | Path) -> None:
         )
     for name in _STAGES:
         params[name] = None if params[name] is None else _unfitted(params[name], path)
+    content_checks.check_features(content, path)
     model.set_params(**params)
     model._set_features(content["n_features"], content["feature_names"])
     model_file.fill_data_size(model, content)
@@ -59,6 +60,7 @@ def fill(model: Any, content: Any, path: str | Path) -> None:
     model.seconds_ = content["seconds"]
     model.first_ = [_ranker_from(ranker, path) for ranker in content["first"]]
     model.second_ = _ranker_from(content["second"], path)
+    content_checks.check_stages(model, path)
 
 
 def _params_of(ranker: Any, stage: str) -> dict[str, Any] | None:

@@ -231,8 +231,12 @@ class CatBoostModel(TextModel):
         """Return the model, its number of trees and its categorical columns."""
         held = json.loads(self.text)
         model = cb.CatBoost()
-        model.load_model(blob=base64.b64decode(held["cbm"]))
-        return model, min(held["trees"], model.tree_count_), held["categorical"]
+        model.load_model(blob=base64.b64decode(held["cbm"], validate=True))
+        trees = checks.at_least(held["trees"], 0, "trees")
+        columns = _parameters.column_numbers(
+            held["categorical"], None, len(model.feature_names_), "categorical"
+        )
+        return model, min(trees, model.tree_count_), columns
 
 
 def start(params: dict[str, Any], task: TrainingTask) -> CatBoostEngine:
@@ -280,7 +284,10 @@ def _refused(why: str) -> checks.InputError:
 
 
 def load(text: str) -> CatBoostModel:
-    """Return the model that `text` holds, or raise if CatBoost can't read it."""
+    """Return the model that `text` holds, or raise if CatBoost can't read it.
+
+    The binary model can't be checked here: its format is CatBoost's own, and a hostile one may crash CatBoost.
+    """
     model = CatBoostModel(text)
     with _plain_errors("read the model"):
         model.loaded()

@@ -2,8 +2,8 @@
 
 from typing import Any, NamedTuple
 
-from rankwood._core import checks, threads
-from rankwood.engines import _parameters
+from rankwood._core import checks
+from rankwood.engines import _parameters, forks
 from rankwood.engines.lightgbm import langevin
 from rankwood.engines.lightgbm.langevin import Langevin
 from rankwood.objectives.units import unit_of
@@ -121,7 +121,7 @@ def translate(params: dict[str, Any]) -> dict[str, Any]:
                 f"objective='lambdarank-ndcg@10({_OBJECTIVE[real]}=...)'."
             )
         out[real or name] = value
-    out["num_threads"] = threads.threads(out.get("num_threads"))
+    out["num_threads"] = forks.engine_threads(out.get("num_threads"))
     if out.get("seed") is None:
         out.pop("seed", None)
     if checks.finite(out.get("bagging_fraction", 1.0), "subsample") < 1.0:
