@@ -34,43 +34,51 @@ class CrossFit(NamedTuple):
     #: A digest of each data set, to recognise it by.
     fingerprints: list[str]
     seconds: float
+    #: A model of all training queries, for new ones; None unless it was wanted.
+    refit: Any = None
 
 
 def cross_fit(
-    ranker: Any, sets: list[RankingData], folds: int, seed: int, verbose: bool | None
+    ranker: Any,
+    sets: list[RankingData],
+    folds: int,
+    seed: int,
+    verbose: bool | None,
+    refit: bool = False,
 ) -> CrossFit:
     """Train a clone without each fold of the training data, and score the fold with it.
 
     `sets` are the training data and, if there is any, the validation data: model i is stopped by the validation
-    queries that are not in fold i, and scores those that are.
+    queries that are not in fold i, and scores those that are. With `refit`, one more clone is trained on everything.
     """
     start = perf_counter()
     rankers: list[Any] = []
     streams = (Stream.TRAIN, Stream.VALID)
     fold_of = [cross_fit_folds(data, folds, seed, streams[i]) for i, data in enumerate(sets)]
     scores = [np.empty(len(data)) for data in sets]
-    with bar(folds, "First stage", verbose) as advance:
+    whole = None
+    with bar(folds + refit, "First stage", verbose) as advance:
         for i in range(folds):
-            model = clone(ranker)
-            if "verbose" in model.get_params(deep=False):
-                model.set_params(verbose=False)  # the bar over folds is enough
             others = [without_fold(*both, i) for both in zip(sets, fold_of, strict=True)]
-            model.fit(others[0], valid=others[1] if len(others) > 1 else None)
+            model = fit_quietly(ranker, others)
             for data, fold, out in zip(sets, fold_of, scores, strict=True):
-                _score_queries(model, data, fold == i, out)
+                score_queries(model, data, fold == i, out)
             rankers.append(model)
             advance(f"fold {i + 1} done")
+        if refit:
+            whole = fit_quietly(ranker, sets)
+            advance("model of all folds done")
     fingerprints = [fingerprint(data) for data in sets]
-    return CrossFit(rankers, fold_of, scores, fingerprints, perf_counter() - start)
+    return CrossFit(rankers, fold_of, scores, fingerprints, perf_counter() - start, whole)
 
 
-def score_unseen(rankers: list[Any], data: RankingData, seed: int) -> np.ndarray:
-    """Score queries that no model was trained on: they are split into folds too, and model i scores fold i."""
-    fold = cross_fit_folds(data, len(rankers), seed, Stream.UNSEEN)
-    scores = np.empty(len(data))
-    for i, ranker in enumerate(rankers):
-        _score_queries(ranker, data, fold == i, scores)
-    return scores
+def fit_quietly(ranker: Any, sets: list[RankingData]) -> Any:
+    """Train a clone that shows no progress: the bar over folds is enough."""
+    model = clone(ranker)
+    if "verbose" in model.get_params(deep=False):
+        model.set_params(verbose=False)
+    model.fit(sets[0], valid=sets[1] if len(sets) > 1 else None)
+    return model
 
 
 def cross_fit_folds(data: RankingData, folds: int, seed: int, stream: Stream) -> np.ndarray:
@@ -84,7 +92,7 @@ def without_fold(data: RankingData, fold: np.ndarray, i: int) -> RankingData:
     return data if fold.max() == 0 else data.select(fold != i)
 
 
-def _score_queries(ranker: Any, data: RankingData, mask: np.ndarray, scores: np.ndarray) -> None:
+def score_queries(ranker: Any, data: RankingData, mask: np.ndarray, scores: np.ndarray) -> None:
     """Write the scores of the queries where a mask is true into `scores`."""
     if mask.any():
         rows = data.groups.per_row(mask)

@@ -11,9 +11,11 @@ from rankwood._core import checks
 from rankwood.data.ranking_data import RankingData
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.units import unit_of
+from rankwood.training.cross_fit import fingerprint
 from rankwood.training.estimator import RankingEstimator, check_queries_once
 from rankwood.training.inputs import validation_data
 from rankwood.training.ranker import Ranker
+from rankwood.training.serving import SERVE
 
 
 @contextmanager
@@ -32,6 +34,7 @@ def check_two_stage(model: Any, train: RankingData, valid: RankingData | None) -
     checks.at_least(model.random_state, 0, "random_state")
     checks.one_of(model.listwise, (True, False), "listwise")
     checks.one_of(model.ideal, ("full", "list"), "ideal")
+    checks.one_of(model.serve, SERVE, "serve")
     for stage in ("first", "second"):
         _check_kind(getattr(model, stage), stage)
     with naming_stage("first"):
@@ -84,6 +87,24 @@ def matching_validation(valid: Any, train: RankingData) -> RankingData | None:
     if valid is None:
         return None
     return with_feature_names(validation_data(valid, train), train.feature_names)
+
+
+def same_data(model: Any, train: Any, valid: Any) -> tuple[RankingData, RankingData | None]:
+    """Return training and validation data; raise unless they are what the first stage was trained on."""
+    if not isinstance(train, RankingData):
+        raise checks.InputError(
+            f"fit_second needs a RankingData with the rows that fit was given, got {type(train).__name__}."
+        )
+    train = with_feature_names(train, model._feature_names())
+    valid = matching_validation(valid, train)
+    digests = [fingerprint(data) for data in (train, valid) if data is not None]
+    known = getattr(model, "_cross_fit", None)
+    if known is None or known.fingerprints != digests:
+        raise checks.InputError(
+            "fit_second needs the data that fit was given, training and validation, rows in the same order, in "
+            "this session: a file doesn't keep the scores of its rows."
+        )
+    return train, valid
 
 
 def with_feature_names(data: RankingData, names: list[str] | None) -> RankingData:

@@ -10,6 +10,7 @@ from rankwood._core import checks
 from rankwood.training import model_file
 from rankwood.training.estimator import RankingEstimator, estimator_class
 from rankwood.training.ranker import Ranker
+from rankwood.training.serving import FORMER
 
 _STAGES = ("first", "second")
 _KIND = "kind"  # the class of a stage that isn't a Ranker
@@ -35,6 +36,7 @@ def content_of(model: Any) -> dict[str, Any]:
         "folds": model.folds_.tolist(),
         "seconds": model.seconds_,
         "first": [_ranker_content(ranker, "first") for ranker in model.first_],
+        "refit": None if model.refit_ is None else _ranker_content(model.refit_, "first"),
         "second": _ranker_content(model.second_, "second"),
     }
 
@@ -42,7 +44,7 @@ def content_of(model: Any) -> dict[str, Any]:
 def fill(model: Any, content: Any, path: str | Path) -> None:
     """Fill a new TwoStage from the object that `content_of` returned."""
     model_file.require(content, _TWO_STAGE, path)
-    params = dict(content["params"])
+    params = {"serve": FORMER, **content["params"]}  # older files name no other way to serve
     model_file.require(params, dict.fromkeys(_STAGES, (dict, NoneType)), path)
     unknown = sorted(set(params) - set(model.get_params(deep=False)))
     if unknown:
@@ -56,6 +58,8 @@ def fill(model: Any, content: Any, path: str | Path) -> None:
     model.folds_ = np.array(content["folds"], np.int64)
     model.seconds_ = content["seconds"]
     model.first_ = [_ranker_from(ranker, path) for ranker in content["first"]]
+    refit = content.get("refit")
+    model.refit_ = None if refit is None else _ranker_from(refit, path)
     model.second_ = _ranker_from(content["second"], path)
 
 
