@@ -35,6 +35,7 @@ def content_of(model: Any) -> dict[str, Any]:
         "feature_names": model._feature_names(),
         "folds": model.folds_.tolist(),
         "seconds": model.seconds_,
+        "letor": getattr(model, "letor_", None),
         "first": [_ranker_content(ranker, "first") for ranker in model.first_],
         "refit": None if model.refit_ is None else _ranker_content(model.refit_, "first"),
         "second": _ranker_content(model.second_, "second"),
@@ -57,6 +58,8 @@ def fill(model: Any, content: Any, path: str | Path) -> None:
     model._set_features(content["n_features"], content["feature_names"])
     model.folds_ = np.array(content["folds"], np.int64)
     model.seconds_ = content["seconds"]
+    if content.get("letor"):  # how the command line read the files
+        model.letor_ = content["letor"]
     model.first_ = [_ranker_from(ranker, path) for ranker in content["first"]]
     refit = content.get("refit")
     model.refit_ = None if refit is None else _ranker_from(refit, path)

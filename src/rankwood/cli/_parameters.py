@@ -1,0 +1,28 @@
+"""NAME=VALUE on the command line: parameters without an option of their own."""
+
+import argparse
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+from rankwood.engines import base
+
+
+def parse(text: str, taken: Mapping[str, str]) -> tuple[str, Any]:
+    """Parse NAME=VALUE; the value may be a number, true, false, none, a list or text.
+
+    `taken` has the options of parameters that must be set by them.
+    """
+    name, equals, value = text.partition("=")
+    name = name.strip().replace("-", "_")
+    if not equals or not name.isidentifier():
+        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {text!r}")
+    if name in taken:
+        raise argparse.ArgumentTypeError(f"{name} has an option of its own: {taken[name]}")
+    words = {"true": True, "false": False, "none": "none" if name in base.NONE_IS_A_WORD else None}
+    if value.lower() in words:
+        return name, words[value.lower()]
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value
