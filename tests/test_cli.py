@@ -415,7 +415,7 @@ train @train.txt --model m.json --second ranknte -> unknown objective 'ranknte';
 train @train.txt --model m.json --second ranknet --record seconds -> --record is of a single stage
 train @train.txt --model m.json --second bi-ranknet --second-engine xgboost -> engine='xgboost'
 train @train.txt --model m.json --second yetiloss-ndcg --second-engine catboost -> ideal='list'
-train @train.txt --model m.json --second ranknet --second-param num_leafs=3 -> in second, neither Ranker nor LightGBM has a parameter 'num_leafs'
+train @train.txt --model m.json --second ranknet --second-param num_leafs=3 -> in second, neither Ranker nor
 train @train.txt --model m.json --second ranknet --folds 26 -> at most the number of training queries, 25
 train @train.txt --model no/m.json -> there is no directory no
 train @train.txt --model . -> it is a directory

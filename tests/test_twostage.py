@@ -633,7 +633,7 @@ def test_save_and_load(trained, tmp_path):
 
 
 def test_older_files_predict_what_they_did(trained, tmp_path):
-    model, train, _, test = trained
+    model, _, _, test = trained
     path = tmp_path / "m.json"
     model.save(path)
     content = json.loads(path.read_text())
