@@ -22,7 +22,7 @@ from rankwood.training.estimator import (
     documents_to_score,
     need_groups,
 )
-from rankwood.training.inputs import training_data, validation_data
+from rankwood.training.inputs import validation_data
 
 _ALONE = FitContext()
 
@@ -242,7 +242,7 @@ class NeuralRanker(RankingEstimator):
         NeuralRanker
             The estimator itself.
         """
-        self._fit(training_data(X, y, qid, group, weight, "fit"), valid, checkpoint=checkpoint)
+        self._fit(self._training_data(X, y, qid, group, weight), valid, checkpoint=checkpoint)
         return self
 
     def _fit(

@@ -13,13 +13,29 @@ def training_data(X: Any, y: Any, qid: Any, group: Any, weight: Any, caller: str
             raise InputError("a RankingData knows its labels and queries: give it alone.")
         return X
     if y is None:
-        raise InputError(f"{caller} needs labels: {caller}(X, y, qid=...), or a RankingData.")
+        raise InputError(
+            f"{caller} needs labels: it requires y to be passed, but the target y is None. Call {caller}(X, y, "
+            "qid=...), or give a RankingData."
+        )
     if qid is None and group is None:
         raise InputError(
             f"{caller} needs to know the queries: give qid= (an id per row) or group= (sizes); inside "
             "scikit-learn's model selection, switch on metadata routing to hand qid on."
         )
     return RankingData(X, y, qid=qid, group=group, weight=weight)
+
+
+def check_trainable(data: RankingData) -> None:
+    """Raise if data has no features, or a single document."""
+    shape = (len(data), data.n_features)
+    if data.n_features == 0:
+        raise InputError(
+            f"fit needs features: X has 0 feature(s) (shape={shape}) while a minimum of 1 is required."
+        )
+    if len(data) == 1:
+        raise InputError(
+            "fit needs documents to rank: X has one (n_samples=1) while a minimum of 2 is required."
+        )
 
 
 def validation_data(valid: Any, train: RankingData) -> RankingData:

@@ -6,6 +6,7 @@ from copy import copy
 from typing import Any
 
 import numpy as np
+from sklearn.utils import get_tags
 
 from rankwood._core import checks
 from rankwood.data.ranking_data import RankingData
@@ -53,6 +54,16 @@ def check_two_stage(model: Any, train: RankingData, valid: RankingData | None) -
             "the validation data has a single query, and the model that ranks it must not be stopped by it; "
             "give more queries, or set folds=1."
         )
+
+
+def tags_of_both(tags: Any, *stages: Any) -> Any:
+    """Return the tags of an estimator that takes what both stages take; None is a Ranker."""
+    for stage in stages:
+        if stage is not None:
+            own = get_tags(stage).input_tags
+            tags.input_tags.sparse &= own.sparse
+            tags.input_tags.allow_nan &= own.allow_nan
+    return tags
 
 
 def _check_kind(ranker: Any, stage: str) -> None:

@@ -291,5 +291,8 @@ class TwoStage(RankingEstimator):
         """Return the models of both stages."""
         return [m for m in (*self.first_, self.refit_, self.second_) if m is not None]
 
+    def __sklearn_tags__(self) -> Any:
+        return stage_checks.tags_of_both(super().__sklearn_tags__(), self.first, self.second)
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "second_")

@@ -141,6 +141,7 @@ class LightGBMModel(TextModel):
         self, X: Any, groups: Groups | None = None, n_jobs: int | None = None
     ) -> np.ndarray:
         """Return one score per row."""
+        X = _parameters.sparse_matrix(X)
         return self.loaded().predict(X, num_threads=threads.threads(n_jobs))
 
     def importances(self) -> np.ndarray:
