@@ -30,12 +30,11 @@ def check_trainable(data: RankingData) -> None:
     shape = (len(data), data.n_features)
     if data.n_features == 0:
         raise InputError(
-            f"fit needs features: X has 0 feature(s) (shape={shape}) while a minimum of 1 is required."
+            f"fit needs at least one feature, and X has no columns: 0 feature(s) (shape={shape}) while a minimum "
+            "of 1 is required."
         )
     if len(data) == 1:
-        raise InputError(
-            "fit needs documents to rank: X has one (n_samples=1) while a minimum of 2 is required."
-        )
+        raise InputError("fit needs at least two documents, and X has one (n_samples=1).")
 
 
 def validation_data(valid: Any, train: RankingData) -> RankingData:
