@@ -1,10 +1,14 @@
-"""The examples: each runs from a shell on small data, skips politely without data, and goes on where it stopped."""
+"""The examples: each runs on small data, skips politely without data, and goes on where it stopped."""
 
+import io
 import json
 import os
+import runpy
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -59,27 +63,53 @@ def written(made, names, rng, queries):
     return made
 
 
-def run(script, *args, cwd, **env):
+def run_apart(script, *args, cwd, **env):
+    """Run a script in a process of its own, as from a shell."""
     line = [sys.executable, str(EXAMPLES / script), *map(str, args)]
     return subprocess.run(line, capture_output=True, text=True, cwd=cwd, env={**os.environ, **env})
 
 
+@pytest.fixture
+def run(monkeypatch):
+    """Run a script in this process: a new one would spend seconds on imports."""
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+
+    def call(script, *args, cwd):
+        monkeypatch.chdir(cwd)
+        monkeypatch.setattr(sys, "argv", [script, *map(str, args)])
+        out, err, code = io.StringIO(), io.StringIO(), 0
+        with redirect_stdout(out), redirect_stderr(err):
+            try:
+                runpy.run_path(str(EXAMPLES / script), run_name="__main__")
+            except SystemExit as end:
+                code = end.code or 0
+        return SimpleNamespace(returncode=code, stdout=out.getvalue(), stderr=err.getvalue())
+
+    return call
+
+
 @pytest.mark.parametrize("script", sorted(SCRIPTS - APART))
-def test_runs(script, folder, tmp_path):
+def test_runs(script, folder, tmp_path, run):
     done = run(script, "--data", folder, *SMALL.get(script, []), cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert "|" in done.stdout  # a table
 
 
+def test_runs_from_a_shell(tmp_path):
+    done = run_apart("families.py", "--data", tmp_path / "none", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Skipped: ")
+
+
 @pytest.mark.parametrize("script", sorted(SCRIPTS))
-def test_skips_without_data(script, tmp_path):
+def test_skips_without_data(script, tmp_path, run):
     done = run(script, "--data", tmp_path / "none", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("Skipped: ")
     assert len(done.stdout.splitlines()) == 1
 
 
-def test_families_go_on_where_they_stopped(folder, tmp_path):
+def test_families_go_on_where_they_stopped(folder, tmp_path, run):
     args = ["--data", folder, *SMALL["families.py"], "--results", "runs.jsonl"]
     first = run("families.py", *args, "--output", "table.md", cwd=tmp_path)
     assert "15 runs, 0 of them" in first.stdout
@@ -139,7 +169,7 @@ def test_ablations_run_and_go_on_where_they_stopped(tmp_path, rng):
     args = ["--data", folder, "--data", tmp_path / "none", "--metric", "MRR", "--rounds", "2"]
     # Nine compositions: to compile them would take longer than to do without.
     quick = {"cwd": tmp_path, "NUMBA_DISABLE_JIT": "1"}
-    first = run("ablations.py", *args, "--output", "t.md", **quick)
+    first = run_apart("ablations.py", *args, "--output", "t.md", **quick)
     assert (first.returncode, first.stderr) == (0, "")
     assert "Skipped: " in first.stdout and "9 runs, 0 of them" in first.stdout
     text = (tmp_path / "t.md").read_text(encoding="utf-8")
@@ -157,7 +187,7 @@ def test_ablations_run_and_go_on_where_they_stopped(tmp_path, rng):
     for number, row in ((8, "| 1 |"), (20, "| Logistic |")):
         table = text.split(f"**Table {number}. ")[1]
         assert mean in table.split(row)[1].splitlines()[0]
-    second = run("ablations.py", *args, "--output", "again.md", **quick)
+    second = run_apart("ablations.py", *args, "--output", "again.md", **quick)
     assert "9 runs, 9 of them" in second.stdout
     assert (tmp_path / "again.md").read_text(encoding="utf-8") == text
 
@@ -211,7 +241,7 @@ def test_splits_of_a_folder(folder, tmp_path, rng, monkeypatch):
     assert [set(data.qid // 100) for data in (train, valid, test)] == [{1}, {2}, {3}]
 
 
-def test_two_stages_go_on_where_they_stopped(tmp_path, rng):
+def test_two_stages_go_on_where_they_stopped(tmp_path, rng, run):
     folder = written(tmp_path / "split", ["train.txt", "vali.txt.gz", "test.txt"], rng, queries=30)
     args = ["--data", folder, *SMALL["two_stage.py"], "--seeds", "2", "--absent", "nan"]
     first = run("two_stage.py", *args, cwd=tmp_path)
@@ -246,11 +276,11 @@ def test_networks_run_beside_trees(tmp_path, rng):
     folder = written(tmp_path / "split", ["train.txt", "vali.txt", "test.txt"], rng, queries=15)
     quick = {"cwd": tmp_path, "NUMBA_DISABLE_JIT": "1"}
     args = ["--data", folder, "--seeds", "1", "--epochs", "1", "--rounds", "2", "--device", "cpu"]
-    both = run("neural.py", *args, "--model", "trees", "dnn", **quick)
+    both = run_apart("neural.py", *args, "--model", "trees", "dnn", **quick)
     assert (both.returncode, both.stderr) == (0, "")
     shown = [line.split("|")[2].strip() for line in both.stdout.splitlines() if "| split |" in line]
     assert shown == ["`lambdarank-ndcg@10` trees", "`dnn`"]
     args += ["--kind", "networks", "--network", "DNN", "--stages", "2", "--top", "4"]
-    done = run("neural_two_stage.py", *args, **quick)
+    done = run_apart("neural_two_stage.py", *args, **quick)
     assert (done.returncode, done.stderr) == (0, "")
     assert "| DNN | λRank |" in done.stdout and "| DNN | softmax |" in done.stdout

@@ -48,6 +48,11 @@ def numbers(x: Any, name: str, keep: tuple[Any, ...] = (np.float64,)) -> np.ndar
         raise InputError(f"{name} must hold numbers, got {x!r}.")
     try:
         a = x if isinstance(x, np.ma.MaskedArray) else np.asarray(x)
+        if a.dtype.kind == "c":
+            raise InputError(
+                f"{name} must hold numbers, got {kind} of {a.dtype} (Complex data not supported): give real and "
+                "imaginary parts as two columns."
+            )
         if a.dtype.kind not in "fiubO":
             raise InputError(
                 f"{name} must hold numbers, got {kind} of {a.dtype}; convert it first."

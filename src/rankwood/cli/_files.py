@@ -165,7 +165,7 @@ def load_model(path: str, n_jobs: int | None) -> Any:
     from rankwood.training.estimator import estimator_class
 
     model = estimator_class(_kind_of(path)).load(path)
-    stages = (*model.first_, model.second_) if hasattr(model, "second_") else (model,)
+    stages = model._models() if hasattr(model, "second_") else [model]
     for ranker in stages:
         ranker.set_params(n_jobs=n_jobs)
     return model

@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console
 
 from rankwood._core.text import plural
-from rankwood.cli import _neural, _show
+from rankwood.cli import _neural, _show, _two_stages
 
 _CURVES = {
     "effective_pairs": "Effective pairs",
@@ -34,6 +34,7 @@ def show(result: dict[str, Any], out: Console) -> None:
     for name, data in result["valid_sets"].items():
         rows.append((f"Validation, {name}" if several else "Validation", _size(data)))
     rows += [("Objective", result["objective"]), ("Engine", result["engine"])]
+    rows += _two_stages.rows(result)
     chosen = {name: value for name, value in result["chosen"].items() if name != "n_estimators"}
     if chosen:
         rows.append(("By default", ", ".join(f"{name}={value}" for name, value in chosen.items())))
@@ -43,7 +44,7 @@ def show(result: dict[str, Any], out: Console) -> None:
     parts = ", ".join(f"{name} {spent:.2f}" for name, spent in seconds.items())
     rows.append(("Seconds", f"{total:.2f} ({parts})"))
     rows += _recorded(result)
-    unit = _neural.round_name(result["engine"])
+    unit = _neural.round_name((result["second"] or result)["engine"])
     rows.append(("Model", f"{result['model']}, {plural(best, unit)}"))
     out.print(_show.fact_table(rows))
     _show.next_lines(out, result["next"])

@@ -73,7 +73,8 @@ def features(
     a = checks.numbers(X, "X", keep=(np.float32, np.float64))
     if a.ndim != 2:
         raise checks.InputError(
-            f"X must have two dimensions, rows of documents and columns of features, got shape {a.shape}."
+            f"X must have two dimensions, rows of documents and columns of features, got shape {a.shape}. "
+            "Reshape your data: X.reshape(1, -1) is one document, X.reshape(-1, 1) one feature."
         )
     return Features(a, None, {})
 
@@ -81,6 +82,20 @@ def features(
 def dense(X: Any) -> np.ndarray:
     """Return a matrix as a dense array: entries that a sparse one doesn't store are 0."""
     return np.asarray(X.toarray() if sparse.issparse(X) else X)
+
+
+def sparse_matrix(X: Any) -> Any:
+    """Return one of SciPy's sparse arrays as a sparse matrix, which older programs know; others as they are.
+
+    Indices have 32 bits if that is enough.
+    """
+    if not sparse.issparse(X):
+        return X
+    X = sparse.csr_matrix(X)
+    if X.indices.dtype == np.int64 and max(X.nnz, *X.shape) <= np.iinfo(np.int32).max:
+        narrow = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
+        return sparse.csr_matrix(narrow, X.shape)
+    return X
 
 
 def _from_columns(frame: Any, names: list[str], words: Collection[str]) -> Features:

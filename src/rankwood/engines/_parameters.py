@@ -11,6 +11,7 @@ from rankwood._core import checks
 
 # Some engines take what a sparse matrix doesn't store for missing values, not for 0.
 from rankwood.data.frames import dense as dense
+from rankwood.data.frames import sparse_matrix as sparse_matrix
 from rankwood.data.ranking_data import RankingData
 
 

@@ -19,11 +19,11 @@ from rankwood.data.groups import Groups, group_rows
 from rankwood.data.ranking_data import RankingData
 from rankwood.metrics.evaluate import evaluate, named_metrics
 from rankwood.metrics.verbs import higher_is_better
-from rankwood.training import model_file, spellings
+from rankwood.training import model_file, query_splits, spellings
 from rankwood.training.after_training import AfterTraining
 from rankwood.training.context import FitContext, close_callbacks
 from rankwood.training.data_warnings import warn_about_data
-from rankwood.training.inputs import training_data, validation_sets
+from rankwood.training.inputs import check_trainable, training_data, validation_sets
 
 # Labels and query ids may be columns of a table, by name.
 Labels: TypeAlias = ArrayLike | str | None
@@ -131,6 +131,8 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
         called = spellings.check_callbacks(callbacks)
         places = (given["qid"], given["group"], given["weight"])
         train = training_data(X, y, *places, "fit", sample_weight)
+        check_trainable(train)
+        query_splits.remember(self, train)
         sets = validation_sets(given["valid"], train)
         warn_about_data(train, sets, getattr(self, "shuffle", True), getattr(self, "n_jobs", 1))
         try:
@@ -167,7 +169,8 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
         Raises
         ------
         InputError
-            If there are no labels or no queries, or if `sample_weight` is given.
+            If there are no labels or no queries, or if `sample_weight` is given; inside scikit-learn's model selection
+            also if a query has documents in both the training and the test part.
         """
         if sample_weight is not None:
             raise checks.InputError(
@@ -175,12 +178,20 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
                 "sample_weight."
             )
         data = training_data(X, y, qid, group, None, "score")
+        query_splits.check_whole_queries(self, data)
         metric = next(iter(named_metrics(self._score_metric()).values()))
         scores = self.predict(data)
         (mean,) = (
             evaluate(metric, data, scores, n_jobs=getattr(self, "n_jobs", None)).mean().values()
         )
         return mean if higher_is_better(metric) else -mean
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True  # trees have a side for missing values, networks an input
+        return tags
 
     def save(self, path: str | Path) -> None:
         """Write the fitted estimator to a file, as JSON: a header, parameters, and the text of its models.
@@ -253,8 +264,8 @@ def documents_to_score(estimator: Any, X: Any, qid: Any, group: Any) -> Document
     X, qid = matching_features(X, qid, estimator._feature_names(), categories)
     if X.shape[1] != estimator.n_features_in_:
         raise checks.InputError(
-            f"X has {X.shape[1]} features, but the model was trained on {estimator.n_features_in_}; "
-            "for a LETOR file give load_letor(..., n_features=...)."
+            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} "
+            "features as input, as it was trained on; for a LETOR file give load_letor(..., n_features=...)."
         )
     if groups is None and X.shape[0] and not (qid is None and group is None):
         groups = group_rows(X.shape[0], qid, group)

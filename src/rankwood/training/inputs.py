@@ -50,13 +50,28 @@ def training_data(
             raise InputError("a RankingData knows its labels and queries: give it alone.")
         return X
     if y is None:
-        raise InputError(f"{caller} needs labels: {caller}(X, y, qid=...), or a RankingData.")
+        raise InputError(
+            f"{caller} needs labels: it requires y to be passed, but the target y is None. Call {caller}(X, y, "
+            "qid=...), or give a RankingData."
+        )
     if qid is None and group is None:
         raise InputError(
             f"{caller} needs to know the queries: give qid= (an id per row) or group= (sizes); inside "
             "scikit-learn's model selection, switch on metadata routing to hand qid on."
         )
     return RankingData(X, y, qid=qid, group=group, weight=weight, sample_weight=sample_weight)
+
+
+def check_trainable(data: RankingData) -> None:
+    """Raise if data has no features, or a single document."""
+    shape = (len(data), data.n_features)
+    if data.n_features == 0:
+        raise InputError(
+            f"fit needs at least one feature, and X has no columns: 0 feature(s) (shape={shape}) while a minimum "
+            "of 1 is required."
+        )
+    if len(data) == 1:
+        raise InputError("fit needs at least two documents, and X has one (n_samples=1).")
 
 
 def validation_data(valid: Any, train: RankingData, name: str = VALID) -> RankingData:

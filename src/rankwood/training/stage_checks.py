@@ -6,6 +6,7 @@ from copy import copy
 from typing import Any
 
 import numpy as np
+from sklearn.utils import get_tags
 
 from rankwood._core import checks
 from rankwood.data.ranking_data import RankingData
@@ -14,8 +15,10 @@ from rankwood.objectives.document_weights import check_document_weights
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.units import unit_of
 from rankwood.training.estimator import RankingEstimator, check_queries_once
+from rankwood.training.fingerprints import fingerprint
 from rankwood.training.inputs import ValidationSets, validation_sets
 from rankwood.training.ranker import Ranker
+from rankwood.training.serving import SERVE
 
 
 @contextmanager
@@ -34,6 +37,7 @@ def check_two_stage(model: Any, train: RankingData, valid: ValidationSets | None
     checks.at_least(model.random_state, 0, "random_state")
     checks.one_of(model.listwise, (True, False), "listwise")
     checks.one_of(model.ideal, ("full", "list"), "ideal")
+    checks.one_of(model.serve, SERVE, "serve")
     for stage in ("first", "second"):
         _check_kind(getattr(model, stage), stage)
     with naming_stage("first"):
@@ -53,6 +57,16 @@ def check_two_stage(model: Any, train: RankingData, valid: ValidationSets | None
             "the validation data has a single query, and the model that ranks it must not be stopped by it; "
             "give more queries, or set folds=1."
         )
+
+
+def tags_of_both(tags: Any, *stages: Any) -> Any:
+    """Return the tags of an estimator that takes what both stages take; None is a Ranker."""
+    for stage in stages:
+        if stage is not None:
+            own = get_tags(stage).input_tags
+            tags.input_tags.sparse &= own.sparse
+            tags.input_tags.allow_nan &= own.allow_nan
+    return tags
 
 
 def _check_kind(ranker: Any, stage: str) -> None:
@@ -92,6 +106,25 @@ def matching_validation(valid: Any, train: RankingData) -> ValidationSets | None
     names = train.feature_names
     sets = {name: with_feature_names(data, names) for name, data in found.by_name.items()}
     return ValidationSets(sets, found.joined)
+
+
+def same_data(model: Any, train: Any, valid: Any) -> tuple[RankingData, ValidationSets | None]:
+    """Return training and validation data; raise unless they are what the first stage was trained on."""
+    if not isinstance(train, RankingData):
+        raise checks.InputError(
+            f"fit_second needs a RankingData with the rows that fit was given, got {type(train).__name__}."
+        )
+    train = with_feature_names(train, model._feature_names())
+    valid = matching_validation(valid, train)
+    sets = [train] if valid is None else [train, *valid.by_name.values()]
+    digests = [fingerprint(data) for data in sets]
+    known = getattr(model, "_cross_fit", None)
+    if known is None or known.fingerprints != digests:
+        raise checks.InputError(
+            "fit_second needs the data that fit was given, training and validation, rows in the same order, in "
+            "this session: a file doesn't keep the scores of its rows."
+        )
+    return train, valid
 
 
 def with_feature_names(data: RankingData, names: list[str] | None) -> RankingData:

@@ -10,7 +10,7 @@ from rankwood._core import checks
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
 from rankwood.objectives.families.registry import objective as to_objective
-from rankwood.training.cross_fit import fingerprint
+from rankwood.training.fingerprints import fingerprint
 from rankwood.training.inputs import validation_data
 from rankwood.training.parameters import check_shared, chosen, engine_params, rounds_of
 from rankwood.training.ranker import Ranker

@@ -297,7 +297,7 @@ def load(text: str) -> CatBoostModel:
 def _features(X: Any, columns: list[int]) -> Any:
     """Return features as CatBoost takes them: categorical ones come last, as text."""
     if not columns:
-        return X
+        return _parameters.sparse_matrix(X)
     X = _parameters.dense(X)
     numeric = [i for i in range(X.shape[1]) if i not in columns]
     words = np.empty((X.shape[0], len(columns)), object)

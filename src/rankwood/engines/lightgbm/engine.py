@@ -144,6 +144,7 @@ class LightGBMModel(TextModel):
         self, X: Any, groups: Groups | None = None, n_jobs: int | None = None
     ) -> np.ndarray:
         """Return one score per row."""
+        X = _parameters.sparse_matrix(X)
         with _plain_errors("predict"):
             return self.loaded().predict(X, num_threads=forks.engine_threads(n_jobs))
 
