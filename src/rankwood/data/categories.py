@@ -168,6 +168,15 @@ def renamed(
     return {other: categories[name] for name, other in pairs if name in categories}
 
 
+def numbers_only(categories: Categories, what: str) -> None:
+    """Raise if there are categorical features; `what` holds numbers only."""
+    if categories:
+        raise checks.InputError(
+            f"feature {next(iter(categories))!r} is categorical, and {what} holds numbers only: leave it out, or "
+            "number its values yourself."
+        )
+
+
 def union(parts: list[Categories]) -> Categories:
     """Return the values of each feature in any of the parts, all of which have the same categorical features."""
     names = parts[0] if parts else {}
