@@ -60,7 +60,7 @@ def test_a_copy_has_the_permissions_of_its_source_and_replaces_links(tmp_path):
     assert not link.is_symlink() and link.read_bytes() == b"copy" and mode(link) == 0o640
     link.unlink()
     link.symlink_to(precious)
-    written("through the link", link)  # what is no copy goes where the user's link points
+    written("through the link", link)  # other files go where the user's link points
     assert link.is_symlink() and precious.read_text() == "through the link"
 
 

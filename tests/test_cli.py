@@ -223,7 +223,7 @@ def test_a_model_remembers_how_files_are_read(call, tmp_path):
     (tmp_path / "holes.txt").write_text("\n".join(lines))
     line = "train holes.txt --model 'my model.json' --absent nan --marker --json --n-estimators 5"
     code, _, error = call(line)
-    assert code == 2 and "'2:?' is '?'" in error and "missing=['?'] (--missing '?')" in error
+    assert code == 1 and "'2:?' is '?'" in error and "missing=['?'] (--missing '?')" in error
     line += " --missing '?'"
     predict, evaluate = answer(call(line))["next"]
     assert "'my model.json'" in evaluate

@@ -71,6 +71,12 @@ def test_other_columns_are_as_before():
     assert data.with_features(["f", "a"]).categories == {"f": ("x", "y")}
 
 
+def test_features_may_be_renamed():
+    table = pd.DataFrame({"a": [1.0, 2.0], "f": pd.Categorical(["x", "y"])})
+    data = rw.RankingData(table, [0, 1], feature_names=["b", "g"])
+    assert data.categories == {"g": ("x", "y")}
+
+
 def test_values_that_no_file_could_hold_are_refused():
     table = pd.DataFrame({"f": pd.cut(pd.Series([1.0, 2.0, 3.0]), 2)})
     with pytest.raises(

@@ -375,7 +375,7 @@ def test_a_file_that_changes_while_read_is_refused(file, monkeypatch):
         read_letor(path)
 
 
-def test_a_file_that_is_overwritten_with_its_time_put_back_is_refused(file, monkeypatch):
+def test_a_file_that_is_overwritten_with_its_time_restored_is_refused(file, monkeypatch):
     path = file("0 qid:1 1:1\n" * 9)
     monkeypatch.setattr(_letor_blocks, "BLOCK", 16)
     fill = _letor_blocks.BlockReader.fill

@@ -23,7 +23,7 @@ def table(**columns):
 def test_ids_among_the_features(make, name):
     with pytest.warns(UserWarning, match=f"is the feature '{name}' the query column") as caught:
         rw.RankingData(make(table(**{name: QID})), np.zeros(36), qid=QID)
-    assert len(caught) == 1 and f"give qid='{name}' and it is no feature" in str(caught[0].message)
+    assert len(caught) == 1 and f"give qid='{name}', which takes it out" in str(caught[0].message)
     assert caught[0].filename == __file__
 
 

@@ -34,7 +34,8 @@ def replacing(
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         with open(os.open(temporary, flags, 0o666 if mode is None else 0o600), "wb") as file:
             if mode is not None:
-                os.chmod(temporary, mode)
+                with contextlib.suppress(OSError):  # not every file system has permissions
+                    os.chmod(temporary, mode)
             yield file
             file.flush()
             _sync(file.fileno())

@@ -160,6 +160,23 @@ def _recoded(column: Coded, wanted: tuple[Value, ...], name: str, model: str) ->
     return new
 
 
+def renamed(
+    categories: Categories, names: list[str] | None, others: list[str] | None
+) -> Categories:
+    """Return categories by the other names of the same features."""
+    pairs = zip(names or (), others or (), strict=False)  # without a table there are no names
+    return {other: categories[name] for name, other in pairs if name in categories}
+
+
+def numbers_only(categories: Categories, what: str) -> None:
+    """Raise if there are categorical features; `what` holds numbers only."""
+    if categories:
+        raise checks.InputError(
+            f"feature {next(iter(categories))!r} is categorical, and {what} holds numbers only: leave it out, or "
+            "number its values yourself."
+        )
+
+
 def union(parts: list[Categories]) -> Categories:
     """Return the values of each feature in any of the parts, all of which have the same categorical features."""
     names = parts[0] if parts else {}

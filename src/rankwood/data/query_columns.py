@@ -16,7 +16,7 @@ _NAMES = frozenset(
         *("topic", "topicid", "queryno", "querynumber", "impressionid", "requestid"),
     )
 )
-_FEWEST = 10  # queries from which on different whole numbers are no coincidence
+_FEWEST = 10  # queries from which on different whole numbers can't be a coincidence
 _SAMPLE = 50  # queries that show at once that most columns aren't constant in queries
 
 
@@ -29,8 +29,8 @@ def warn_about_query_columns(X: Any, names: list[str], groups: Groups) -> None:
             else "It has one value in each query, and the model can learn it by heart"
         )
         warn(
-            f"is the feature {name!r} the query column? {known}: give qid={name!r} and it is no feature any more, or "
-            "leave it out of X."
+            f"is the feature {name!r} the query column? {known}: give qid={name!r}, which takes it out of the "
+            "features, or leave it out of X."
         )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from rankwood._core import checks
 from rankwood._core.text import plural
 from rankwood.data import arguments, concatenation
+from rankwood.data.categories import renamed
 from rankwood.data.comments import Comments
 from rankwood.data.former_names import FormerNames
 from rankwood.data.frames import features, is_frame
@@ -87,19 +88,20 @@ class RankingData(FormerNames):
     ) -> None:
         unlisted = arguments.unlisted_or_beyond(unlisted, beyond)
         (y, qid, sample_weight), named = arguments.columns(X, (y, qid, sample_weight))
-        self.X, names, self.categories = features(X, named)
+        self.X, names, categories = features(X, named)
         rows = self.X.shape[0]
         self.groups: Groups = group_rows(rows, qid, group)
         self.y: np.ndarray = arguments.read_only(checks.labels(y, rows))
         self.weight, self.sample_weight = arguments.all_weights(weight, sample_weight, self.groups)
-        names = names if feature_names is None else feature_names
-        self.feature_names = arguments.distinct_names(names, self.X.shape[1])
+        given = names if feature_names is None else feature_names
+        self.feature_names = arguments.distinct_names(given, self.X.shape[1])
+        self.categories = renamed(categories, names, self.feature_names)
         self.comments: Comments | None = arguments.row_comments(comments, rows)
         self.unlisted: UnlistedLabels | None = None
         if unlisted is not None:
             self.unlisted = UnlistedLabels.from_lists(unlisted, self.groups.ids.size)
         if is_frame(X):
-            warn_about_query_columns(self.X, names or [], self.groups)
+            warn_about_query_columns(self.X, self.feature_names or [], self.groups)
 
     def __repr__(self) -> str:
         rows, features = self.X.shape
@@ -231,9 +233,8 @@ class RankingData(FormerNames):
         Returns
         -------
         RankingData
-            The rows of the first part, then those of the second, and so on. X is sparse if that of any part
-            is. Queries of parts without weights have weight 1, rows of parts without comments empty ones. Of a
-            categorical feature, the whole has the values of all parts.
+            The rows of the first part, then those of the second, and so on, with the categories of all. X is sparse if
+            that of any part is. Parts without weights have weights of 1, and those without comments empty ones.
 
         Raises
         ------

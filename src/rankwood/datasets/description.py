@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -135,6 +135,7 @@ def describe(
     name: str | None = None,
     *,
     absent: float | None = None,
+    missing: Iterable[str] = (),
     cache: bool = False,
     n_jobs: int | None = None,
 ) -> Description:
@@ -149,6 +150,8 @@ def describe(
         The name of the data set in `catalogue()`, as in `load_splits`.
     absent : 0 or NaN, optional
         The value of a feature that a line of a file leaves out, as in `load_splits`.
+    missing : list of str
+        Words that mean a missing value in a file, as in `load_letor`.
     cache, n_jobs : as in `load_splits`
 
     Returns
@@ -169,7 +172,7 @@ def describe(
             absent = 0.0 if known is None else known.absent
         layout = find_layout(Path(data), known)
         files = {"all": (layout.whole,)} if layout.whole else _files(layout.folds[0])
-        how = Reading(absent=absent, cache=cache, n_jobs=n_jobs)
+        how = Reading(absent=absent, missing=tuple(missing), cache=cache, n_jobs=n_jobs)
         read = read_files((path for paths in files.values() for path in paths), how)
         parts = {part: joined([read[path] for path in paths]) for part, paths in files.items()}
         first = next(iter(read))

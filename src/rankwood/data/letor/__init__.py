@@ -7,6 +7,7 @@ from typing import Any
 
 from rankwood._core.atomic import replacing
 from rankwood._core.checks import InputError
+from rankwood.data.categories import numbers_only
 from rankwood.data.file_errors import Path, unwritable
 from rankwood.data.letor import cache as _cache
 from rankwood.data.letor.join import Letor
@@ -137,11 +138,7 @@ def save_letor(data: RankingData, path: Path, *, sparse: bool = False) -> None:
         raise InputError(
             f"data must be a RankingData, got {type(data).__name__}; make one of X, y and qid first."
         )
-    if getattr(data, "categories", None):
-        raise InputError(
-            f"feature {next(iter(data.categories))!r} is categorical, and LETOR text holds numbers only: leave it out, "
-            "or number its values yourself."
-        )
+    numbers_only(getattr(data, "categories", {}), "LETOR text")
     try:
         with replacing(name) as file:
             _write(data, file, name.endswith(".gz"), sparse)

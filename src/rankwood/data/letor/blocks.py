@@ -142,7 +142,7 @@ def opened(path: str) -> Iterator[BlockReader]:
 
 
 class Stamp(NamedTuple):
-    """What identifies a version of a file; `ctime_ns` can't be put back, as `cp -p` does with `mtime_ns`."""
+    """What identifies a version of a file; `cp -p` can restore `mtime_ns`, but not `ctime_ns`."""
 
     size: int
     mtime_ns: int

@@ -76,7 +76,7 @@ def _is_consistent(letor: Letor, options: Options) -> bool:
         and y.shape == qid.shape == (rows,)
         and X.shape[1] == (X.shape[1] if options.n_features is None else options.n_features)
     )
-    return shaped and _holds_values(X, y, qid) and (comments is None or _are_sound(comments, rows))
+    return shaped and _holds_values(X, y, qid) and (comments is None or comments.fit(rows))
 
 
 def _holds_values(X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> bool:
@@ -84,16 +84,6 @@ def _holds_values(X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> bool:
     limits = (np.fmax.reduce(X, axis=None, initial=0), np.fmin.reduce(X, axis=None, initial=0))
     ids = qid.dtype.kind != "U" or bool((qid != "").all())
     return bool(np.isfinite(limits).all() and np.isfinite(y).all() and y.min() >= 0 and ids)
-
-
-def _are_sound(comments: Comments, rows: int) -> bool:
-    """Whether each comment is a part of the bytes of all."""
-    blob, offsets = comments.blob, comments.offsets
-    return (
-        (blob.ndim, offsets.shape) == (1, (rows + 1,))
-        and (int(offsets[0]), int(offsets[-1])) == (0, blob.size)
-        and bool((np.diff(offsets) >= 0).all())
-    )
 
 
 def save(path: str, letor: Letor, header: str) -> None:
