@@ -81,7 +81,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     args = _parse(argv)
     try:
-        with redirect_stdout(sys.stderr):  # an engine's messages must not get into our output
+        # An engine's messages must not get into our output.
+        with redirect_stdout(sys.stderr), _show.plain_warnings():
             result = args.run(args)
         code: int = args.exit_code(result)
         if args.json:

@@ -9,7 +9,7 @@ from rankwood import metric, objective
 from rankwood._core.atomic import replacing
 from rankwood._core.parts import check_labels
 from rankwood._core.text import plural
-from rankwood.cli import _args, _files, _neural, _show, _training
+from rankwood.cli import _args, _files, _neural, _training
 from rankwood.cli._train_summary import next_commands, show
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
@@ -176,8 +176,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     reading = perf_counter() - began_reading
     more = {} if args.checkpoint is None else {"checkpoint": args.checkpoint}
     try:
-        with _show.plain_warnings():
-            ranker.fit(train, valid=valid or None, callbacks=_training.callbacks(args), **more)
+        ranker.fit(train, valid=valid or None, callbacks=_training.callbacks(args), **more)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_rescue(ranker, args)) from None
     _save(ranker, args)

@@ -70,8 +70,9 @@ class RankingEstimator(BaseEstimator, ABC):
         """Return the metrics; the mean of the first one is the score."""
 
     # Metadata that scikit-learn passes on to these methods, if its metadata routing is switched on.
-    __metadata_request__fit: ClassVar = {"qid": True, "group": True, "weight": True, "valid": True}
-    __metadata_request__fit["callbacks"] = True
+    __metadata_request__fit: ClassVar = dict.fromkeys(
+        ("qid", "group", "weight", "valid", "callbacks"), True
+    )
     __metadata_request__predict: ClassVar = {"qid": True, "group": True}
     __metadata_request__score: ClassVar = {"qid": True, "group": True}
 
