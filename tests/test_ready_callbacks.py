@@ -21,7 +21,9 @@ def sets():
 
 
 def small(**params):
-    return rw.Ranker(**{"n_estimators": 4, "num_leaves": 7, "min_child_samples": 5, "n_jobs": 1, **params})
+    return rw.Ranker(
+        **{"n_estimators": 4, "num_leaves": 7, "min_child_samples": 5, "n_jobs": 1, **params}
+    )
 
 
 def rows_of(path):

@@ -98,7 +98,11 @@ class CSV:
         done : Round
             The round.
         """
-        row = {"round": done.number, "seconds": round(done.seconds, 6), **flat(done)}
+        row: dict[str, Any] = {
+            "round": done.number,
+            "seconds": round(done.seconds, 6),
+            **flat(done),
+        }
         if done.stage:
             row = {"stage": done.stage, "fold": done.fold or "", **row}
         self._rows.append(row)

@@ -88,7 +88,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(args: argparse.Namespace, closed: frozenset[str]) -> int:
     """Run a command, and return its exit code; `closed` are the streams that the shell has closed."""
     try:
-        with redirect_stdout(sys.stderr):  # an engine's messages must not get into our output
+        # An engine's messages must not get into our output.
+        with redirect_stdout(sys.stderr), _show.plain_warnings():
             result = args.run(args)
         code: int = args.exit_code(result)
         quiet = getattr(args, "quiet", False)

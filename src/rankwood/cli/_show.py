@@ -72,7 +72,7 @@ def plain_warnings() -> Iterator[None]:
             else:
                 before(message, category, *place)
 
-        warnings.showwarning = write
+        warnings.showwarning = write  # type: ignore[assignment]
         yield
 
 

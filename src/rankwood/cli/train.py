@@ -11,7 +11,6 @@ from rankwood.cli import (
     _files,
     _neural,
     _parameters,
-    _show,
     _train_files,
     _training,
     _two_stages,
@@ -171,8 +170,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     reading = perf_counter() - began_reading
     more = {} if args.checkpoint is None else {"checkpoint": args.checkpoint}
     try:
-        with _show.plain_warnings():
-            ranker.fit(train, valid=valid or None, callbacks=_training.callbacks(args), **more)
+        ranker.fit(train, valid=valid or None, callbacks=_training.callbacks(args), **more)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_train_files.rescue(ranker, args)) from None
     _train_files.save(ranker, args)

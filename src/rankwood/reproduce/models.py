@@ -159,7 +159,8 @@ def _train_curve(ranker: Ranker, train: Any, rounds: int) -> dict[str, list[floa
     Training takes the validation data into account for early stopping only, so the trees are the same.
     """
     again = clone(ranker).set_params(early_stopping_rounds=None, n_estimators=rounds, record=None)
-    history: dict[str, list[float]] = again.fit(train, valid=train).history_
+    again._fit(train, train)  # not `fit`, which would warn that both are the same data
+    history: dict[str, list[float]] = again.history_
     return history
 
 

@@ -18,7 +18,7 @@ _COMPILING = "compiling; the next process finds the code on disk"
 class Round:
     """A round of training (an epoch, for a network) that is complete, as callbacks see it.
 
-    Attributes
+    Parameters
     ----------
     number : int
         Counts from 1.

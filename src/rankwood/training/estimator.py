@@ -57,9 +57,7 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
     _files: ClassVar[ModuleType]
 
     @abstractmethod
-    def _fit(
-        self, train: RankingData, valid: Any, context: FitContext = ..., **options: Any
-    ) -> None:
+    def _fit(self, train: RankingData, valid: Any, context: FitContext = ...) -> None:
         """Train a model; `valid` is what `fit` was given, or its sets by name."""
 
     @abstractmethod
@@ -74,9 +72,9 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
         """Return the metrics; the mean of the first one is the score."""
 
     # Metadata that scikit-learn passes on to these methods, if its metadata routing is switched on.
-    __metadata_request__fit: ClassVar = {
-        **dict.fromkeys(("qid", "group", "weight", "sample_weight", "valid", "callbacks"), True)
-    }
+    __metadata_request__fit: ClassVar = dict.fromkeys(
+        ("qid", "group", "weight", "sample_weight", "valid", "callbacks"), True
+    )
     __metadata_request__predict: ClassVar = {"qid": True, "group": True}
     __metadata_request__score: ClassVar = {"qid": True, "group": True}
 
@@ -105,7 +103,7 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
             names, in a dictionary or a list of pairs (name, set): all are evaluated, and the first one decides.
         callbacks : list of callables, optional
             Called after each round with a `rankwood.callbacks.Round`; training ends if one returns True.
-            `rankwood.callbacks` has ready ones, and docs/callbacks.md explains them.
+            `rankwood.callbacks` has ready ones, and docs/training.md explains them.
         **others
             Words of other programs: ``eval_set`` with ``eval_qid`` or ``eval_group``, ``group_id``; for those that
             belong elsewhere, an error names the place.

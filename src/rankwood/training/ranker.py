@@ -68,6 +68,7 @@ class Ranker(RankingEstimator):
     verbose : bool or None
         Show a progress bar; None means on a terminal.
     **engine_params
+        ``monotone={"price": -1}`` and ``interactions=[["price", "stock"]]`` are constraints, see docs/training.md.
         Any other keyword is passed to the engine. LightGBM has ``extra_trees=True`` unless you set it, except for
         objectives of pairs; docs/defaults.md explains the defaults.
 

@@ -194,7 +194,7 @@ def check_callbacks(callbacks: Any) -> Sequence[Callback]:
             use = (
                 f"use {instead}"
                 if instead
-                else "write a function of one Round, see docs/callbacks.md"
+                else "write a function of one Round, see docs/training.md"
             )
             raise checks.InputError(
                 f"callbacks: {kind.__name__.strip('_')} is of {program}, whose rounds are other ones; {use}."

@@ -110,9 +110,7 @@ class TwoStage(RankingEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit(
-        self, train: RankingData, valid: Any, context: FitContext = _ALONE, **options: Any
-    ) -> None:
+    def _fit(self, train: RankingData, valid: Any, context: FitContext = _ALONE) -> None:
         """Train both stages."""
         sets = stage_checks.matching_validation(valid, train)
         stage_checks.check_two_stage(self, train, sets)
