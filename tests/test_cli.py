@@ -441,7 +441,7 @@ evaluate none.txt @m.json -> none.txt does not exist
 evaluate @test.txt @m.json --metric mdcg -> did you mean
 evaluate @test.txt @m.json --metric ndcg@0 -> at least 1
 evaluate @test.txt @test.txt -> line 1: expected one score, a number, got '
-objectives lambdarank -> did you mean 'lambdarank-ndcg' or 'lambdarank-bndcg' or
+objectives lambdaran -> did you mean 'lambdarank-ndcg' or 'lambdarank-bndcg' or
 metrics ndcg(gian=exp) -> did you mean 'gain'?
 """
 

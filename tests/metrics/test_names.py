@@ -11,6 +11,7 @@ from sklearn.metrics import average_precision_score, dcg_score, ndcg_score
 
 import naive_metrics
 import rankwood as rw
+from cli_calls import answer, caller, complaint
 from rankwood._core.foreign import PROGRAMS, ROWS
 from rankwood.metrics.registry import METRICS
 from refusals import refusal_test
@@ -296,10 +297,26 @@ def test_training_stops_by_names_of_others():
     X = np.column_stack([y + np.arange(30) % 7, np.arange(30) % 5])
     names = ["nDCG@3", "success_1"]
     ranker = rw.Ranker(
-        "lambdamart", n_estimators=2, eval_metric=names, n_jobs=1, min_child_samples=1
+        "LambdaMART@10", n_estimators=2, eval_metric=names, n_jobs=1, min_child_samples=1
     )
     ranker.fit(X, y, qid=qid, valid=(X, y, qid))
     assert list(ranker.history_) == names
     ours = rw.evaluate(names, y, ranker.predict(X), qid=qid).mean()
     last = {name: curve[ranker.best_iteration_ - 1] for name, curve in ranker.history_.items()}
     assert last == pytest.approx(ours)
+
+
+def test_names_on_the_command_line(capsys, tmp_path):
+    call = caller(capsys, tmp_path)
+    about = answer(call("metrics ndcg_cut_10 --json"))
+    assert (about["name"], about["composition"]) == ("ndcg", "NDCG(k=10, gain=Linear())")
+    about = answer(call("objectives YetiRank:mode=NDCG --json"))
+    assert about["name"] == "yetiloss-ndcg"
+    (tmp_path / "qrels").write_text("q 0 A 2\nq 0 B 0\nq 0 C 1\n")
+    (tmp_path / "run").write_text("q Q0 B 1 9.5 t\nq Q0 A 2 7.1 t\n")
+    line = "evaluate @qrels @run --metric nDCG@10 --metric ndcg@10 --metric P_5 --json"
+    found = answer(call(line))
+    assert found["metrics"]["P_5"] == 0.2
+    assert found["metrics"]["nDCG@10"] != found["metrics"]["ndcg@10"]
+    assert found["conventions"]["gain"] == "exp"  # of ndcg@10, which doesn't state one
+    assert "nearest is map" in complaint(call("evaluate @qrels @run --metric bpref"))

@@ -13,6 +13,8 @@ from objectives.oracle import interpreted
 from rankwood._core.foreign import PROGRAMS, ROWS
 from rankwood.engines.catboost.losses import native
 from rankwood.objectives.families.registry import OBJECTIVES
+from rankwood.objectives.position_weights import has_cutoff
+from rankwood.tuning.parameters import cutoff_of, parameters_of, with_parameters
 from refusals import refusal_test
 
 #: What people type, and what it is.
@@ -106,6 +108,15 @@ def test_pairs_of_xgboost(lists):
     ours = -np.bincount(leaf, grad)[leaf] / np.bincount(leaf, hess)[leaf]
     assert np.unique(leaf).size > 2
     np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
+
+
+def test_names_of_others_can_be_tuned():
+    assert (
+        with_parameters("rank:ndcg", {"sigma": 2.0}) == "lambdarank-ndcg@32(hessian=2, sigma=2.0)"
+    )
+    assert (cutoff_of("bi-LambdaMART@5"), cutoff_of("LambdaMART")) == (5, None)
+    assert "truncation" in parameters_of("LambdaMART")
+    assert has_cutoff("YetiRank:mode=NDCG") and not has_cutoff("QueryRMSE")
 
 
 def test_every_row_is_read_or_answered():
