@@ -123,6 +123,9 @@ def test_names_on_a_page_are_shown_and_not_run():
     assert "<i>" not in page and "\x1b" not in page
     assert "&lt;i&gt;\\x1b[31m\\u202e\\xff" in page
     page.encode("utf-8")
+    found = rw.compare(evaluations(**{"a": [1, 2], name: [2, 1]}))
+    for text in (found.movers("a", name).to_html(), repr(found.worst(name)), found.to_latex()):
+        assert not set(text) & {"\x1b", "\u202e", "\udcff"}
 
 
 class Fitted:
