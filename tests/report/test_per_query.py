@@ -64,7 +64,7 @@ def test_lower_is_better_for_arp():
     one = rw.compare(evaluations(a=[1, 2, 3], b=[2, 3, 4]))
     assert per_query(one, "b", "a", "m").counts == (3, 0, 0)
     assert per_query(one, "b", "a", "arp").counts == (0, 0, 3)
-    figure = plots.per_query(one, metric="arp")
+    figure = one.plot(metric="arp")
     assert figure.axes[1].get_title(loc="left") == "0 won, 0 tied, 3 lost"
     with pytest.raises(rw.InputError, match="two models are needed, got 'a' twice"):
         plots.per_query(one, "a", "a")
