@@ -64,7 +64,7 @@ def test_lower_is_better_for_arp():
     one = rw.compare(evaluations(a=[1, 2, 3], b=[2, 3, 4]))
     assert per_query(one, "b", "a", "m").counts == (3, 0, 0)
     assert per_query(one, "b", "a", "arp").counts == (0, 0, 3)
-    figure = plots.per_query(one, metric="arp")
+    figure = one.plot(metric="arp")
     assert figure.axes[1].get_title(loc="left") == "0 won, 0 tied, 3 lost"
     with pytest.raises(rw.InputError, match="two models are needed, got 'a' twice"):
         plots.per_query(one, "a", "a")
@@ -123,6 +123,9 @@ def test_names_on_a_page_are_shown_and_not_run():
     assert "<i>" not in page and "\x1b" not in page
     assert "&lt;i&gt;\\x1b[31m\\u202e\\xff" in page
     page.encode("utf-8")
+    found = rw.compare(evaluations(**{"a": [1, 2], name: [2, 1]}))
+    for text in (found.movers("a", name).to_html(), repr(found.worst(name)), found.to_latex()):
+        assert not set(text) & {"\x1b", "\u202e", "\udcff"}
 
 
 class Fitted:

@@ -1,7 +1,7 @@
 """Tables as CSV that a spreadsheet can open and a program can read back.
 
-A spreadsheet takes a cell that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, and names of models and query ids
-may come from strangers. Such a text gets an apostrophe before it, which `plain_text` takes away; numbers don't.
+A spreadsheet takes a cell that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, and names of models and ids of
+queries may come from strangers. Such a text gets an apostrophe before it, which `plain_text` takes away; numbers don't.
 """
 
 import math

@@ -38,6 +38,11 @@ def printable(text: str) -> str:
     return _UNSAFE.sub(_escape, text)
 
 
+def printable_lines(text: str) -> str:
+    """Return lines, of a page or for a terminal, as `printable` does, with their ends and tabs kept."""
+    return _UNSAFE.sub(lambda match: match[0] if match[0] in "\n\t" else _escape(match), text)
+
+
 def _escape(match: re.Match[str]) -> str:
     letter = match[0]
     if letter in _BLANKS:

@@ -15,7 +15,7 @@ from rich import box
 from rich.console import Console, JustifyMethod
 from rich.text import Text
 
-from rankwood._core.text import printable
+from rankwood._core.text import printable, printable_lines
 from rankwood.report import render
 from rankwood.report.table import Cell, Table
 
@@ -28,12 +28,9 @@ class SafeConsole(Console):
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Write texts and tables."""
-        super().print(*(_safe(x) if isinstance(x, str) else x for x in objects), **options)
-
-
-def _safe(text: str) -> str:
-    """Return a text whose lines can be written to any terminal."""
-    return "\n".join(map(printable, text.split("\n")))
+        super().print(
+            *(printable_lines(x) if isinstance(x, str) else x for x in objects), **options
+        )
 
 
 def console() -> Console:
@@ -172,7 +169,7 @@ def fact_table(rows: Iterable[tuple[str, str]]) -> rich.table.Table:
     made.add_column(style="bold", no_wrap=True)
     made.add_column(overflow="fold")
     for name, text in rows:
-        made.add_row(name, _safe(text))
+        made.add_row(name, printable_lines(text))
     return made
 
 

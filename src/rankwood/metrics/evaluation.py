@@ -67,8 +67,8 @@ class Evaluation:
         Raises
         ------
         InputError
-            If metrics, their definitions or conventions differ; if a query is in two parts, or with ``"mean"`` not in as
-            many as the others.
+            If metrics, their definitions or conventions differ; if a query is in two parts, or with ``"mean"`` not in
+            as many as the others.
 
         Examples
         --------

@@ -13,12 +13,13 @@ from rankwood.report import html, render, view
 from rankwood.report.align import Aligned, check_name
 from rankwood.report.columns import records
 from rankwood.report.comparison_page import comparison_page
+from rankwood.report.comparison_plots import ComparisonPlots
 from rankwood.report.movers import QueryTable, movers, worst
 
 Path = str | os.PathLike[str]
 
 
-class Comparison:
+class Comparison(ComparisonPlots):
     """Models compared query by query: the result of `compare`.
 
     Attributes

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from rankwood._core.text import printable_lines
 from rankwood.report.axis import tick_text
 from rankwood.report.table import Cell, Span, Table
 
@@ -42,7 +43,7 @@ def page(title: str, tables: Iterable[Table]) -> str:
 
 def whole_page(title: str, inner: str) -> str:
     """Return a complete page around HTML whose author has escaped all names in it."""
-    return (
+    return printable_lines(
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"

@@ -103,7 +103,7 @@ class AfterTraining:
 
 
 def _own_object(estimator: Any, name: str) -> Any:
-    """Return an attribute of the model; if it has none, an AttributeError, as `hasattr` needs it, says what there is."""
+    """Return an attribute of the model; without it an AttributeError, as `hasattr` needs it, says what there is."""
     if hasattr(estimator, "second_"):
         raise AttributeError(
             f"TwoStage has several models: read first_[0].{name}_ and second_.{name}_."

@@ -150,10 +150,15 @@ def short_summary(estimator: Any) -> str:
 
 def _outcome(values: dict[str, Any]) -> str:
     """Return the size of a model and its validation metric."""
-    unit = "tree" if values["architecture"] is None else "epoch"
+    unit = _unit(values)
     found = values["validation"]
     text = "" if values["trees"] is None else plural(values["trees"], unit)
     return text + (f", {found['metric']} {found['value']:.4f}" if found else "")
+
+
+def _unit(values: dict[str, Any]) -> str:
+    """Return what a round of training is called."""
+    return "tree" if values["architecture"] is None else "epoch"
 
 
 def _facts(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -161,7 +166,7 @@ def _facts(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "objective", str(values["objective"])
     network = values["architecture"]
     yield "engine", values["engine"] + (f", {network}" if network else "")
-    unit = "trees" if network is None else "epochs"
+    unit = f"{_unit(values)}s"
     rounds = "" if values["rounds"] == values["trees"] else f" of {values['rounds']} trained"
     yield unit, f"{values['trees']}{rounds}"
     found = values["validation"]
@@ -182,8 +187,8 @@ def _two_stage_facts(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
     first = values["first"][0]
     trees = sorted({one["trees"] for one in values["first"] if one["trees"] is not None})
     spread = f"{trees[0]} to {trees[-1]}" if len(trees) > 1 else str(*trees)
-    models = plural(values["folds"], "model")
-    yield "first stage", f"{first['objective']}, {first['engine']}: {models} of {spread} trees"
+    models, unit = plural(values["folds"], "model"), _unit(first)
+    yield "first stage", f"{first['objective']}, {first['engine']}: {models} of {spread} {unit}s"
     yield "list", f"the best {plural(values['top'], 'document')} of each query"
     for name, text in _facts(values["second"]):
         if name not in ("training data", "seconds"):
