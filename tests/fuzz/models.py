@@ -1,7 +1,7 @@
 """Model files of all engines, changed by someone who computes the checksum anew.
 
-What a file holds is JSON in JSON, LightGBM's lines or arrays in base64, and each is changed on its own level. The binary
-model inside a file of CatBoost is left as it is: nothing here can check it (docs/security.md).
+What a file holds is JSON in JSON, LightGBM's lines or arrays in base64, and each is changed on its own level. The
+binary model inside a file of CatBoost is left as it is: nothing here can check it (docs/security.md).
 """
 
 import base64
@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tests.fuzz import Wrong, damaged
 
 import rankwood as rw
 from rankwood.training import model_file
 from rankwood.training.estimator import estimator_class
-from tests.fuzz import Wrong, damaged
 
 ALPHABET = b"0123456789-+.eE,:[]{}\"' \n=anti\x00\\u\xc3\xa9"
 #: Numbers that are out of range somewhere, and values of other kinds.
@@ -179,12 +179,8 @@ def change_json(rng: random.Random, content: Any) -> None:
     elif change < 0.3 and isinstance(at, dict):
         at["other"] = rng.choice(OTHERS)
     elif isinstance(old, str) and change < 0.75:
-        number = rng.choice(NUMBERS)
-        at[key] = (
-            str(number)
-            if rng.random() < 0.6
-            else damaged(rng, old.encode()[:999], ALPHABET).decode(errors="replace")
-        )
+        other = damaged(rng, old.encode()[:999], ALPHABET).decode(errors="replace")
+        at[key] = str(rng.choice(NUMBERS)) if rng.random() < 0.6 else other
     else:
         at[key] = rng.choice(NUMBERS) if rng.random() < 0.75 else rng.choice(OTHERS)
 
