@@ -74,11 +74,17 @@ def _rankers() -> dict[str, Any]:
     """Return a ranker of each kind of file, to be trained."""
     few = {"n_estimators": 3, "num_leaves": 6, "n_jobs": 1}
     trees = {**few, "min_child_samples": 2}
+    sets = {
+        "min_data_per_group": 2,
+        "cat_smooth": 0.0,
+        "max_cat_to_onehot": 1,
+        "extra_trees": False,
+    }
     pairs = "bi-lambdarank-ndcg@5"
     network = {"epochs": 1, "hidden": (4,), "n_jobs": 1, "verbose": False}
     return {
         "lightgbm": rw.Ranker(**trees),
-        "lightgbm-categories": rw.Ranker(**trees, categorical_feature=[0, 1]),
+        "lightgbm-categories": rw.Ranker(**trees, categorical_feature=[0, 1], **sets),
         "lightgbm-linear": rw.Ranker(**trees, linear_tree=True),
         "lightgbm-pairs": rw.Ranker(pairs, engine="lightgbm", **trees),
         "xgboost": rw.Ranker(engine="xgboost", **few),
