@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import threading
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -185,7 +185,7 @@ class Campaign:
 
 def table(counts: dict[str, Count]) -> str:
     """Return the counts as a table in Markdown."""
-    head = "kind tried lines accepted refused signals hangs foreign wrong seconds".split()
+    head = ["kind", *(column.name for column in fields(Count))]
     rows = [head, ["---"] * len(head)]
     for kind, count in counts.items():
         values = [f"{getattr(count, name):,.0f}" for name in head[1:]]

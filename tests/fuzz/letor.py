@@ -9,11 +9,11 @@ from typing import NamedTuple
 from unittest import mock
 
 import numpy as np
+from tests.fuzz import Wrong, damaged
+from tests.naive_letor import nearest32
 
 from rankwood.data.letor import blocks, budget, join, load_letor
 from rankwood.data.letor import read as reader
-from tests.fuzz import Wrong, damaged
-from tests.naive_letor import nearest32
 
 ALPHABET = b"0123456789.:-+eEqidnaNA #\t\r\n\x0b\x0c,x/_\xc3\xa9\xff;'\""
 _REAL = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -82,10 +82,8 @@ def _value(rng: random.Random, any_value: bool) -> bytes:
         middle = (float(base) + float(after)) / 2
         return (b"%.30g" if rng.random() < 0.5 else b"%.120g") % middle
     if kind == 2:
-        digits = b"".join(
-            b"%d" % rng.randrange(10)
-            for _ in range(rng.choice((3, 20, 45) if any_value else (3, 20, 30)))
-        )
+        size = rng.choice((3, 20, 45) if any_value else (3, 20, 30))
+        digits = b"".join(b"%d" % rng.randrange(10) for _ in range(size))
         point = rng.randint(0, len(digits))
         return digits[:point] + b"." + digits[point:] if rng.random() < 0.8 else digits
     if kind == 3:

@@ -1,7 +1,7 @@
 """Model files of all engines, changed by someone who computes the checksum anew.
 
-What a file holds is JSON in JSON, LightGBM's lines or arrays in base64, and each is changed on its own level. The binary
-model inside a file of CatBoost is left as it is: nothing here can check it (docs/security.md).
+What a file holds is JSON in JSON, LightGBM's lines or arrays in base64, and each is changed on its own level. The
+binary model inside a file of CatBoost is left as it is: nothing here can check it (docs/security.md).
 """
 
 import base64
@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tests.fuzz import Wrong, damaged
 
 import rankwood as rw
 from rankwood.training import model_file
 from rankwood.training.estimator import estimator_class
-from tests.fuzz import Wrong, damaged
 
 ALPHABET = b"0123456789-+.eE,:[]{}\"' \n=anti\x00\\u\xc3\xa9"
 #: Numbers that are out of range somewhere, and values of other kinds.
@@ -74,11 +74,17 @@ def _rankers() -> dict[str, Any]:
     """Return a ranker of each kind of file, to be trained."""
     few = {"n_estimators": 3, "num_leaves": 6, "n_jobs": 1}
     trees = {**few, "min_child_samples": 2}
+    sets = {
+        "min_data_per_group": 2,
+        "cat_smooth": 0.0,
+        "max_cat_to_onehot": 1,
+        "extra_trees": False,
+    }
     pairs = "bi-lambdarank-ndcg@5"
     network = {"epochs": 1, "hidden": (4,), "n_jobs": 1, "verbose": False}
     return {
         "lightgbm": rw.Ranker(**trees),
-        "lightgbm-categories": rw.Ranker(**trees, categorical_feature=[0, 1]),
+        "lightgbm-categories": rw.Ranker(**trees, categorical_feature=[0, 1], **sets),
         "lightgbm-linear": rw.Ranker(**trees, linear_tree=True),
         "lightgbm-pairs": rw.Ranker(pairs, engine="lightgbm", **trees),
         "xgboost": rw.Ranker(engine="xgboost", **few),
@@ -179,12 +185,8 @@ def change_json(rng: random.Random, content: Any) -> None:
     elif change < 0.3 and isinstance(at, dict):
         at["other"] = rng.choice(OTHERS)
     elif isinstance(old, str) and change < 0.75:
-        number = rng.choice(NUMBERS)
-        at[key] = (
-            str(number)
-            if rng.random() < 0.6
-            else damaged(rng, old.encode()[:999], ALPHABET).decode(errors="replace")
-        )
+        other = damaged(rng, old.encode()[:999], ALPHABET).decode(errors="replace")
+        at[key] = str(rng.choice(NUMBERS)) if rng.random() < 0.6 else other
     else:
         at[key] = rng.choice(NUMBERS) if rng.random() < 0.75 else rng.choice(OTHERS)
 

@@ -3,16 +3,31 @@
 import random
 import time
 
+from tests.fuzz import Wrong, damaged
+
 import rankwood as rw
 from rankwood.metrics.registry import METRICS
 from rankwood.objectives.families.registry import OBJECTIVES
-from tests.fuzz import Wrong, damaged
 
 ALPHABET = b"abckmnrst@()[]{}=,.'\"-+*/%~ \n\t0123456789_:<>|&!#\xc3\xa9\xef\xbc\x91"
 _NAMES = {"objective": sorted(OBJECTIVES), "metric": sorted(METRICS)}
-_PARAMETERS = (
-    "sigma k norm gain truncation rel p weight pairs divide_by mu bins draws scale noise".split()
-)
+_PARAMETERS = [
+    "sigma",
+    "k",
+    "norm",
+    "gain",
+    "truncation",
+    "rel",
+    "p",
+    "weight",
+    "pairs",
+    "divide_by",
+    "mu",
+    "bins",
+    "draws",
+    "scale",
+    "noise",
+]
 _VALUES = (
     *("1", "2.0", "-1", "0", "1e308", "1e400", "nan", "inf", "True", "none", "'linear'", "exp"),
     *("[1]", "{}", "{1,[2]}", "{[]:1}", "(1,2)", "None", "1j", "b'x'", "f'{1}'", "...", "x", "1_0"),

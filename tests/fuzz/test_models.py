@@ -6,13 +6,13 @@ import re
 
 import numpy as np
 import pytest
+from tests.fuzz import models
+from tests.fuzz.campaign import Process
 
 import rankwood as rw
 from rankwood.engines import xgboost_text
 from rankwood.engines.lightgbm import text_check
 from rankwood.training import model_file
-from tests.fuzz import models
-from tests.fuzz.campaign import Process
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def lightgbm_edit(content, pattern, replacement):
         (r"^left_child=\S+", "left_child=1000000"),
         (r"^left_child=\S+", "left_child=-100000000"),
         (r"^left_child=\S+", "left_child=-200"),
-        (r"^right_child=\S+", "right_child=1"),  # two parents
+        (r"^(left_child=)(\S+)(.*\nright_child=)\S+", r"\1\2\3\2"),  # two parents
         (r"^split_feature=\S+", "split_feature=1000000000"),
         (r"^split_feature=\S+", "split_feature=-40"),
         (r"^split_feature=\S+", "split_feature=5"),

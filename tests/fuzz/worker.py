@@ -8,8 +8,9 @@ import signal
 import sys
 from typing import Any, NamedTuple
 
-from rankwood import InputError
 from tests.fuzz import Wrong, generator
+
+from rankwood import InputError
 
 _MEMORY = 12 << 30  # bytes that a process may ask for
 

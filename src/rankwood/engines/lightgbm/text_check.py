@@ -166,9 +166,9 @@ def _check_trees(trees: list[Fields], width: int) -> None:
     _check_range(arrays["leaf_value"], -_LARGEST, _LARGEST, "leaf_value")
     _check_range(arrays["threshold"], -_FINITE, _FINITE, "threshold")
     _check_shape(arrays["left_child"], arrays["right_child"], sizes)
-    _numbers(
-        [tree.get("shrinkage", b"1") for tree in trees], _REAL, -_LARGEST, _LARGEST, "shrinkage"
-    )
+    factors = [tree.get("shrinkage", b"1") for tree in trees]
+    if _numbers(factors, _REAL, -_LARGEST, _LARGEST, "shrinkage").size != len(trees):
+        raise _broken("shrinkage must be one number")
     _check_categories(trees, arrays, sizes)
     for number, tree in enumerate(trees):
         if _integer({"is_linear": b"0", **tree}, "is_linear", 1):
