@@ -93,8 +93,9 @@ def expdcg(labels, k=None, base=0.85, gain="linear"):
     return sum(_gain(y, gain) * base ** (i - 1) for i, y in _cut(labels, k))
 
 
-def rbp(labels, k=None, p=0.8, rel=1):
-    return (1 - p) * sum(p ** (i - 1) for i, y in _cut(labels, k) if y >= rel)
+def rbp(labels, k=None, p=0.8, rel=1, gain="binary"):
+    value = {"binary": lambda y: y >= rel, "linear": lambda y: y}[gain]
+    return (1 - p) * sum(value(y) * p ** (i - 1) for i, y in _cut(labels, k))
 
 
 def hits(labels, k=None, rel=1):

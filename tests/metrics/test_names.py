@@ -216,7 +216,7 @@ RANX = {
     "map@5": lambda y: naive_metrics.average_precision(y, 5, 1, "relevant"),
     "mrr@5-l2": lambda y: naive_metrics.mrr(y, 5, 2),
     "r-precision": naive_metrics.rprec,
-    "rbp.95": lambda y: naive_metrics.rbp(y, p=0.95),
+    "rbp.95": lambda y: naive_metrics.rbp(y, p=0.95, gain="linear"),
     "ndcg@5": lambda y: naive_metrics.ndcg(y, 5, "linear"),
     "ndcg_burges@5": lambda y: naive_metrics.ndcg(y, 5),
     "dcg@5": lambda y: naive_metrics.dcg(y, 5, "linear"),

@@ -100,7 +100,7 @@ _KNOWN = (
     Foreign("ranx", "map", "map", _BY_R, note="as `map@10-l2`; `map@10` is ours"),
     Foreign("ranx", "mrr", "mrr", note="as `mrr@10-l2`"),
     Foreign("ranx", "hits", "hits", note="as `hits@10-l2`"),
-    Foreign("ranx", "rbp", "rbp", number=("p", _decimals), note="`rbp.95` is `rbp(p=0.95)`"),
+    Foreign("ranx", "rbp", "rbp", _LINEAR, number=("p", _decimals), note="`rbp.95` has `p=0.95`"),
     Foreign("ranx", "ndcg_burges", "ndcg", _EXP),
     Foreign("ranx", "dcg_burges", "dcg", _EXP),
     Foreign("sklearn", "ndcg_score", "ndcg", _LINEAR),

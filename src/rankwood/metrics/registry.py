@@ -62,6 +62,12 @@ CHANCE = Parameter(
 LINEAR_CHANCE = replace(CHANCE, default="linear")
 BASE = Parameter("base", 0.85, description="ratio of the discounts of consecutive positions")
 DECAY = Parameter("decay", 0.85, description="chance to go on after an unsatisfying document")
+RBP_GAIN = Parameter(
+    "gain",
+    "binary",
+    choice({"binary": None, "linear": GAINS["linear"]}),
+    '"binary" for relevant or not, "linear" for the label itself',
+)
 P = Parameter("p", 0.8, description="chance to go on to the next document")
 
 _OF_PRECISION = """\
@@ -106,7 +112,8 @@ _ROWS = (
           lambda given: PFound(given.k, given.gain(given.max_label), given.decay),
           "A document satisfies with probability y / max_label."),
     Named("rbp", "Rank-biased precision: the user goes on with probability p", "moffat2008",
-          (K, P, REL), lambda given: RBP(given.k, given.p, AtLeast(given.rel))),
+          (K, P, REL, RBP_GAIN),
+          lambda given: RBP(given.k, given.p, given.gain or AtLeast(given.rel))),
     Named("success", "Whether a relevant document is among the first k: 1 or 0; its mean is the hit rate",
           "sanderson2010", (K, REL), lambda given: Success(given.k, given.rel)),
     Named("rprec", "R-precision: precision of the first R, the number of relevant documents", "sanderson2010",
