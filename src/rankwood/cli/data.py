@@ -199,7 +199,7 @@ def run_describe(args: argparse.Namespace) -> dict[str, Any]:
             theme.check_installed()
     absent = None if args.absent is None else float(args.absent)
     with _show.status(f"Describing {args.path}"):
-        how = {"absent": absent, "missing": args.missing or ()}
+        how: dict[str, Any] = {"absent": absent, "missing": args.missing or ()}
         found = describe(args.path, args.name, **how, cache=args.cache, n_jobs=args.threads)
         if ending is not None:
             _write(found, args.output, ending)
