@@ -41,7 +41,7 @@ class DataWarning(UserWarning):
     ...         _ = rw.Ranker(n_estimators=2).fit(data, valid=data)
     ...     except rw.DataWarning as warning:
     ...         print(str(warning).partition(":")[0])
-    all 160 queries of the validation data are in the training data too
+    all 120 queries of the validation data are in the training data too
     """
 
 
