@@ -183,12 +183,12 @@ def _draw_lines(ax: "Axes", metric: str, lines: list[_Line], labels: list[str]) 
             label = f"{label + ': ' if label else ''}round {kept}, {value:.4f}"
         ax.plot(rounds, line.values, look, color=colour, linewidth=1.6, label=label or None)
     ax.set_ylabel(_short(metric))
-    ax.set_ylim(*_visible(metric, [line.values for line in lines]))
+    ax.set_ylim(*visible_range(metric, [line.values for line in lines]))
     if any(line.label or line.kept for line in lines):
         ax.legend(frameon=False, fontsize=9)
 
 
-def _visible(metric: str, curves: list[Sequence[float]]) -> tuple[float, float]:
+def visible_range(metric: str, curves: list[Sequence[float]]) -> tuple[float, float]:
     """Return the ends of the axis: the later half of the rounds, and at most as much again for the first ones."""
     sign = better_sign(metric)
     values = [sign * np.asarray(curve, np.float64) for curve in curves]

@@ -63,7 +63,7 @@ def histogram(differences: np.ndarray) -> Histogram:
     d = differences[differences != 0]
     side = int(np.clip(round(d.size**0.5), _FEWEST, _MOST))
     reach = float(np.abs(d).max(initial=0.0)) or 1.0
-    edges = reach * np.arange(-side, side + 1) / side
+    edges = reach * (np.arange(-side, side + 1) / side)  # the ends are exact
     place = np.clip(np.floor(np.abs(d) / reach * side).astype(np.int64), 0, side - 1)
     place = np.where(d > 0, side + place, side - 1 - place)
     return Histogram(edges, np.bincount(place, minlength=2 * side))
