@@ -160,10 +160,8 @@ class TwoStage(RankingEstimator):
         start = perf_counter()
         lists = self._lists(train, first.scores[0])
         named = {} if valid is None else valid.by_name
-        valid_lists = {
-            name: self._lists(data, scores)
-            for (name, data), scores in zip(named.items(), first.scores[1:], strict=True)
-        }
+        others = zip(named.items(), first.scores[1:], strict=True)
+        valid_lists = {name: self._lists(data, scores) for (name, data), scores in others}
         made = perf_counter()
         second = Ranker() if self.second is None else clone(self.second)
         finished = False

@@ -21,8 +21,8 @@ from rankwood.data.ranking_data import RankingData
 from rankwood.engines import _errors, _parameters
 from rankwood.engines.base import Gradients, TextModel, TrainingTask
 from rankwood.engines.catboost.losses import Native, native
+from rankwood.engines.catboost.parameters import by_new_number, translate
 from rankwood.engines.catboost.parameters import real_name as real_name
-from rankwood.engines.catboost.parameters import translate
 from rankwood.engines.lightgbm import langevin
 
 
@@ -50,7 +50,7 @@ class CatBoostEngine:
         self._columns = _parameters.categorical(params.pop("categorical_feature", None), task.train)
         if "monotone_constraints" in params:
             directions = enumerate(params["monotone_constraints"])
-            params["monotone_constraints"] = _moved(dict(directions), self._columns)
+            params["monotone_constraints"] = by_new_number(dict(directions), self._columns)
         self._recorded = task.recorded
         self._symmetric = params.get("grow_policy", "SymmetricTree") == "SymmetricTree"
         labels, valid = loss.labels(task.train.y), task.valid
@@ -306,17 +306,6 @@ def _features(X: Any, columns: list[int]) -> Any:
         words[:, i] = np.array([_word(value) for value in values.tolist()], object)[place]
     numbers = X[:, numeric].astype(np.float32) if numeric else None
     return cb.FeaturesData(num_feature_data=numbers, cat_feature_data=words)
-
-
-def _moved(directions: dict[int, int], columns: list[int]) -> dict[int, int]:
-    """Return the directions of features by their numbers in CatBoost's order, where categorical ones come last."""
-    wrong = [column for column in columns if directions[column]]
-    if wrong:
-        raise checks.InputError(
-            f"monotone: feature {wrong[0]} is categorical, and categories have no order."
-        )
-    order = [i for i in directions if i not in columns]
-    return {at: directions[i] for at, i in enumerate(order) if directions[i]}
 
 
 def _word(value: float) -> bytes:
