@@ -1,10 +1,37 @@
-"""What pytest doesn't import: three modules need numba-cuda, and without it there is nothing to look at."""
+"""What pytest doesn't import, and the order of files: those that take longest start first."""
 
+from collections import Counter
 from importlib.util import find_spec
+from pathlib import Path
 
-_NEEDS_CUDA = ("compiled", "compiled_columns", "launch")
+_NEEDS_CUDA = ("compiled", "compiled_columns", "launch")  # these need numba-cuda
 collect_ignore = (
     []
     if find_spec("numba_cuda")
     else [f"src/rankwood/_core/cuda/{name}.py" for name in _NEEDS_CUDA]
 )
+#: Files that take long though they have few tests; each is the work of one process (--dist loadfile).
+_LONG = (
+    "tests/test_docs.py",
+    "tests/test_ranker.py",
+    "tests/test_examples.py",
+    "tests/neural/test_ranker.py",
+    "tests/neural/test_files.py",
+    "tests/engines/test_catboost.py",
+    "tests/engines/test_bi_engines.py",
+    "tests/reproduce/test_running.py",
+    "tests/test_scikit_learn.py",
+    "tests/test_cli.py",
+    "tests/test_twostage.py",
+    "tests/tuning/test_tune.py",
+    "tests/reproduce/test_pages.py",
+)
+
+
+def pytest_collection_modifyitems(items):
+    """Start with long files, then those with many tests, so that no process is left alone with a long one."""
+    root = Path(__file__).parent
+    file = {item: item.path.relative_to(root).as_posix() for item in items}
+    tests = Counter(file.values())
+    rank = {name: place for place, name in enumerate(_LONG)}
+    items.sort(key=lambda item: (rank.get(file[item], len(_LONG)), -tests[file[item]], file[item]))

@@ -65,7 +65,9 @@ def first_scores(folder, number, folds, args):
     first = rw.Ranker("lambdarank-ndcg@20", n_estimators=args.rounds, learning_rate=0.05, eval_metric="ndcg@20",
                       early_stopping_rounds=30, **shared)  # fmt: skip
     shortest = rw.Ranker(n_estimators=1, **shared)
-    model = rw.TwoStage(first, shortest, folds=args.stages, verbose=False).fit(train, valid=valid)
+    # The paper's protocol: test queries are split into folds too.
+    model = rw.TwoStage(first, shortest, folds=args.stages, serve="fold", verbose=False)
+    model.fit(train, valid=valid)
     scores = [*model.cross_scores_, model.first_scores(test)]
     path.parent.mkdir(parents=True, exist_ok=True)
     np.savez(path, **dict(zip(("train", "valid", "test"), scores, strict=True)))

@@ -77,6 +77,9 @@ class Study:
         args, (train, valid, test) = self.args, self.folds[number - 1]
         train = some(train, args.queries)
         model = rw.TwoStage(top=args.top, folds=args.stages, random_state=seed, verbose=False)
+        model.set_params(
+            serve="fold"
+        )  # the paper's protocol: test queries are split into folds too
         model.set_params(first=ranker(f"lambdarank-ndcg@{args.top}", seed, args))
         for label, (objective, ideal, params) in SECOND.items():
             if (label, number, seed) in self.runs:

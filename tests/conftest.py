@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.pop("COLUMNS", None)  # output in a pipe has the width it needs
 
 import numpy as np
 import pytest

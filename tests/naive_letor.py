@@ -12,7 +12,8 @@ def nearest32(text: str) -> np.float32:
     size = abs(exact)
     if size == 0:
         return np.float32(-0.0 if text.startswith("-") else 0.0)
-    exponent = -149  # of the last bit; the least one a float32 can have
+    # The exponent of the last bit: the least one that a float32 can have, or one that is too small for sure.
+    exponent = max(-149, size.numerator.bit_length() - size.denominator.bit_length() - 26)
     while size >= Fraction(2) ** (exponent + 24):
         exponent += 1
     units, rest = divmod(size / Fraction(2) ** exponent, 1)
@@ -22,9 +23,10 @@ def nearest32(text: str) -> np.float32:
     return np.float32(value)
 
 
-def naive_letor(text: str, absent: float = 0.0) -> tuple:
+def naive_letor(text: str, absent: float = 0.0, missing: tuple = ()) -> tuple:
     """Return matrix, labels, query ids (text) and comments of LETOR text without faults."""
     rows = []
+    words = {"nan", "null", *(word.lower() for word in missing)}
     for line in text.split("\n"):
         body, _, comment = line.partition("#")
         tokens = body.split()
@@ -36,5 +38,5 @@ def naive_letor(text: str, absent: float = 0.0) -> tuple:
     X = np.full((len(rows), width), absent, dtype=np.float32)
     for i, row in enumerate(rows):
         for index, value in row[2].items():
-            X[i, int(index) - 1] = np.nan if value.lower() == "nan" else nearest32(value)
+            X[i, int(index) - 1] = np.nan if value.lower() in words else nearest32(value)
     return X, np.array([r[0] for r in rows]), [r[1] for r in rows], [r[3] for r in rows]

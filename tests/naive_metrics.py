@@ -93,8 +93,22 @@ def expdcg(labels, k=None, base=0.85, gain="linear"):
     return sum(_gain(y, gain) * base ** (i - 1) for i, y in _cut(labels, k))
 
 
-def rbp(labels, k=None, p=0.8, rel=1):
-    return (1 - p) * sum(p ** (i - 1) for i, y in _cut(labels, k) if y >= rel)
+def rbp(labels, k=None, p=0.8, rel=1, gain="binary"):
+    value = {"binary": lambda y: y >= rel, "linear": lambda y: y}[gain]
+    return (1 - p) * sum(value(y) * p ** (i - 1) for i, y in _cut(labels, k))
+
+
+def hits(labels, k=None, rel=1):
+    return sum(1 for _, y in _cut(labels, k) if y >= rel)
+
+
+def success(labels, k=None, rel=1):
+    return 1.0 if hits(labels, k, rel) else 0.0
+
+
+def rprec(labels, rel=1):
+    r = hits(labels, None, rel)
+    return hits(labels, r, rel) / r if r else 0.0
 
 
 ORACLE = {
@@ -111,4 +125,7 @@ ORACLE = {
     "arpk": arpk,
     "expdcg": expdcg,
     "rbp": rbp,
+    "hits": hits,
+    "success": success,
+    "rprec": rprec,
 }

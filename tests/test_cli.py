@@ -44,14 +44,21 @@ def call(capsys, made, monkeypatch, tmp_path):
     return caller(capsys, made)
 
 
+SECOND = "--n-estimators 3 --num-leaves 4 --second-param n_estimators=3 --second-param num-leaves=4"
+
+
 @pytest.mark.parametrize("objective", ["lambdarank-ndcg@5", "bi-softmax"])
 def test_models_of_two_stages(call, made, objective):
     train, test = (rw.load_letor(made / f"{name}.txt") for name in ("train", "test"))
     small = {"n_estimators": 3, "num_leaves": 4, "n_jobs": 1}
-    second = Ranker(objective, engine="pairtree" if "bi-" in objective else "lightgbm", **small)
-    model = rw.TwoStage(Ranker(**small), second, top=4, folds=2).fit(train)
-    model.save("two.json")
-    scores = model.predict(test)
+    engine = "pairtree" if "bi-" in objective else "lightgbm"
+    second = Ranker(objective, engine, **small)
+    scores = rw.TwoStage(Ranker(**small), second, top=4, folds=2).fit(train).predict(test)
+    # The same from the shell: the engine of the second stage follows from its objective.
+    line = f"train @train.txt --model two.json --second {objective} --top 4 --folds 2 {SECOND}"
+    result = answer(call(f"{line} --json"))
+    assert result["second"]["engine"] == engine
+    assert result["second"]["first_best_iterations"] == [3, 3] and result["rounds"] == 3
     code, out, err = call("predict two.json @test.txt --threads 2")
     assert (code, err) == (0, "")
     assert [float(line) for line in out.splitlines()] == scores.tolist()
@@ -63,6 +70,33 @@ def test_models_of_two_stages(call, made, objective):
         json.dumps(json.loads(Path("two.json").read_text()), separators=(",", ":"))
     )
     assert call("predict other.json @test.txt")[:2] == (0, out)
+
+
+def test_two_stages_say_what_they_did_and_how_files_are_read(call):
+    line = f"train @train.txt --valid @valid.txt --model two.json --absent nan {SECOND} "
+    code, out, _ = call(line + "--second softmax --folds 3 --top 5 --eval-metric ndcg@5")
+    assert code == 0
+    assert re.search(r"First stage +3 models of [123]( to [123])? trees?", out)
+    assert re.search(r"Second stage +softmax, lightgbm, top 5", out)
+    assert re.search(r"ndcg@5 +0\.\d{4} on validation", out)
+    model = rw.TwoStage.load("two.json")
+    assert model.letor_["absent"] == "nan"
+    both = [model.second.get_params(), model.first.get_params()]
+    assert [(p["objective"], p["n_estimators"], p["eval_metric"]) for p in both] == [
+        ("softmax", 3, ["ndcg@5"]),
+        ("lambdarank-ndcg@10", 3, ["ndcg@5"]),
+    ]
+    model.save("again.json")
+    assert Path("again.json").read_bytes() == Path("two.json").read_bytes()
+    more = (
+        "--second ranknet --second-param reg_lambda=2 --serve refit --ideal list --seed 4 --quiet"
+    )
+    assert call(f"{line} --learning-rate 0.3 --folds 2 {more}") == (0, "", "")
+    model = rw.TwoStage.load("two.json")
+    assert (model.serve, model.ideal, model.random_state) == ("refit", "list", 4)
+    assert model.refit_.best_iteration_ <= 3
+    assert (model.first.learning_rate, model.second.learning_rate) == (0.3, None)
+    assert (model.first.reg_lambda, model.second.reg_lambda) == (0.0, 2)
 
 
 # What works
@@ -119,13 +153,16 @@ def test_files_of_different_width(call, made):
     for one, other in (("wide.txt", "@valid.txt"), ("@valid.txt", "wide.txt")):
         result = answer(call(f"train {one} --valid {other} --model m.json --json {' '.join(FAST)}"))
         assert result["train"]["features"] == result["valid"]["features"] == 12
-        code, out, err = call("predict m.json @test.txt --json")
+        assert "features up to 10, the model was trained on 12" in complaint(
+            call("predict m.json @test.txt --json")
+        )
+        code, out, err = call("predict m.json @test.txt --json --allow-missing-features")
         assert (code, json.loads(out)["data"]["features"]) == (0, 12)
         assert err.startswith("note: ") and "features up to 10, the model was trained on 12" in err
 
 
 @pytest.mark.parametrize("absent", ["0", "nan"])
-def test_a_file_that_lacks_the_last_features_is_remarked_on(call, made, absent):
+def test_a_file_that_lacks_the_last_features_is_refused_unless_allowed(call, made, absent):
     lines = (made / "test.txt").read_text().splitlines()
     full = [re.sub(r" (9|10):\S+", "", line) for line in lines]
     Path("narrow.txt").write_text("\n".join(full))
@@ -135,10 +172,11 @@ def test_a_file_that_lacks_the_last_features_is_remarked_on(call, made, absent):
         "the others are read as absent.\n"
     )
     for line in ("predict @m.json narrow.txt", "evaluate narrow.txt @m.json"):
-        code, out, err = call(f"{line} --json --cache {how}")
+        assert "--allow-missing-features" in complaint(call(f"{line} --json --cache {how}"))
+        code, out, err = call(f"{line} --json --cache {how} --allow-missing-features")
         assert (code, err) == (0, note)
         assert json.loads(out)["data"]["features"] == 10
-        code, out, err = call(f"{line} {how}")
+        code, out, err = call(f"{line} {how} --allow-missing-features")
         assert (code, err) == (0, note) and "note" not in out
     # A last feature that is there, but zero in every line, is not absent.
     Path("zero.txt").write_text("\n".join(f"{line} 10:{absent}" for line in full))
@@ -181,8 +219,12 @@ def test_a_model_remembers_how_files_are_read(call, tmp_path):
     # A missing feature 2 means label 1; read as 0 it would mean label 0.
     kinds = ["0 qid:{q} 1:1 2:0", "1 qid:{q} 1:1", "2 qid:{q} 1:1 2:2"]
     lines = [kinds[i % 3].format(q=i // 10) for i in range(400)]
+    lines[1::6] = [line + " 2:?" for line in lines[1::6]]
     (tmp_path / "holes.txt").write_text("\n".join(lines))
     line = "train holes.txt --model 'my model.json' --absent nan --marker --json --n-estimators 5"
+    code, _, error = call(line)
+    assert code == 1 and "'2:?' is '?'" in error and "missing=['?'] (--missing '?')" in error
+    line += " --missing '?'"
     predict, evaluate = answer(call(line))["next"]
     assert "'my model.json'" in evaluate
     for text in (predict, evaluate):
@@ -351,6 +393,8 @@ train @train.txt --model m.json --n-estimators many -> expected an integer, got 
 train @train.txt --model m.json --n-estimators 0 -> expected at least 1, got 0
 train @train.txt --model m.json --param depth -> expected NAME=VALUE, got 'depth'
 train @train.txt --model m.json --param num_leaves=3 -> option of its own: --num-leaves
+train @train.txt --model m.json --second ranknet --second-param engine=xgboost -> option of its own: --second-engine
+train @train.txt --model m.json --second ranknet --serve best -> invalid choice: 'best'
 train @train.txt @valid.txt --model m.json -> unexpected argument
 train @train.txt --model m.json --quiet --verbose -> not allowed with
 predict @m.json -> DATA
@@ -373,6 +417,14 @@ train @train.txt --valid none.txt --model m.json -> none.txt does not exist
 train @train.txt --model m.json --objective lambdarank-ndgc@10 -> did you mean 'lambdarank-ndcg' or
 train @train.txt --model m.json --eval-metric ndgc@10 -> did you mean 'ndcg'
 train @train.txt --model m.json --param bagging_fractoin=1 -> 'bagging_fraction'
+train @train.txt --model m.json --top 5 -> --top is of two stages: give --second too, or leave it out
+train @train.txt --model m.json --second-param num_leaves=3 -> --second-param is of two stages
+train @train.txt --model m.json --second ranknte -> unknown objective 'ranknte'; did you mean 'ranknet'
+train @train.txt --model m.json --second ranknet --record seconds -> --record is of a single stage
+train @train.txt --model m.json --second bi-ranknet --second-engine xgboost -> engine='xgboost'
+train @train.txt --model m.json --second yetiloss-ndcg --second-engine catboost -> ideal='list'
+train @train.txt --model m.json --second ranknet --second-param num_leafs=3 -> in second, neither Ranker nor
+train @train.txt --model m.json --second ranknet --folds 26 -> at most the number of training queries, 25
 train @train.txt --model no/m.json -> there is no directory no
 train @train.txt --model . -> it is a directory
 train @train.txt --model /dev/null -> it is a device
@@ -389,7 +441,7 @@ evaluate none.txt @m.json -> none.txt does not exist
 evaluate @test.txt @m.json --metric mdcg -> did you mean
 evaluate @test.txt @m.json --metric ndcg@0 -> at least 1
 evaluate @test.txt @test.txt -> line 1: expected one score, a number, got '
-objectives lambdarank -> did you mean 'lambdarank-ndcg' or 'lambdarank-bndcg' or
+objectives lambdaran -> did you mean 'lambdarank-ndcg' or 'lambdarank-bndcg' or
 metrics ndcg(gian=exp) -> did you mean 'gain'?
 """
 

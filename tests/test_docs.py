@@ -7,6 +7,7 @@ import os
 import re
 import runpy
 import sys
+import warnings
 from contextlib import redirect_stdout
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +18,7 @@ import rankwood
 import rankwood.objectives._kernels.cuda.kernels  # steps and
 import rankwood.testing
 import rankwood.training.ranker  # parts that are imported late must be there before the first page begins
+from rankwood._core.foreign import ROWS
 from rankwood._core.former import FORMER
 from rankwood._core.parts import PARTS
 from rankwood._core.verbs import VERBS
@@ -67,6 +69,11 @@ def session(monkeypatch, tmp_path):
 @pytest.mark.parametrize("page", WITH_CODE, ids=name)
 def test_python_blocks_run(page, session):
     text = page.read_text(encoding="utf-8")
+    for needed in re.findall(r"^<!-- needs: (\w+) -->$", text, re.MULTILINE):
+        pytest.importorskip(needed, reason=f"the page is about {needed}")
+        warnings.simplefilter(
+            "ignore"
+        )  # pytest takes that back; what a program warns of is not our affair
     session.__file__ = str(page)  # where the page's parts are defined
     blocks = list(BLOCK.finditer(text))
     assert blocks, page
@@ -223,6 +230,15 @@ def test_no_page_has_a_former_name():
                 page,
                 former,
             )
+
+
+def test_the_names_of_other_programs_are_those_of_the_tables():
+    made = runpy.run_path(str(ROOT / "docs" / "make_names.py"))
+    text = (ROOT / "docs" / "names.md").read_text(encoding="utf-8")
+    assert made["page"](text) == text, "run python docs/make_names.py"
+    for kind in ("metric", "objective"):
+        for row in ROWS[kind]:
+            assert f"`{row.name}" in text, row
 
 
 def test_the_pictures_can_be_drawn_again():

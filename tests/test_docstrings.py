@@ -10,6 +10,7 @@ MODULES = [
     *("rankwood", "rankwood.stats", "rankwood.report", "rankwood.report.plots"),
     *(
         "rankwood.report.page",
+        "rankwood.callbacks",
         "rankwood.diagnostics",
         "rankwood.testing",
         "rankwood.parts",

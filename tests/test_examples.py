@@ -1,10 +1,13 @@
-"""The examples: each runs from a shell on small data, skips politely without data, and goes on where it stopped."""
+"""The examples: each runs on small data, skips politely without data, and goes on where it stopped."""
 
+import io
 import json
-import os
+import runpy
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ import pytest
 import rankwood as rw
 from conftest import random_lists
 from rankwood.engines import base
+from rankwood.testing import interpreted
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SCRIPTS = {path.name for path in EXAMPLES.glob("*.py")} - {"folds.py", "runs.py", "peers.py"}
@@ -59,27 +63,55 @@ def written(made, names, rng, queries):
     return made
 
 
-def run(script, *args, cwd, **env):
-    line = [sys.executable, str(EXAMPLES / script), *map(str, args)]
-    return subprocess.run(line, capture_output=True, text=True, cwd=cwd, env={**os.environ, **env})
+@pytest.fixture
+def run(monkeypatch):
+    """Run a script in this process: a new one would spend seconds on imports."""
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+
+    def call(script, *args, cwd):
+        monkeypatch.chdir(cwd)
+        monkeypatch.setattr(sys, "argv", [script, *map(str, args)])
+        out, err, code = io.StringIO(), io.StringIO(), 0
+        with redirect_stdout(out), redirect_stderr(err):
+            try:
+                runpy.run_path(str(EXAMPLES / script), run_name="__main__")
+            except SystemExit as end:
+                code = end.code or 0
+        return SimpleNamespace(returncode=code, stdout=out.getvalue(), stderr=err.getvalue())
+
+    return call
+
+
+@pytest.fixture
+def plain_python():
+    """Interpret the kernels."""
+    with interpreted():
+        yield
 
 
 @pytest.mark.parametrize("script", sorted(SCRIPTS - APART))
-def test_runs(script, folder, tmp_path):
+def test_runs(script, folder, tmp_path, run):
     done = run(script, "--data", folder, *SMALL.get(script, []), cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert "|" in done.stdout  # a table
 
 
+def test_runs_from_a_shell(tmp_path):
+    line = [sys.executable, str(EXAMPLES / "families.py"), "--data", "none"]
+    done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Skipped: ")
+
+
 @pytest.mark.parametrize("script", sorted(SCRIPTS))
-def test_skips_without_data(script, tmp_path):
+def test_skips_without_data(script, tmp_path, run):
     done = run(script, "--data", tmp_path / "none", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("Skipped: ")
     assert len(done.stdout.splitlines()) == 1
 
 
-def test_families_go_on_where_they_stopped(folder, tmp_path):
+def test_families_go_on_where_they_stopped(folder, tmp_path, run):
     args = ["--data", folder, *SMALL["families.py"], "--results", "runs.jsonl"]
     first = run("families.py", *args, "--output", "table.md", cwd=tmp_path)
     assert "15 runs, 0 of them" in first.stdout
@@ -134,12 +166,11 @@ def test_folds_follow_the_rule(folder, monkeypatch):
     assert sorted(np.unique(first.qid // 100)) == [1, 2, 3]
 
 
-def test_ablations_run_and_go_on_where_they_stopped(tmp_path, rng):
+@pytest.mark.usefixtures("plain_python")  # to compile nine compositions would take longer
+def test_ablations_run_and_go_on_where_they_stopped(tmp_path, rng, run):
     folder = written(tmp_path / "split", ["train.txt", "vali.txt.gz", "test.txt"], rng, queries=6)
     args = ["--data", folder, "--data", tmp_path / "none", "--metric", "MRR", "--rounds", "2"]
-    # Nine compositions: to compile them would take longer than to do without.
-    quick = {"cwd": tmp_path, "NUMBA_DISABLE_JIT": "1"}
-    first = run("ablations.py", *args, "--output", "t.md", **quick)
+    first = run("ablations.py", *args, "--output", "t.md", cwd=tmp_path)
     assert (first.returncode, first.stderr) == (0, "")
     assert "Skipped: " in first.stdout and "9 runs, 0 of them" in first.stdout
     text = (tmp_path / "t.md").read_text(encoding="utf-8")
@@ -157,7 +188,7 @@ def test_ablations_run_and_go_on_where_they_stopped(tmp_path, rng):
     for number, row in ((8, "| 1 |"), (20, "| Logistic |")):
         table = text.split(f"**Table {number}. ")[1]
         assert mean in table.split(row)[1].splitlines()[0]
-    second = run("ablations.py", *args, "--output", "again.md", **quick)
+    second = run("ablations.py", *args, "--output", "again.md", cwd=tmp_path)
     assert "9 runs, 9 of them" in second.stdout
     assert (tmp_path / "again.md").read_text(encoding="utf-8") == text
 
@@ -211,7 +242,7 @@ def test_splits_of_a_folder(folder, tmp_path, rng, monkeypatch):
     assert [set(data.qid // 100) for data in (train, valid, test)] == [{1}, {2}, {3}]
 
 
-def test_two_stages_go_on_where_they_stopped(tmp_path, rng):
+def test_two_stages_go_on_where_they_stopped(tmp_path, rng, run):
     folder = written(tmp_path / "split", ["train.txt", "vali.txt.gz", "test.txt"], rng, queries=30)
     args = ["--data", folder, *SMALL["two_stage.py"], "--seeds", "2", "--absent", "nan"]
     first = run("two_stage.py", *args, cwd=tmp_path)
@@ -242,15 +273,15 @@ def cells(text):
     return [line.rsplit("|", 2)[0] for line in text.splitlines() if line.startswith("|")]
 
 
-def test_networks_run_beside_trees(tmp_path, rng):
+@pytest.mark.usefixtures("plain_python")
+def test_networks_run_beside_trees(tmp_path, rng, run):
     folder = written(tmp_path / "split", ["train.txt", "vali.txt", "test.txt"], rng, queries=15)
-    quick = {"cwd": tmp_path, "NUMBA_DISABLE_JIT": "1"}
     args = ["--data", folder, "--seeds", "1", "--epochs", "1", "--rounds", "2", "--device", "cpu"]
-    both = run("neural.py", *args, "--model", "trees", "dnn", **quick)
+    both = run("neural.py", *args, "--model", "trees", "dnn", cwd=tmp_path)
     assert (both.returncode, both.stderr) == (0, "")
     shown = [line.split("|")[2].strip() for line in both.stdout.splitlines() if "| split |" in line]
     assert shown == ["`lambdarank-ndcg@10` trees", "`dnn`"]
     args += ["--kind", "networks", "--network", "DNN", "--stages", "2", "--top", "4"]
-    done = run("neural_two_stage.py", *args, **quick)
+    done = run("neural_two_stage.py", *args, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert "| DNN | λRank |" in done.stdout and "| DNN | softmax |" in done.stdout

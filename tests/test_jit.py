@@ -168,3 +168,56 @@ def test_an_index_with_classes_that_are_gone_is_no_obstacle(tmp_path):
     (tmp_path / "main.py").write_text(GONE)
     for there in ("there", "gone", "there"):
         assert run([str(tmp_path / "main.py"), there], tmp_path / "cache") == ["1.0"]
+
+
+DAMAGES = {
+    "cut": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
+    "one bit": lambda path: path.write_bytes(flipped(path.read_bytes())),
+    "a directory": lambda path: (path.unlink(), path.mkdir()),
+}
+
+
+def flipped(data):
+    middle = 2 * len(data) // 3
+    return data[:middle] + bytes([data[middle] ^ 4]) + data[middle + 1 :]
+
+
+TWICE = """
+import sys
+from kernels import double
+
+print(double(3.0), double(4), sum(double.stats.cache_hits.values()))
+"""
+
+
+@pytest.fixture
+def kernel(tmp_path):
+    (tmp_path / "kernels.py").write_text(
+        "from rankwood.extend import jit\n\n@jit\ndef double(x):\n    return 2 * x\n"
+    )
+    (tmp_path / "main.py").write_text(TWICE)
+    return lambda **env: run([str(tmp_path / "main.py")], tmp_path / "cache", **env)
+
+
+@pytest.mark.skipif(not JIT, reason="without compiling there is no compiled code to find")
+def test_a_damaged_cache_is_no_obstacle(kernel, tmp_path):
+    assert kernel() == ["6.0", "8", "0"] and kernel() == ["6.0", "8", "2"]
+    files = [path for path in (tmp_path / "cache").rglob("*.nb?") if path.is_file()]
+    assert {path.suffix for path in files} == {".nbi", ".nbc"}
+    for name, damage in DAMAGES.items():
+        for path in files:
+            damage(path)
+        assert kernel()[:2] == ["6.0", "8"], name
+        for path in files:
+            if path.is_dir():
+                path.rmdir()
+    assert kernel()[:2] == ["6.0", "8"]  # written anew
+    assert kernel() == ["6.0", "8", "2"]
+
+
+@pytest.mark.skipif(not JIT, reason="without compiling there is no compiled code to find")
+def test_a_full_disk_is_no_obstacle(kernel, tmp_path):
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
+    main = tmp_path / "main.py"
+    main.write_text(f"import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n{limit}{TWICE}")
+    assert kernel() == ["6.0", "8", "0"] and kernel() == ["6.0", "8", "0"]

@@ -21,6 +21,7 @@ LAYERS = [
     ["training", "ranker", "twostage"],
     ["neural"],
     ["report", "datasets"],
+    ["callbacks"],
     ["tuning", "spaces"],
     ["reproduce"],
     ["cli", "__main__"],
@@ -93,5 +94,5 @@ def test_every_printed_composition_can_be_imported_from_one_place():
         for made in (rankwood.objective(text), rankwood.objective(f"bi-{text}")):
             assert eval(repr(made), scope) == made, text
     for name in METRICS:
-        made = rankwood.metric(name if name == "arp" else f"{name}@7")
+        made = rankwood.metric(name if name in ("arp", "rprec") else f"{name}@7")
         assert eval(repr(made), scope) == made, name

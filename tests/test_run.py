@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rankwood._core import threads
+from rankwood._core.checks import InputError
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 7])
@@ -85,3 +86,16 @@ def test_busy_threads_are_not_waited_for():
     hold.set()
     outer.join(30)
     assert caught == [True]
+
+
+def test_threads_are_not_kept_for_every_number_of_jobs():
+    before = threading.active_count()
+    for n_jobs in range(2, 12):
+        threads.run_ranges(lambda a, b: time.sleep(0.001), np.ones(40), n_jobs)
+    assert threading.active_count() - before <= 10
+
+
+def test_too_many_threads_are_refused():
+    assert threads.threads(threads.MOST) == threads.MOST
+    with pytest.raises(InputError, match="n_jobs must be at most 1024, got 2147483648"):
+        threads.threads(2**31)

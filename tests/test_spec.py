@@ -241,19 +241,17 @@ def test_a_registered_objective_is_known_at_once(names, call):
 
 
 def test_a_registered_metric_is_known_at_once(names, call):
-    @register_metric("success")
-    def success(k, rel=1):
+    @register_metric("found")
+    def found(k, rel=1):
         "Whether the first document is relevant."
         return Precision(k, rel)
 
-    assert rw.metric("success@1(rel=2)") == rw.metric("success", k=1, rel=2) == Precision(1, 2)
-    assert rw.evaluate("success@1", [1, 0], [2.0, 1.0]).mean() == {"success@1": 1.0}
-    with pytest.raises(rw.InputError, match="success needs a cutoff: write success@10"):
-        rw.metric("success")
-    with pytest.raises(
-        rw.InputError, match="'success' has no parameter 'rell'; did you mean 'rel'"
-    ):
-        rw.metric("success@1(rell=2)")
+    assert rw.metric("found@1(rel=2)") == rw.metric("found", k=1, rel=2) == Precision(1, 2)
+    assert rw.evaluate("found@1", [1, 0], [2.0, 1.0]).mean() == {"found@1": 1.0}
+    with pytest.raises(rw.InputError, match="found needs a cutoff: write found@10"):
+        rw.metric("found")
+    with pytest.raises(rw.InputError, match="'found' has no parameter 'rell'; did you mean 'rel'"):
+        rw.metric("found@1(rell=2)")
     assert "Whether the first document is relevant." in call("metrics")
 
 

@@ -15,6 +15,7 @@ import rankwood as rw
 from rankwood.data.groups import group_rows
 from rankwood.data.truncation import merge_scores, top_mask
 from rankwood.training import model_file
+from rankwood.training.cross_fit import Stream, cross_fit_folds
 
 PLAIN = {"listwise": False}
 SEEN = []  # what every spy has been told, in order
@@ -65,7 +66,7 @@ def queries(data):
 @pytest.mark.parametrize("with_valid", [True, False])
 def test_no_model_ranks_what_it_saw(rng, seen, with_valid):
     train, valid, test = made(rng, 23, "t"), made(rng, 11, "v"), made(rng, 13, "n")
-    model = rw.TwoStage(Spy(), Spy(2), folds=5, top=4, random_state=3)
+    model = rw.TwoStage(Spy(), Spy(2), folds=5, top=4, serve="fold", random_state=3)
     model.fit(train, valid=valid if with_valid else None)
     first = [s for s in seen if s[0].stage == 1]
     ranked = {"t": [], "v": []}
@@ -102,11 +103,55 @@ def test_no_model_ranks_what_it_saw(rng, seen, with_valid):
     assert max(len(ids) for _, ids in scored) <= 3
 
 
-def test_one_fold_is_one_model_of_everything(rng, seen):
+@pytest.mark.parametrize("serve", ["mean", "fold", "refit"])
+def test_one_fold_is_one_model_of_everything(rng, seen, serve):
     train, valid = made(rng, 6, "t"), made(rng, 1, "v")
-    model = rw.TwoStage(Spy(), Spy(2), folds=1).fit(train, valid=valid)
+    model = rw.TwoStage(Spy(), Spy(2), folds=1, serve=serve).fit(train, valid=valid)
     (ranker,) = model.first_
     assert queries(ranker.train_) == queries(train) and queries(ranker.valid_) == queries(valid)
+    assert model.refit_ is None
+    assert model.first_scores(train).tobytes() == train.X[:, 0].tobytes()  # not a mean of one
+
+
+def test_new_queries_get_the_mean_of_all_models(rng, seen):
+    train, test = made(rng, 9, "t"), made(rng, 4, "n")
+    model = rw.TwoStage(Spy(), Spy(2), folds=3).fit(train)
+    for column, ranker in enumerate(model.first_):
+        ranker.column = column
+    expected = [sum(row) / 3 for row in test.X.tolist()]
+    np.testing.assert_allclose(model.first_scores(test), expected, rtol=1e-12, atol=1e-15)
+
+
+def test_refit_is_one_more_model_of_all_queries(rng, seen):
+    train, valid, test = made(rng, 9, "t"), made(rng, 4, "v"), made(rng, 4, "n")
+    model = rw.TwoStage(Spy(), Spy(2), folds=3, serve="refit").fit(train, valid=valid)
+    assert queries(model.refit_.train_) == queries(train)
+    assert queries(model.refit_.valid_) == queries(valid)
+    seen.clear()
+    model.predict(test)
+    assert [s[0] for s in seen] == [model.refit_, model.second_]
+    other = rw.TwoStage(Spy(), Spy(2), folds=3).fit(train, valid=valid).set_params(serve="refit")
+    with pytest.raises(rw.InputError, match=r"trained without: call fit again with serve='refit'"):
+        other.predict(test)
+    other.fit_second(train, valid=valid)  # trains what is missing, once
+    assert queries(other.refit_.train_) == queries(train)
+    whole = other.refit_
+    assert other.fit_second(train, valid=valid).refit_ is whole
+    with pytest.raises(rw.InputError, match="serve must be one of 'mean', 'fold', 'refit'"):
+        other.set_params(serve="best").predict(test)
+
+
+@pytest.mark.parametrize("serve", ["mean", "refit"])
+def test_scores_of_a_query_depend_on_no_other_query(rng, seen, serve):
+    copies = np.repeat(rng.integers(0, 2, (30, 2)), 2, axis=0) * 1.0  # ties between equal rows
+    qid = rng.permutation(np.repeat([f"q{i}" for i in range(6)], 10))
+    test = rw.RankingData(copies, np.zeros(60), qid=qid)
+    train = rw.RankingData(rng.normal(size=(40, 2)), rng.integers(0, 3, 40), qid=np.arange(40) % 8)
+    model = rw.TwoStage(Spy(), Spy(2, column=1), top=4, folds=4, serve=serve).fit(train)
+    together = model.predict(test)
+    for name in test.groups.ids:
+        alone = model.predict(copies[qid == name], qid=qid[qid == name])
+        assert alone.tobytes() == together[qid == name].tobytes()
 
 
 @pytest.mark.parametrize("listwise", [True, False])
@@ -198,16 +243,17 @@ def sorted_by_label(rng, queries, n=12, distinct=False):
     return rw.RankingData(X, y.ravel(), group=[n] * queries)
 
 
+@pytest.mark.parametrize("by_query", [True, False])
 @pytest.mark.parametrize("distinct", [True, False])
-def test_order_of_rows_tells_the_cut_nothing(rng, distinct):
+def test_order_of_rows_tells_the_cut_nothing(rng, distinct, by_query):
     data = sorted_by_label(rng, 400, distinct=distinct)
-    mask = top_mask(data, np.zeros(len(data)), 4, 0)
+    mask = top_mask(data, np.zeros(len(data)), 4, 0, by_query=by_query)
     kept = mask.reshape(400, 12)
     assert (kept.sum(axis=1) == 4).all()
     # Each place is kept in 400 / 3 queries, about; four deviations.
     assert np.abs(kept.sum(axis=0) - 400 / 3).max() < 4 * np.sqrt(400 * 2 / 9)
-    assert (top_mask(data, np.zeros(len(data)), 4, 0) == mask).all()
-    assert (top_mask(data, np.zeros(len(data)), 4, 1) != mask).any()
+    assert (top_mask(data, np.zeros(len(data)), 4, 0, by_query=by_query) == mask).all()
+    assert (top_mask(data, np.zeros(len(data)), 4, 1, by_query=by_query) != mask).any()
 
 
 def test_cut_of_different_documents_is_the_same_in_any_order(rng):
@@ -265,7 +311,7 @@ def test_predict_ranks_by_both_stages(rng, seen):
             sorted(rows, key=lambda r: (-scores[r], first.index(r) if r in first[3:] else r))
             == want
         )
-    np.testing.assert_array_equal(model.first_scores(test), test.X[:, 0])
+    np.testing.assert_allclose(model.first_scores(test), test.X[:, 0], rtol=1e-15)  # a mean
     lists = model.lists(test)
     assert len(lists) == np.minimum(test.groups.sizes, 3).sum()
     ev = model.evaluate(["ndcg@5", "map"], test, ties="input")
@@ -282,7 +328,7 @@ def test_same_seed_same_folds(rng, seen):
     train, test = made(rng, 20, "t"), made(rng, 10, "n")
 
     def folds(seed):
-        model = rw.TwoStage(Spy(), Spy(2), folds=4, random_state=seed).fit(train)
+        model = rw.TwoStage(Spy(), Spy(2), folds=4, serve="fold", random_state=seed).fit(train)
         seen.clear()
         model.predict(test)
         return model.folds_.tolist(), [sorted(queries(s[2])) for s in seen]
@@ -363,6 +409,7 @@ def test_manners(rng):
         ({"top": 0}, "top must be at least 1"),
         ({"folds": 0}, "folds must be at least 1"),
         ({"folds": 9}, "folds must be at most the number of training queries, 8, got 9"),
+        ({"serve": "folds"}, "serve must be one of 'mean', 'fold', 'refit', got 'folds'"),
         ({"ideal": "best"}, "ideal must be one of 'full', 'list'"),
         ({"listwise": "yes"}, "listwise must be one of True, False"),
         ({"random_state": -1}, "random_state must be at least 0"),
@@ -583,6 +630,35 @@ def test_save_and_load(trained, tmp_path):
         rw.TwoStage.load(tmp_path / "r.json")
     with pytest.raises(rw.InputError, match="a file doesn't keep the scores"):
         again.fit_second(train, valid=valid)
+
+
+def test_older_files_predict_what_they_did(trained, tmp_path):
+    model, _, _, test = trained
+    path = tmp_path / "m.json"
+    model.save(path)
+    content = json.loads(path.read_text())
+    del content["params"]["serve"], content["refit"]
+    path.write_text(json.dumps({**content, "sha256": model_file._checksum(content)}))
+    older = rw.TwoStage.load(path)
+    assert older.serve == "fold" and older.refit_ is None
+    # The protocol of that time, step by step: new queries are split into folds, and model i ranks fold i.
+    fold = cross_fit_folds(test, 3, 0, Stream.UNSEEN)
+    expected = np.empty(len(test))
+    for i, ranker in enumerate(model.first_):
+        rows = np.isin(test.qid, test.groups.ids[fold == i])
+        expected[rows] = ranker.predict(test.X[rows])
+    assert older.first_scores(test).tobytes() == expected.tobytes()
+    assert clone(older).serve == "fold"
+
+
+def test_a_refitted_first_stage_is_saved(trained, tmp_path):
+    model, train, valid, test = trained
+    other = clone(model).set_params(serve="refit").fit(train, valid=valid)
+    alone = clone(model.first).fit(train, valid=valid)
+    assert other.first_scores(test).tobytes() == alone.predict(test).tobytes()
+    other.save(tmp_path / "m.json")
+    again = rw.TwoStage.load(tmp_path / "m.json")
+    assert again.predict(test).tobytes() == other.predict(test).tobytes()
 
 
 def test_damaged_files(trained, tmp_path):

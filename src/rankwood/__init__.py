@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from rankwood.neural.ranker import NeuralRanker
     from rankwood.report.compare import compare
     from rankwood.report.comparison import Comparison
+    from rankwood.training.data_warnings import DataWarning
     from rankwood.training.ranker import Ranker
     from rankwood.training.two_stage import TwoStage
     from rankwood.tuning import Tuning, tune
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 # These take a while to import (scikit-learn, SciPy), and most of the package does without them.
 _LATER = {
     "Comparison": "rankwood.report",
+    "DataWarning": "rankwood.training.data_warnings",
     "Diagnosis": "rankwood.diagnostics",
     "NeuralRanker": "rankwood.neural.ranker",
     "Ranker": "rankwood.training.ranker",
@@ -48,12 +50,13 @@ _LATER = {
 #: Sub-packages and modules that are reachable as attributes, loaded when they are first used.
 _MODULES = (
     *("data", "datasets", "diagnostics", "engines", "extend", "metrics", "neural", "objectives"),
-    *("parts", "report", "reproduce", "spaces", "stats", "testing", "torch"),
+    *("callbacks", "parts", "report", "reproduce", "spaces", "stats", "testing", "torch"),
     *("training", "tuning"),
 )
 
 __all__ = [
     "Comparison",
+    "DataWarning",
     "Diagnosis",
     "Evaluation",
     "InputError",

@@ -3,7 +3,6 @@
 This module computes numbers; `rankwood.report.plots` draws them.
 """
 
-import csv
 import os
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -12,6 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwood._core import checks
+from rankwood._core.atomic import written
+from rankwood._core.csv_text import csv_text
 from rankwood._core.text import plural
 from rankwood.data.groups import Groups
 from rankwood.data.labels import labels_and_groups
@@ -268,10 +269,7 @@ class Diagnosis:
         path : path
             The file to write; an existing one is replaced.
         """
-        with open(path, "w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(self.per_query.dtype.names or ())
-            writer.writerows(self.per_query.tolist())
+        written(csv_text(self.per_query.dtype.names or (), self.per_query.tolist()), path)
 
     def __repr__(self) -> str:
         documents = int(self.per_query["documents"].sum())

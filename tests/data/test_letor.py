@@ -4,6 +4,9 @@ import gzip
 import io
 import os
 import random
+import re
+import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -269,7 +272,18 @@ def random_text(seed: int) -> str:
             continue
         chosen = rng.sample(range(1, 13), rng.randrange(0, 8))
         numbers = [
-            rng.choice(["0", "nan", f"{rng.gauss(0, 9):.6f}", f"{rng.random():.9g}"])
+            rng.choice(
+                [
+                    "0",
+                    "nan",
+                    "NULL",
+                    "?",
+                    "null?",
+                    "N/A",
+                    f"{rng.gauss(0, 9):.6f}",
+                    f"{rng.random():.9g}",
+                ]
+            )
             for _ in chosen
         ]
         tokens = [str(rng.randrange(5)), f"qid:{rng.choice(['1', '22', 'a-b'])}"]
@@ -285,9 +299,10 @@ def test_random_files_read_like_the_naive_reader(file, monkeypatch, seed):
     text = random_text(seed)
     monkeypatch.setattr(_letor_blocks, "BLOCK", [16, 100, 1000, 2 << 20][seed % 4])
     absent = 0.0 if seed % 3 else float("nan")
-    X, y, qid, comments = naive_letor(text, absent)
+    missing = ("?", "Null?", "n/a")
+    X, y, qid, comments = naive_letor(text, absent, missing)
     path = file(gzip.compress(text.encode(), mtime=0) if seed % 2 else text)
-    got = read_letor(path, absent=absent, n_jobs=1 + seed % 3)
+    got = read_letor(path, absent=absent, missing=missing, n_jobs=1 + seed % 3)
     assert same_bits(got.X, X)
     assert got.y.tolist() == y.tolist() and [str(q) for q in got.qid] == qid
     assert (list(got.comments) if got.comments else [""] * len(qid)) == comments
@@ -360,6 +375,112 @@ def test_a_file_that_changes_while_read_is_refused(file, monkeypatch):
         read_letor(path)
 
 
+def test_a_file_that_is_overwritten_with_its_time_restored_is_refused(file, monkeypatch):
+    path = file("0 qid:1 1:1\n" * 9)
+    monkeypatch.setattr(_letor_blocks, "BLOCK", 16)
+    fill = _letor_blocks.BlockReader.fill
+
+    def late(self, buf):
+        if self.number == 1:
+            stat = path.stat()
+            with open(path, "r+b") as same:
+                same.write(b"4")
+            os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        return fill(self, buf)
+
+    monkeypatch.setattr(_letor_blocks.BlockReader, "fill", late)
+    with pytest.raises(InputError, match="changed while it was read"):
+        read_letor(path, n_jobs=1)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes, which Windows lacks")
+def test_named_pipes_are_read(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    text = b"0 qid:1 1:1\n" * 9
+
+    def feed() -> None:
+        with open(path, "wb") as pipe:
+            for _ in range(3):
+                pipe.write(text)
+                pipe.flush()
+                time.sleep(0.01)  # so that the time of the pipe moves on
+
+    writer = threading.Thread(target=feed)
+    writer.start()
+    try:
+        assert len(read_letor(path).y) == 27
+    finally:
+        writer.join()
+
+
+class Endless(io.RawIOBase):
+    """A file without an end, which counts what was read of it."""
+
+    def __init__(self, byte: bytes) -> None:
+        self.byte, self.taken = byte, 0
+
+    def readinto(self, out) -> int:
+        out[:] = self.byte * len(out)
+        self.taken += len(out)
+        return len(out)
+
+
+@pytest.mark.parametrize(
+    ("byte", "most", "message"),
+    [(b"\0", 64, "line 1: there is a zero byte"), (b"1", 2048, "line 1: the line has no end")],
+)
+def test_memory_for_a_line_without_an_end_is_bounded(monkeypatch, byte, most, message):
+    monkeypatch.setattr(_letor_blocks, "BLOCK", 64)
+    monkeypatch.setattr(_letor_blocks, "LONGEST_LINE", 1000)
+    source = Endless(byte)
+    reader = _letor_blocks.BlockReader(source, "endless")
+    buf = bytearray()
+    assert reader.fill(buf) is None
+    assert message in str(reader.errors[0])
+    assert source.taken <= most and len(buf) <= most + 1
+
+
+# Words for a missing value
+
+
+def test_null_is_missing_by_default_and_other_words_by_option(file):
+    path = file("1 qid:1 1:NULL 2:0.5\n0 qid:1 1:nULL#NULL\n0 qid:1 2:NaN 1:3")
+    nan = float("nan")
+    assert same_bits(
+        read_letor(path).X, np.array([[nan, 0.5], [nan, 0], [3, nan]], dtype=np.float32)
+    )
+    path = file("1 qid:1 1:? 2:- 3:inf\n0 qid:1 1:+ 2:é 3:É4\n")
+    got = read_letor(path, missing=["?", "-", "INF", "+", "é", "É4"])
+    assert np.isnan(got.X).all() and got.X.shape == (2, 3)
+    assert np.isnan(read_letor(file("1 qid:1 1:NA\n"), missing="na").X).all()
+    with pytest.raises(InputError, match="'É', expected a number"):
+        read_letor(file("1 qid:1 1:É\n"), missing="é")  # only A to Z have a lower case here
+
+
+def test_a_missing_value_widens_the_matrix(file):
+    got = read_letor(file("1 qid:1 1:1\n0 qid:1 3:NULL\n"))
+    assert same_bits(got.X, np.array([[1, 0, 0], [0, 0, float("nan")]], dtype=np.float32))
+
+
+@pytest.mark.parametrize(
+    ("missing", "message"),
+    [
+        (5, "missing must be a list of words, such as"),
+        ([1.5], "missing must be a list of words"),
+        (["a b"], "'a b' can't stand for a value"),
+        ([""], "'' can't stand for a value"),
+        (["#"], "'#' can't stand for a value"),
+        (["-999"], "'-999' is a number, expected a word"),
+        ([".5E+3"], "is a number"),
+        (["\ud800"], "is not text that UTF-8 has"),
+    ],
+)
+def test_words_that_can_not_be_used(file, missing, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        read_letor(file("0 qid:1 1:1\n"), missing=missing)
+
+
 # Faults
 
 GOOD = "0 qid:1 1:1\n\n# note\n"
@@ -390,7 +511,12 @@ GOOD = "0 qid:1 1:1\n\n# note\n"
         ("1 qid:1 3:1e+", "value in '3:1e+' is '1e+'"),
         ("1 qid:1 3:0x1", "value in '3:0x1' is '0x1'"),
         ("1 qid:1 3:nano", "value in '3:nano' is 'nano'"),
-        ("1 qid:1 3:na", "value in '3:na' is 'na'"),
+        ("1 qid:1 3:na", "is 'na', expected a number such as '3:0.25'; if it means"),
+        ("1 qid:1 3:NULLS", "value in '3:NULLS' is 'NULLS'"),
+        ("1 qid:1 3:NUL", "value in '3:NUL' is 'NUL'"),
+        ("1 qid:1 3:-NULL", "value in '3:-NULL' is '-NULL'"),
+        ("NULL qid:1 1:2", "starts with 'NULL', expected a label"),
+        ("1 qid:1 3:NULL 3:NULL", "feature 3 comes a second time as '3:NULL'"),
         ("1 qid:1 3:-inf", "value in '3:-inf' is infinite, expected a finite number"),
         ("1 qid:1 3:Infinity", "is infinite, expected a finite number"),
         ("1 qid:1 :4", "':4' is not a feature"),
@@ -454,6 +580,8 @@ def test_files_that_are_no_text_are_refused(file, content, message):
 
 
 def test_missing_files_and_directories(tmp_path):
+    with pytest.raises(InputError, match="no file name has a zero byte"):
+        load_letor("a\0b")
     with pytest.raises(InputError, match=r"none\.txt does not exist"):
         read_letor(tmp_path / "none.txt")
     with pytest.raises(InputError, match="is a directory"):

@@ -75,12 +75,13 @@ def test_files_without_comments_and_with_integer_ids(tmp_path, reads):
 
 
 def test_other_options_are_not_taken_from_the_copy(source, reads):
-    for options in ({}, {"n_features": 5}, {"absent": float("nan")}, {"marker": True}, {}):
+    changes = ({"n_features": 5}, {"absent": float("nan")}, {"marker": True}, {"missing": "?"})
+    for options in ({}, *changes, {}):
         before = len(reads)
         assert same(read_letor(source, cache=True, **options), read_letor(source, **options))
         assert len(reads) == before + 2
     read_letor(source, cache=True)
-    assert len(reads) == 10
+    assert len(reads) == 12
 
 
 def test_a_source_that_changed_is_read_again(source, reads):
@@ -214,3 +215,70 @@ def test_faults_of_the_text_are_told_and_not_kept(source):
     with pytest.raises(InputError, match="line 1"):
         read_letor(source, cache=True)
     assert os.listdir(source.parent) == ["a.txt"]
+
+
+# What others may have placed beside the text
+
+
+def planted(source, **changed) -> None:
+    """Change members of the copy; checksums and the header are right."""
+    with np.load(copy_of(source)) as members:
+        arrays = {name: members[name] for name in members.files} | changed
+    with open(copy_of(source), "wb") as file:
+        np.savez(file, **arrays)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"X": np.full((ROWS, 2), np.inf, np.float32)},
+        {"X": np.zeros((ROWS, 3), np.float32)},
+        {"y": np.full(ROWS, -1.0)},
+        {"y": np.full(ROWS, np.nan)},
+        {"qid": np.full(ROWS, "")},
+        {"offsets": np.full(ROWS + 1, 2**60)},
+        {"offsets": np.arange(ROWS + 1)[::-1].copy()},
+        {"offsets": np.arange(ROWS + 1)},
+        {"blob": np.zeros((1, 1), np.uint8)},
+    ],
+    ids=lambda change: f"{next(iter(change))}",
+)
+def test_a_planted_copy_that_no_text_could_have_is_ignored(source, reads, change):
+    expected = read_letor(source, cache=True, n_features=2)
+    planted(source, **change)
+    got = read_letor(source, cache=True, n_features=2)
+    assert len(reads) == 2 and same(got, expected)
+
+
+def test_a_copy_without_the_comments_is_ignored(source, reads):
+    expected = read_letor(source, cache=True)
+    raw = _rewritten(
+        copy_of(source).read_bytes(),
+        lambda name, content: None if name in ("blob.npy", "offsets.npy") else content,
+    )
+    copy_of(source).write_bytes(raw)
+    assert same(read_letor(source, cache=True), expected) and len(reads) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes, which Windows lacks")
+def test_a_pipe_in_place_of_the_copy_does_not_hang(source):
+    os.mkfifo(copy_of(source))
+    assert same(read_letor(source, cache=True), read_letor(source))
+
+
+def test_a_copy_is_not_written_through_a_link_and_is_as_private_as_the_text(source):
+    other = source.with_name("precious")
+    other.write_text("precious")
+    copy_of(source).symlink_to(other)
+    source.chmod(0o600)
+    read_letor(source, cache=True)
+    assert other.read_text() == "precious" and not copy_of(source).is_symlink()
+    assert copy_of(source).stat().st_mode & 0o777 == 0o600
+
+
+def test_a_text_of_the_same_size_and_time_is_read_again(source, reads):
+    read_letor(source, cache=True)
+    stat = source.stat()
+    source.write_text(source.read_text().replace("0.5", "0.7"))
+    os.utime(source, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert read_letor(source, cache=True).X[0, 0] == np.float32(0.7) and len(reads) == 2

@@ -141,6 +141,31 @@ def test_select_keeps_queries_whole_and_weights_in_step():
         assert list(part.comments) == ["r1", "r3"]
 
 
+def test_labels_can_not_be_changed_after_they_were_checked():
+    y = np.array(Y, float)
+    data = rw.RankingData(X, y, qid=QID)
+    with pytest.raises(ValueError, match="read-only"):
+        data.y[0] = -1
+    y[0] = -1  # the caller's own array is neither ours nor locked
+    assert data.y.tolist() == Y
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csc_array, sparse.coo_array])
+def test_entries_of_a_sparse_matrix_that_are_there_twice_are_added(kind):
+    values, rows, columns = np.arange(8.0), [0, 0, 1, 1, 2, 2, 3, 3], [1, 1, 1, 0, 0, 0, 0, 1]
+    made = sparse.coo_matrix((values, (rows, columns)), (4, 2))
+    if kind is not sparse.coo_array:
+        axis = columns if kind is sparse.csc_array else rows
+        order = np.argsort(axis, kind="stable")
+        inner = np.array(rows if kind is sparse.csc_array else columns)[order]
+        ends = np.searchsorted(np.sort(axis), np.arange(max(axis) + 2))
+        made = kind((values[order], inner, ends), shape=(4, 2))
+    given_ = made.data.copy()
+    data = rw.RankingData(made, Y, qid=QID)
+    assert data.X.has_canonical_format and (data.X.toarray() == made.toarray()).all()
+    assert made.data.tolist() == given_.tolist()
+
+
 def test_select_beyond_the_queries():
     data = rw.RankingData(X, Y, qid=QID)
     for queries in ([2], np.array([True] * 5)):
@@ -167,6 +192,7 @@ BAD = {
         "y": np.ma.array([1, 0, 1, 0], mask=[1, 0, 0, 0])
     },
     "y must hold numbers, got None": {"y": None},
+    "y must hold numbers below 1.8e308, got a larger one": {"y": [10**400, 0, 1, 0]},
     "y must hold numbers, got ndarray of datetime64": {"y": np.array(["2020-01-01"] * 4, "M8[D]")},
     "y must hold numbers, got list of <U1": {"y": ["1", "0", "1", "0"]},
     "X must hold numbers, got ndarray of complex128": {"X": X + 1j},

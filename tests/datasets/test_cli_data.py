@@ -56,6 +56,10 @@ def test_describe_with_absent_as_missing(call, tmp_path):
     assert first["gaps"] and first["features"][2]["missing"] == 0
     second = answer(call("describe @a.txt --absent nan --json"))
     assert second["features"][2]["missing"] == pytest.approx(14 / 40)
+    (tmp_path / "a.txt").write_text("".join(lines).replace("3:1", "3:-"))
+    assert "missing=['-'] (--missing '-')" in complaint(call("describe @a.txt"))
+    third = answer(call("describe @a.txt --missing=- --json"))
+    assert third["features"][2]["missing"] == pytest.approx(26 / 40)
 
 
 def test_check_exits_with_1_if_something_differs(call, tmp_path):

@@ -96,6 +96,24 @@ def test_binary_copies_of_the_cache_are_read(source, tmp_path):
     rw.load_letor(source, cache=True)
     convert(f"{source}.rankwood.npz", tmp_path / "c.txt")
     assert (tmp_path / "c.txt").read_bytes() == source.read_bytes()
+    with np.load(f"{source}.rankwood.npz") as found:
+        arrays = dict(found)
+    np.savez(tmp_path / "bad.npz", **{**arrays, "offsets": arrays["offsets"] + 2**40})
+    with pytest.raises(rw.InputError, match="its comments don't go with its rows"):
+        convert(tmp_path / "bad.npz", tmp_path / "d.txt")
+
+
+def test_copies_without_comments_words_for_missing_and_categories(tmp_path):
+    (tmp_path / "a.txt").write_text("1 qid:1 1:?\n0 qid:1 1:NULL\n")
+    rw.load_letor(tmp_path / "a.txt", missing="?", cache=True)
+    for name, how in (("a.txt", {"missing": ["?"]}), ("a.txt.rankwood.npz", {})):
+        made = convert(tmp_path / name, tmp_path / "b.txt", force=True, **how)
+        assert made.data.comments is None
+        assert (tmp_path / "b.txt").read_text() == "1 qid:1 1:nan\n0 qid:1 1:nan\n"
+    table = pandas.DataFrame({"label": [0], "qid": [1], "f": pandas.Categorical(["x"])})
+    table.to_parquet(tmp_path / "c.parquet")
+    with pytest.raises(rw.InputError, match="'f' is categorical, and the file holds numbers only"):
+        convert(tmp_path / "c.parquet", tmp_path / "c.npz")
 
 
 def test_nothing_is_replaced_unasked(source, tmp_path):

@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 import rankwood as rw
+from rankwood.data.hashing import column_hashes, row_hashes
 from rankwood.datasets import describe, load_splits
-from rankwood.datasets.hashing import column_hashes, row_hashes
 
 
 def ranking(seed=0, n_queries=40, features=6):

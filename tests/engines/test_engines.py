@@ -101,6 +101,16 @@ def test_missing_values_sparse_matrices_and_tables(engine, lists):
     np.testing.assert_array_equal(turned, small(engine).fit(X, y, group=sizes).predict(X))
 
 
+def test_duplicates_in_sparse_matrices_are_sums(engine, rng):
+    values = rng.random(120)
+    X = sparse.csr_matrix((values, np.tile([0, 0], 60), np.arange(0, 121, 2)), shape=(60, 2))
+    y, sizes = np.tile([0.0, 1.0, 2.0], 20), [10] * 6
+    ranker = small(engine, n_estimators=2).fit(X.toarray(), y, group=sizes)
+    np.testing.assert_array_equal(ranker.predict(X), ranker.predict(X.toarray()))
+    again = small(engine, n_estimators=2).fit(X, y, group=sizes)
+    np.testing.assert_array_equal(again.predict(X), ranker.predict(X))
+
+
 def test_categorical_features(engine, rng, tmp_path):
     X, y, sizes = random_lists(rng)
     # Labels depend on a feature whose order means nothing: 12 kinds, every second one is good, some are missing.
@@ -159,7 +169,7 @@ def test_records_and_seconds(engine, data):
         expected.append(pairs / (n * (n - 1) / 2) if n > 1 else 0.0)
     assert curves["effective_pairs"][0] == pytest.approx(np.mean(expected))
     assert all(0.0 <= share <= 1.0 for share in curves["incoherent"])
-    assert set(ranker.seconds_) == {"gradients", "trees", "evaluation", "diagnostics"}
+    assert {*ranker.seconds_} == {"compiling", "gradients", "trees", "evaluation", "diagnostics"}
     takes = engine != "catboost"  # CatBoost's gradients are its own, and inside the time of trees
     assert (ranker.seconds_["gradients"] > 0) == takes
     assert ranker.seconds_["diagnostics"] > 0 and min(curves["seconds_trees"]) > 0

@@ -38,6 +38,9 @@ VARIANTS = [
     ("expdcg", {"base": 0.5}),
     ("pfound", {"decay": 0.5, "max_label": 6}),
     ("rbp", {"p": 0.3, "rel": 2}),
+    ("hits", {"rel": 2}),
+    ("success", {"rel": 2}),
+    ("rprec", {"rel": 2}),
 ]
 
 
@@ -46,7 +49,7 @@ def test_values_equal_the_oracle(query, ties, k):
     y, s = [q[0] for q in query], [q[1] for q in query]
     parts = []
     for name, params in VARIANTS:
-        cut = {} if name == "arp" else {"k": 2 if name == "arpk" and k is None else k}
+        cut = {} if name in ("arp", "rprec") else {"k": 2 if name == "arpk" and k is None else k}
         parts.append((rw.metric(name, **cut, **params), name, {**cut, **params}))
     got = rw.evaluate([part for part, _, _ in parts], y, s, ties=ties, n_jobs=1).mean()
     for part, name, params in parts:

@@ -78,13 +78,12 @@ def test_memory_is_that_of_one_binning():
     assert shared.once("binned", 1, lambda: "anew") == "anew"
 
 
-def test_a_watch_ends_training_and_fit_alone_is_as_before():
+def test_a_callback_ends_training_and_fit_alone_is_as_before():
     train, valid = small_study.data()
     ranker, seen = small_study.ranker(early_stopping_rounds=None), []
     check_shared(ranker)
-    ranker._fit(
-        train, valid, FitContext(watch=lambda number, value: seen.append(value) or number == 4)
-    )
+    callback = [lambda done: seen.append(done.value) or done.number == 4]
+    ranker._fit(train, valid, FitContext(callbacks=callback))
     assert ranker.best_iteration_ == 4
     assert ranker.history_["ndcg@5"] == seen
     whole = small_study.ranker(early_stopping_rounds=None).fit(train, valid=valid)

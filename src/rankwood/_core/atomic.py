@@ -1,30 +1,52 @@
 """Writing files so that a failed write leaves the old one whole."""
 
 import contextlib
+import errno
 import os
+import re
 import secrets
+import stat
+import time
 from collections.abc import Iterator
 from typing import BinaryIO
 
 from rankwood._core import checks
 
+_ABANDONED = 3600.0  # seconds after which nobody writes to an unfinished file any more
+
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file that takes the place of `path` once it is written without a fault."""
-    target = os.path.realpath(path)
-    if os.path.exists(target) and not os.path.isfile(target):
-        raise checks.InputError(
-            f"{os.fspath(path)} can't be written: it is a directory or a device, expected a file name."
-        )
+def replacing(
+    path: str | os.PathLike[str], like: str | os.PathLike[str] | None = None
+) -> Iterator[BinaryIO]:
+    """Open a file that takes the place of `path` once it is written without a fault, and is on the disk.
+
+    The new file has the permissions of the old one. A copy of another file, `like`, has the permissions of that one;
+    where `path` is a symbolic link, a copy takes the place of the link, and any other file that of its target.
+    """
+    target = os.path.realpath(path) if like is None else os.path.abspath(path)
+    _check_replaceable(target, os.fspath(path))
+    _remove_abandoned(target)
     temporary = f"{target}.{secrets.token_hex(6)}.tmp"
+    mode = _mode(target, like)
     try:
-        with open(temporary, "xb") as file:
+        # Nobody else may read the file before it has its final permissions.
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        with open(os.open(temporary, flags, 0o666 if mode is None else 0o600), "wb") as file:
+            if mode is not None:
+                with contextlib.suppress(OSError):  # not every file system has permissions
+                    os.chmod(temporary, mode)
             yield file
+            file.flush()
+            _sync(file.fileno())
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
+        if isinstance(error, OSError) and error.filename in (None, temporary):
+            error.filename = os.fspath(
+                path
+            )  # a full disk has no name, and the temporary one says nothing
         raise
 
 
@@ -32,5 +54,60 @@ def written(text: str, path: str | os.PathLike[str] | None) -> str:
     """Return a text, and write it to a file if there is a path."""
     if path is not None:
         with replacing(path) as file:
-            file.write(text.encode())
+            file.write(text.encode("utf-8", "backslashreplace"))  # a name may be no UTF-8
     return text
+
+
+def _sync(descriptor: int) -> None:
+    """Wait until a file is on the disk: otherwise, after a power failure, its new name may have no content."""
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS):
+            raise  # others mean that the file system can't do it
+
+
+def _check_replaceable(target: str, path: str) -> None:
+    """Raise unless there is no file yet, or one that may be written to."""
+    if not os.path.exists(target):
+        return
+    if not os.path.isfile(target):
+        raise checks.InputError(
+            f"{path} can't be written: it is a directory or a device, expected a file name."
+        )
+    if not os.stat(target).st_mode & 0o222:
+        raise checks.InputError(
+            f"{path} can't be written: it is read-only; give another name, or make it writable first."
+        )
+
+
+def _mode(target: str, like: str | os.PathLike[str] | None) -> int | None:
+    """Return the permissions of the new file; None if those of any new file will do."""
+    try:
+        found = stat.S_IMODE(os.stat(target if like is None else like).st_mode)
+    except OSError:
+        return None
+    # A copy stays writable for its owner, so that it can be replaced. It is never executed.
+    return found if like is None else found & 0o666 | 0o600
+
+
+def _remove_abandoned(target: str) -> None:
+    """Remove unfinished files of the same name that a killed process of this user has left."""
+    folder, name = os.path.split(target)
+    ours = re.compile(re.escape(name) + r"\.[0-9a-f]{12}\.tmp")
+    oldest = time.time() - _ABANDONED
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if ours.fullmatch(entry.name) and _is_abandoned(entry, oldest):
+                with contextlib.suppress(OSError):
+                    os.unlink(entry.path)
+
+
+def _is_abandoned(entry: os.DirEntry[str], oldest: float) -> bool:
+    """Tell whether this user wrote to a file, last before a time."""
+    try:
+        found = entry.stat(follow_symlinks=False)
+    except OSError:
+        return False
+    mine = not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
+    return mine and stat.S_ISREG(found.st_mode) and found.st_mtime < oldest

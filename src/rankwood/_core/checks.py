@@ -48,6 +48,11 @@ def numbers(x: Any, name: str, keep: tuple[Any, ...] = (np.float64,)) -> np.ndar
         raise InputError(f"{name} must hold numbers, got {x!r}.")
     try:
         a = x if isinstance(x, np.ma.MaskedArray) else np.asarray(x)
+        if a.dtype.kind == "c":
+            raise InputError(
+                f"{name} must hold numbers, got {kind} of {a.dtype} (Complex data not supported): give real and "
+                "imaginary parts as two columns."
+            )
         if a.dtype.kind not in "fiubO":
             raise InputError(
                 f"{name} must hold numbers, got {kind} of {a.dtype}; convert it first."
@@ -57,6 +62,8 @@ def numbers(x: Any, name: str, keep: tuple[Any, ...] = (np.float64,)) -> np.ndar
         if a.dtype == object and any(isinstance(v, (str, bytes)) for v in a.flat):
             raise InputError(f"{name} must hold numbers, got text among them; convert it first.")
         return a if a.dtype in keep else a.astype(np.float64)
+    except OverflowError:
+        raise InputError(f"{name} must hold numbers below 1.8e308, got a larger one.") from None
     except (TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
@@ -77,19 +84,28 @@ def at_least(value: Any, low: int, name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise InputError(f"{name} must be an integer, got {value!r}.")
     if value < low:
-        raise InputError(f"{name} must be at least {low}, got {value}.")
+        raise InputError(f"{name} must be at least {low}, got {_short(value)}.")
     if value >= 2**62:
-        raise InputError(f"{name} must be below 2^62, got {value}.")
+        raise InputError(f"{name} must be below 2^62, got {_short(value)}.")
     return int(value)
+
+
+def _short(value: Any) -> str:
+    """Return an integer as text; Python itself refuses to write those of thousands of digits."""
+    return str(value) if abs(value) < 10**40 else f"a number of about {value.bit_length()} bits"
 
 
 def finite(value: Any, name: str) -> float:
     """Return `value` as a finite number."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
         raise InputError(f"{name} must be a number, got {value!r}.")
-    if not np.isfinite(value):
+    try:
+        number = float(value)
+    except OverflowError:
+        raise InputError(f"{name} must be a number below 2^1024, got a larger one.") from None
+    if not np.isfinite(number):
         raise InputError(f"{name} must be finite, got {value}.")
-    return float(value)
+    return number
 
 
 def positive(value: Any, name: str) -> float:

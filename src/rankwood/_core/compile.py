@@ -5,7 +5,6 @@ odd: reference counts, alias checks, unsigned indices, literals, inner functions
 """
 
 import hashlib
-import pickle
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from numba.core.errors import NumbaError
 from numba.extending import overload
 
 from rankwood._core.checks import InputError
+from rankwood._core.code_cache import protect
 from rankwood._core.inner import PIPELINE
 
 # A fast-math subset without nnan and ninf: NaN and infinity keep their meaning.
@@ -123,25 +123,8 @@ def jit(fn: F) -> F:
         compiled = numba.njit(cache=True, nogil=True, **OPTIONS)(fn)
     except RuntimeError:  # there is no writable place for a cache: every process compiles
         return numba.njit(nogil=True, **OPTIONS)(fn)
-    # A kernel calls functions of other files, so what is on disk is good for these sources only: after an upgrade
-    # the old compiled code may still be there.
-    file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
-    if file is not None:
-        file._source_stamp = (file._source_stamp, DIGEST)
-        file._load_index = _forgiving(file._load_index)
+    protect(compiled, DIGEST)
     return compiled
-
-
-def _forgiving(load_index: Callable[[], Any]) -> Callable[[], Any]:
-    """Return a reader of the cache's index that finds nothing in an index of classes that are gone."""
-
-    def load() -> Any:
-        try:
-            return load_index()
-        except (AttributeError, ImportError, EOFError, pickle.UnpicklingError):
-            return {}
-
-    return load
 
 
 def has_cached_code(kernel: Any) -> bool:

@@ -10,30 +10,69 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from rankwood._core import checks, former
+from rankwood._core import checks, foreign, former, literals
+from rankwood._core.foreign import Reading
 from rankwood._core.named import NAME, Named
 from rankwood._core.parts import PARTS, is_part
+from rankwood._core.text import shortened
 
-_TEXT = re.compile(rf"\s*({NAME})\s*(?:@\s*(-?\d+))?\s*(\(.*\))?\s*", re.DOTALL)
 #: Words that may be typed without quotes, as on a command line, and what they stand for.
 _WORDS = {"true": True, "false": False, "none": None}
 
 
 def split(text: str, kind: str) -> tuple[str, dict[str, Any]]:
     """Split ``"name@k(param=value)"`` into name and parameters."""
-    match = _TEXT.fullmatch(text)
-    if not match:
+    literals.check_length(text, kind)
+    head, bracket, inside = text.strip().partition("(")
+    name, at, k = (word.strip() for word in head.partition("@"))
+    readable = re.fullmatch(NAME, name) and (not bracket or inside.endswith(")"))
+    if not readable or bool(at) != bool(re.fullmatch("-?[0-9]{1,18}", k)):
         raise checks.InputError(
-            f"{kind} {text!r} can't be read; expected a form such as 'name', 'name@10' or "
+            f"{kind} {shortened(text, 200)!r} can't be read; expected a form such as 'name', 'name@10' or "
             "'name@10(param=value)'."
         )
-    name, k, inside = match.groups()
-    params = {} if inside is None else _arguments(inside, text)
-    if k is not None:
+    params = _arguments(bracket + inside, text) if bracket else {}
+    if at:
         if "k" in params:
-            raise checks.InputError(f"{kind} {text!r} gives k twice.")
+            raise checks.InputError(f"{kind} {shortened(text, 200)!r} gives k twice.")
         params = {"k": int(k), **params}
     return name, params
+
+
+def read(
+    text: str, table: Mapping[str, Named], kind: str, program: str | None = None
+) -> Reading | None:
+    """Return the name and the parameters of a text, by which another program may call it; None if it is a printed part.
+
+    Our names go first, then those of `program`, then those of any other program.
+    """
+    literals.check_length(text, kind)
+    if _is_printed(text):
+        return None
+    try:
+        name, given = split(text, kind)
+    except checks.InputError:
+        found = foreign.translate(text, kind, program)
+        if found is not None:
+            return found
+        close = foreign.near(text, kind) if ":" in text else ""
+        if close:
+            raise checks.InputError(f"unknown {kind} {shortened(text, 80)!r}{close}") from None
+        raise
+    if name in table:
+        return Reading(name, given, {})
+    found = foreign.translate(text, kind, program)
+    if found is None:
+        raise checks.InputError(
+            f"unknown {kind} {shortened(name, 80)!r}{checks.nearest(name[:80], table)}"
+        )
+    return found
+
+
+def _is_printed(text: str) -> bool:
+    """Tell whether a text is the printed form of a part; ``AP(rel=2)@5`` is a metric of ir_measures."""
+    start = text.split("(")[0].strip()
+    return (start in PARTS or start in former.FORMER) and text.rstrip().endswith(")")
 
 
 def build(
@@ -52,43 +91,38 @@ def build(
         if params:
             raise checks.InputError(f"parameters go with a name, not with {what!r}.")
         return what
-    if not isinstance(what, str):
+    if isinstance(what, str):
+        found = read(what, table, kind)
+        if found is None:
+            return _part(literals.parse(what, what), what)
+        what = found
+    if not isinstance(what, Reading):
         raise checks.InputError(f"{kind} must be a name or a composition of parts, got {what!r}.")
-    start = what.split("(")[0].strip()
-    if (start in PARTS or start in former.FORMER) and "(" in what:
-        return _part(_parse(what, what), what)
-    name, given = split(what, kind)
-    if name not in table:
-        raise checks.InputError(f"unknown {kind} {name!r}{checks.nearest(name, table)}")
-    row, what = table[name], f"{kind} {name!r}"
+    row, given = table[what.name], what.given
+    about = f"{kind} {what.name!r}"
     former_names = {p.former: p.name for p in row.parameters if p.former}
     given = {
-        **former.current(given, former_names, what),
-        **former.current(params, former_names, what),
+        **former.current(given, former_names, about),
+        **former.current(params, former_names, about),
     }
     known = [parameter.name for parameter in row.parameters]
     for key in given:
         if key == "k" and key not in known:
-            raise checks.InputError(f"{what} has no cutoff; leave out @{given[key]}.")
+            raise checks.InputError(f"{about} has no cutoff; leave out @{given[key]}.")
         if not known:
-            raise checks.InputError(f"{what} has no parameters; leave out {key}=.")
+            raise checks.InputError(f"{about} has no parameters; leave out {key}=.")
         if key not in known:
-            raise checks.InputError(f"{what} has no parameter {key!r}{checks.nearest(key, known)}")
+            raise checks.InputError(f"{about} has no parameter {key!r}{checks.nearest(key, known)}")
     return row(**{**{k: v for k, v in (defaults or {}).items() if k in known}, **given})
 
 
-def _parse(code: str, text: str) -> ast.expr:
-    try:
-        return ast.parse(code.strip(), mode="eval").body
-    except SyntaxError:
-        raise checks.InputError(f"{text!r} can't be read as name(param=value, ...).") from None
-
-
 def _arguments(inside: str, text: str) -> dict[str, Any]:
-    call = _parse("f" + inside, text)
-    if not isinstance(call, ast.Call) or call.args:
-        raise checks.InputError(f"{text!r}: parameters must be given by name, as in (sigma=2.0).")
-    return {str(word.arg): _value(word.value, text) for word in call.keywords}
+    call = literals.parse("f" + inside, text)
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+        raise checks.InputError(
+            f"{shortened(text, 200)!r}: parameters must be given by name, as in (sigma=2.0)."
+        )
+    return {name: _value(node, text) for name, node in literals.keywords(call, text).items()}
 
 
 def _value(node: ast.expr, text: str) -> Any:
@@ -96,21 +130,19 @@ def _value(node: ast.expr, text: str) -> Any:
         return _part(node, text)
     if isinstance(node, ast.Name):
         return _WORDS.get(node.id, node.id)
-    try:
-        return ast.literal_eval(node)
-    except ValueError:
-        raise checks.InputError(f"{text!r}: {ast.unparse(node)!r} is not a plain value.") from None
+    return literals.value(node, text)
 
 
 def _part(node: ast.expr, text: str) -> Any:
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
-        raise checks.InputError(f"{text!r}: {ast.unparse(node)!r} is not a part.")
+        plain = shortened(ast.unparse(node), 200)
+        raise checks.InputError(f"{shortened(text, 200)!r}: {plain!r} is not a part.")
     name = node.func.id
     if name not in PARTS and name not in former.FORMER:
         raise checks.InputError(f"unknown part {name!r}{checks.nearest(name, PARTS)}")
     make: Callable[..., Any] = PARTS[name] if name in PARTS else former.FORMER[name].make
     args = [_value(a, text) for a in node.args]
-    words = {str(w.arg): _value(w.value, text) for w in node.keywords}
+    words = {key: _value(given, text) for key, given in literals.keywords(node, text).items()}
     words = former.current(words, getattr(make, "former_fields", {}), name)
     known = inspect.signature(make).parameters
     for key in words:
@@ -119,4 +151,4 @@ def _part(node: ast.expr, text: str) -> Any:
     try:
         return make(*args, **words)
     except TypeError as error:
-        raise checks.InputError(f"{text!r}: {error}.") from None
+        raise checks.InputError(f"{shortened(text, 200)!r}: {error}.") from None

@@ -1,6 +1,14 @@
-"""Words for messages and reprs."""
+"""Words for messages and reprs, and tables of them."""
 
+import re
 from collections.abc import Sequence
+from html import escape
+
+# What moves a cursor, changes colours or reverses the text of a terminal; and surrogates, which no encoding has.
+_UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+_BLANKS = "\t\n\v\f\r\x85\u2028\u2029"
 
 
 def plural(n: int, noun: str) -> str:
@@ -20,3 +28,54 @@ def listed(words: Sequence[str]) -> str:
 def shortened(text: str, longest: int) -> str:
     """Return a text of at most `longest` characters; a longer one ends in an ellipsis."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def printable(text: str) -> str:
+    r"""Return a text that any terminal and page can show: blanks become spaces, control characters escapes as ``\x1b``.
+
+    Bytes of a file name that aren't UTF-8 are surrogates in Python, and become ``\xff`` as well.
+    """
+    return _UNSAFE.sub(_escape, text)
+
+
+def printable_lines(text: str) -> str:
+    """Return lines, of a page or for a terminal, as `printable` does, with their ends and tabs kept."""
+    return _UNSAFE.sub(lambda match: match[0] if match[0] in "\n\t" else _escape(match), text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    letter = match[0]
+    if letter in _BLANKS:
+        return " "
+    code = ord(letter)
+    if 0xDC80 <= code <= 0xDCFF:
+        code -= 0xDC00
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+
+def columns_text(rows: Sequence[Sequence[str]], numeric: Sequence[int] = ()) -> str:
+    """Return rows of cells as text for a fixed-width font; columns in `numeric` are aligned to the right."""
+    cells = [[printable(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = (
+        "  ".join(
+            cell.rjust(width) if i in numeric else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in cells
+    )
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def columns_html(rows: Sequence[Sequence[str]], numeric: Sequence[int] = (), head: int = 0) -> str:
+    """Return rows of cells as an HTML table to show in a notebook; the first `head` rows are headings."""
+    lines = []
+    for number, row in enumerate(rows):
+        tag = "th" if number < head else "td"
+        lines.append(
+            "".join(
+                f'<{tag} style="text-align: {"right" if i in numeric else "left"}">{escape(printable(cell))}</{tag}>'
+                for i, cell in enumerate(row)
+            )
+        )
+    return "<table>\n" + "\n".join(f"<tr>{line}</tr>" for line in lines) + "\n</table>\n"

@@ -14,6 +14,7 @@ import numpy as np
 
 from rankwood._core import checks
 
+MOST = 1024  # threads: more than any machine has use for, and few enough to start
 _CHUNKS = 8  # even shares of a thread; the smallest range is a third of one, which is still no cost
 
 
@@ -26,6 +27,10 @@ def threads(n_jobs: int | None) -> int:
         return cores
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)):
         raise checks.InputError(f"n_jobs must be an integer or None, got {n_jobs!r}.")
+    if n_jobs > MOST:
+        raise checks.InputError(
+            f"n_jobs must be at most {MOST}, got {n_jobs}; -1 takes every core."
+        )
     return max(1, cores + 1 + int(n_jobs)) if n_jobs < 0 else int(n_jobs)
 
 
@@ -62,7 +67,7 @@ def run_ranges(
     try:
         # No thread can be had while the interpreter shuts down.
         with suppress(RuntimeError):
-            others += [_pool(count - 1, os.getpid()).submit(worker) for _ in range(count - 1)]
+            others += [_pool(os.getpid()).submit(worker) for _ in range(count - 1)]
         worker()
     finally:
         todo.clear()
@@ -82,6 +87,9 @@ def _shares(count: int, chunks: int) -> np.ndarray:
 
 
 @cache
-def _pool(count: int, process: int) -> ThreadPoolExecutor:
-    """Return threads that stay: starting them takes longer than a short kernel. A forked process has none."""
-    return ThreadPoolExecutor(count, thread_name_prefix="rankwood")
+def _pool(process: int) -> ThreadPoolExecutor:
+    """Return threads that stay: starting them takes longer than a short kernel. A forked process has none.
+
+    A thread is started only if all others are busy, so there are never more than the largest number in use at once.
+    """
+    return ThreadPoolExecutor(MOST, thread_name_prefix="rankwood")

@@ -13,6 +13,7 @@ from typing import NoReturn
 
 import rankwood
 from rankwood._core.checks import InputError, nearest
+from rankwood._core.text import printable
 from rankwood.cli import (
     _args,
     _show,
@@ -27,6 +28,7 @@ from rankwood.cli import (
     train,
     tune,
 )
+from rankwood.cli._streams import usable_streams
 
 _COMMANDS = {
     "train": train.add,
@@ -49,7 +51,7 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Write what is wrong to standard error, and exit with code 2."""
         ending = "" if message.endswith((".", "?")) else "."
-        self.exit(2, f"rankwood: error: {message}{ending} See {self.prog} --help.\n")
+        self.exit(2, f"rankwood: error: {printable(message)}{ending} See {self.prog} --help.\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -76,24 +78,33 @@ def main(argv: Sequence[str] | None = None) -> int:
     >>> main(["evaluate", "test.txt", "scores.txt", "--metric", "ndcg@10"])  # doctest: +SKIP
     """
     argv = list(sys.argv[1:] if argv is None else argv)
-    if not argv:
-        _build()[0].print_help(sys.stderr)
-        return 2
-    args = _parse(argv)
+    with usable_streams() as closed:
+        if not argv:
+            _build()[0].print_help(sys.stderr)
+            return 2
+        return _run(_parse(argv), closed)
+
+
+def _run(args: argparse.Namespace, closed: frozenset[str]) -> int:
+    """Run a command, and return its exit code; `closed` are the streams that the shell has closed."""
     try:
-        with redirect_stdout(sys.stderr):  # an engine's messages must not get into our output
+        # An engine's messages must not get into our output.
+        with redirect_stdout(sys.stderr), _show.plain_warnings():
             result = args.run(args)
         code: int = args.exit_code(result)
+        quiet = getattr(args, "quiet", False)
+        if "stdout" in closed and not quiet:
+            raise InputError("standard output is closed: there is no place to write the result to.")
         if args.json:
             _show.as_json(result)
-        elif not getattr(args, "quiet", False):
+        elif not quiet:
             args.show(result, _show.console())
         sys.stdout.flush()
     except BrokenPipeError:  # the reader of our output has closed the pipe, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (InputError, OSError, MemoryError, KeyboardInterrupt) as error:
-        print(f"rankwood: error: {_sentence(error)}", file=sys.stderr)
+        print(f"rankwood: error: {printable(_sentence(error))}", file=sys.stderr)
         return 1
     return code
 

@@ -63,6 +63,7 @@ def add_reading(parser: argparse.ArgumentParser, training: bool = False) -> None
         help="read 1.797e308 as a missing value, as in the Istella data"
         + ("" if training else f" (default: {as_trained})"),
     )
+    add_missing(group, "" if training else f" (default: {as_trained})")
     group.add_argument(
         "--cache",
         action="store_true",
@@ -72,6 +73,15 @@ def add_reading(parser: argparse.ArgumentParser, training: bool = False) -> None
     if training:
         text = "number of features (default: the largest number in the files)"
         add_number(group, "--features", text)
+    else:
+        text = "read the last features as absent if a file has fewer than the model was trained on"
+        group.add_argument("--allow-missing-features", action="store_true", help=text)
+
+
+def add_missing(group: Any, default: str = "") -> None:
+    """Add the option for words that mean a missing value."""
+    text = "read this word as a missing value, such as '?', as NULL and NaN always are; may be repeated"
+    group.add_argument("--missing", action="append", metavar="WORD", help=text + default)
 
 
 def add_threads(group: Any) -> None:

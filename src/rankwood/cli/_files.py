@@ -14,6 +14,7 @@ import numpy as np
 
 from rankwood import load_letor
 from rankwood._core.checks import InputError
+from rankwood._core.text import printable
 from rankwood.cli import _args, _show
 from rankwood.data.letor.errors import TooWide
 from rankwood.data.ranking_data import RankingData
@@ -21,8 +22,8 @@ from rankwood.data.ranking_data import RankingData
 
 def reading_options(args: argparse.Namespace, ranker: Any = None) -> dict[str, Any]:
     """Return how to read files: by the arguments, else as the model's training data were read."""
-    known = {"absent": "0", "marker": False, **getattr(ranker, "letor_", {})}
-    given = {"absent": args.absent, "marker": args.marker}
+    known = {"absent": "0", "marker": False, "missing": [], **getattr(ranker, "letor_", {})}
+    given = {"absent": args.absent, "marker": args.marker, "missing": args.missing}
     return {name: known[name] if value is None else value for name, value in given.items()}
 
 
@@ -31,7 +32,9 @@ def read_data(
 ) -> RankingData:
     """Read a LETOR file by the arguments, else as a model's training data were read."""
     how = reading_options(args, ranker)
-    options = {"absent": float(how["absent"]), "marker": how["marker"], "n_jobs": args.threads}
+    options = {**how, "absent": float(how["absent"]), "n_jobs": args.threads}
+    if ranker is not None and os.path.exists(path) and not os.path.isfile(path):
+        return _read_pipe(path, args, ranker, options)
     try:
         data = load_letor(path, n_features=n_features, cache=args.cache, **options)
     except TooWide as error:
@@ -43,8 +46,9 @@ def read_data(
         raise InputError(
             f"{error.place}: {error.feature} is above {n_features}, {limit}."
         ) from None
-    if ranker is not None:
-        _note_missing_features(path, data, options)
+    if ranker is not None and _last_is_absent(data, options["absent"]):
+        # We read a file a second time to find out, but only if its last feature is always absent.
+        _check_width(path, load_letor(path, **options).n_features, ranker, args)
     return data
 
 
@@ -66,20 +70,39 @@ def read_both(args: argparse.Namespace) -> tuple[RankingData, RankingData | None
     return train, valid
 
 
-def _note_missing_features(path: str, data: RankingData, options: dict[str, Any]) -> None:
-    """Write a note to standard error if a file lacks the last features that the model was trained on."""
+def _read_pipe(
+    path: str, args: argparse.Namespace, ranker: Any, options: dict[str, Any]
+) -> RankingData:
+    """Read a pipe, once, as wide as it is; and add the features that it lacks if that is allowed."""
+    data = load_letor(path, **options)
+    _check_width(path, data.n_features, ranker, args)
+    wide = np.full((len(data), ranker.n_features_in_), options["absent"], data.X.dtype)
+    wide[:, : data.n_features] = data.X
+    data.X = wide
+    return data
+
+
+def _last_is_absent(data: RankingData, absent: float) -> bool:
     last = data.X[:, -1]
-    absent = np.isnan(last) if math.isnan(options["absent"]) else last == 0
-    # To find out, we read a file a second time, but only if its last feature is always absent; a pipe can't be.
-    if not absent.all() or not os.path.isfile(path):
-        return
-    width = load_letor(path, **options).n_features
-    if width < data.n_features:
-        print(
-            f"note: {path} has features up to {width}, the model was trained on {data.n_features}; "
-            "the others are read as absent.",
-            file=sys.stderr,
+    return bool((np.isnan(last) if math.isnan(absent) else last == 0).all())
+
+
+def _check_width(path: str, width: int, ranker: Any, args: argparse.Namespace) -> None:
+    """Raise unless a file has the features that the model was trained on; a note will do if fewer are allowed."""
+    trained = ranker.n_features_in_
+    if width > trained:
+        raise InputError(
+            f"{path}: feature {width} is above {trained}, the number of features the model was trained on: give a file "
+            "with the same features."
         )
+    if width == trained:
+        return
+    facts = f"{path} has features up to {width}, the model was trained on {trained}"
+    if not getattr(args, "allow_missing_features", True):
+        raise InputError(
+            f"{facts}: give a file with the same features, or --allow-missing-features to read the others as absent."
+        )
+    print(printable(f"note: {facts}; the others are read as absent."), file=sys.stderr)
 
 
 @contextmanager
@@ -116,6 +139,10 @@ def check_output(path: str, inputs: Iterable[str]) -> None:
         raise InputError(
             f"{path} can't be written: it is a device or a pipe, expected a file name."
         )
+    if target.exists() and not target.stat().st_mode & 0o222:
+        raise InputError(
+            f"{path} can't be written: it is read-only; give another name, or make it writable first."
+        )
     if not os.access(folder, os.W_OK):
         raise InputError(f"{path} can't be written: the directory {folder} is read-only.")
     for other in inputs:
@@ -138,7 +165,7 @@ def load_model(path: str, n_jobs: int | None) -> Any:
     from rankwood.training.estimator import estimator_class
 
     model = estimator_class(_kind_of(path)).load(path)
-    stages = (*model.first_, model.second_) if hasattr(model, "second_") else (model,)
+    stages = model._models() if hasattr(model, "second_") else [model]
     for ranker in stages:
         ranker.set_params(n_jobs=n_jobs)
     return model
@@ -157,12 +184,16 @@ def _kind_of(path: str) -> str:
 def read_scores(path: str) -> np.ndarray:
     """Read one finite number per line; `-` is standard input."""
     name = "standard input" if path == "-" else path
+    if path == "-" and sys.stdin is None:
+        raise InputError("standard input is closed, expected one score per line.")
     try:
         text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise InputError(f"{name} is a binary file, expected one score per line.") from None
     lines = text.rstrip().splitlines()
     try:
+        if "_" in text or not text.isascii():  # Python also reads 1_0, and digits of other scripts
+            raise ValueError
         scores = list(map(float, lines))
     except ValueError:
         scores = [_score(line, f"{name}, line {i}") for i, line in enumerate(lines, 1)]
@@ -175,6 +206,8 @@ def read_scores(path: str) -> np.ndarray:
 def _score(line: str, place: str) -> float:
     """Return the number on a line; raise if there is none or more than one."""
     try:
+        if "_" in line or not line.isascii():
+            raise ValueError
         return float(line)
     except ValueError:
         shown = line if len(line) <= 40 else line[:37] + "..."

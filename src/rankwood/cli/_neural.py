@@ -32,6 +32,9 @@ def add(group: Any) -> None:
 
 def check_options(args: argparse.Namespace) -> None:
     """Raise if an option of networks is given for trees."""
+    for name in ("monotone", "interactions"):
+        if args.engine == ENGINE and getattr(args, name):
+            raise InputError(f"--{name} is of trees: leave it out with --engine neural.")
     for name in ("architecture", "checkpoint"):
         if args.engine != ENGINE and getattr(args, name) is not None:
             raise InputError(f"--{name} is of networks: give --engine neural too, or leave it out.")

@@ -2,27 +2,44 @@
 
 import json
 import math
+import os
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import rich.table
 from rich import box
 from rich.console import Console, JustifyMethod
 from rich.text import Text
 
+from rankwood._core.text import printable, printable_lines
 from rankwood.report import render
 from rankwood.report.table import Cell, Table
 
+_NARROW = 20  # a table can't be told from a column of letters below that
 _WIDE = 10_000  # width of output to a file or pipe, where no terminal limits a table
 
 
+class SafeConsole(Console):
+    """A console that shows control characters in texts, such as names of files, instead of sending them."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Write texts and tables."""
+        super().print(
+            *(printable_lines(x) if isinstance(x, str) else x for x in objects), **options
+        )
+
+
 def console() -> Console:
-    """Return a console on standard output: as wide as the terminal, and unlimited in a file or a pipe."""
-    terminal = sys.stdout.isatty()
+    """Return a console on standard output: as wide as the terminal or `COLUMNS`, and else unlimited."""
+    known = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
     # Without markup, because citations such as [burges2010] would be read as such.
-    return Console(width=None if terminal else _WIDE, markup=False, highlight=False, emoji=False)
+    made = SafeConsole(width=None if known else _WIDE, markup=False, highlight=False, emoji=False)
+    made.width = max(made.width, _NARROW)
+    return made
 
 
 @contextmanager
@@ -31,7 +48,28 @@ def status(text: str, show: bool | None = None) -> Iterator[None]:
     if show is False or not sys.stderr.isatty():
         yield
         return
-    with Console(stderr=True, markup=False).status(Text(text)):
+    with Console(stderr=True, markup=False).status(Text(printable(text))):
+        yield
+
+
+@contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Write each warning about data as one line to standard error, without the place in the sources."""
+    from rankwood.training.data_warnings import (
+        DataWarning,  # slow to import: --help need not wait for it
+    )
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DataWarning)
+        before = warnings.showwarning
+
+        def write(message: Any, category: Any, *place: Any) -> None:
+            if issubclass(category, DataWarning):
+                print(f"rankwood: warning: {message}", file=sys.stderr)
+            else:
+                before(message, category, *place)
+
+        warnings.showwarning = write  # type: ignore[assignment]
         yield
 
 
@@ -45,25 +83,37 @@ def _for_json(value: Any) -> Any:
         return {str(k): _for_json(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return [_for_json(v) for v in value]
+    if isinstance(value, np.ndarray):
+        return _for_json(value.tolist())
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    return value
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
 
 
 def show_table(out: Console, table: Table, dispensable: Sequence[str] = ()) -> None:
     """Write a table with its title and notes; `dispensable` columns are left out, in order, until it fits."""
     if table.title:
         out.print(table.title, style="bold")
-    out.print(_rich_table(table, _fitting(table, out.width, dispensable)))
+    columns = _fitting(table, out.width, dispensable)
+    for block in _blocks(table, columns, out.width):
+        out.print(_rich_table(table, block))
+    dropped = [h for i, h in enumerate(table.headings) if i not in columns]
     for note in table.notes:
-        out.print(note, style="dim")
+        if note.split(":")[0] not in dropped:  # it explains a column that isn't shown
+            out.print(note, style="dim")
 
 
-def table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> rich.table.Table:
-    """Return a table of texts, without title and notes."""
-    headings = list(headings)
-    made = Table("", headings, [[Cell(text) for text in row] for row in rows], 0)
-    return _rich_table(made, list(range(len(headings))))
+def show_texts(
+    out: Console,
+    headings: Iterable[str],
+    rows: Iterable[Iterable[str]],
+    dispensable: Sequence[str] = (),
+) -> None:
+    """Write a table of texts, which may be wrapped; `dispensable` columns are left out as in `show_table`."""
+    cells = [[Cell(text) for text in row] for row in rows]
+    show_table(out, Table("", list(headings), cells, 0), dispensable)
 
 
 def _rich_table(table: Table, columns: list[int]) -> rich.table.Table:
@@ -71,7 +121,8 @@ def _rich_table(table: Table, columns: list[int]) -> rich.table.Table:
     made = rich.table.Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for i in columns:
         justify: JustifyMethod = "left" if i < table.text_columns else "right"
-        made.add_column(table.headings[i], justify=justify, overflow="fold", no_wrap=i == 0)
+        whole = i >= table.text_columns or (i == 0 and len(columns) > 1)  # is never wrapped
+        made.add_column(table.headings[i], justify=justify, overflow="fold", no_wrap=whole)
     for number, (row, texts) in enumerate(zip(table.rows, render.padded_marks(table), strict=True)):
         if number in table.breaks:
             made.add_section()
@@ -81,13 +132,35 @@ def _rich_table(table: Table, columns: list[int]) -> rich.table.Table:
 
 def _fitting(table: Table, width: int, dispensable: Sequence[str]) -> list[int]:
     """Return the columns that fit side by side after leaving out as few dispensable ones as possible."""
-    texts = render.padded_marks(table)
-    widths = [max(map(len, column)) + 3 for column in zip(table.headings, *texts, strict=True)]
+    widths = _widths(table)
     columns = list(range(len(widths)))
     for name in dispensable:
-        if sum(widths[i] for i in columns) > width and name in table.headings:
+        if sum(widths[i] for i in columns) - 1 > width and name in table.headings:
             columns.remove(table.headings.index(name))
     return columns
+
+
+def _widths(table: Table) -> list[int]:
+    """Return the width of each column, with the space after it."""
+    texts = render.padded_marks(table)
+    return [max(map(len, column)) + 3 for column in zip(table.headings, *texts, strict=True)]
+
+
+def _blocks(table: Table, columns: list[int], width: int) -> list[list[int]]:
+    """Return the columns of each table that is written: several below each other if the numbers of one don't fit.
+
+    Columns of text are in all of them, and may be wrapped.
+    """
+    widths = _widths(table)
+    texts = [i for i in columns if i < table.text_columns]
+    numbers = [i for i in columns if i >= table.text_columns]
+    room = max(width - sum(widths[i] for i in texts), width // 2)
+    blocks: list[list[int]] = []
+    for i in numbers:
+        if not blocks or sum(widths[j] for j in blocks[-1]) + widths[i] - 1 > room:
+            blocks.append([])
+        blocks[-1].append(i)
+    return [[*texts, *block] for block in blocks] or [texts]
 
 
 def fact_table(rows: Iterable[tuple[str, str]]) -> rich.table.Table:
@@ -96,7 +169,7 @@ def fact_table(rows: Iterable[tuple[str, str]]) -> rich.table.Table:
     made.add_column(style="bold", no_wrap=True)
     made.add_column(overflow="fold")
     for name, text in rows:
-        made.add_row(name, text)
+        made.add_row(name, printable_lines(text))
     return made
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console
 
 from rankwood._core.text import plural
-from rankwood.cli import _neural, _show
+from rankwood.cli import _neural, _show, _two_stages
 
 _CURVES = {
     "effective_pairs": "Effective pairs",
@@ -30,9 +30,11 @@ def show(result: dict[str, Any], out: Console) -> None:
     seconds = dict(result["seconds"])
     total = seconds.pop("total")
     rows = [("Training", _size(result["train"]))]
-    if result["valid"]:
-        rows.append(("Validation", _size(result["valid"])))
+    several = len(result["valid_sets"]) > 1
+    for name, data in result["valid_sets"].items():
+        rows.append((f"Validation, {name}" if several else "Validation", _size(data)))
     rows += [("Objective", result["objective"]), ("Engine", result["engine"])]
+    rows += _two_stages.rows(result)
     chosen = {name: value for name, value in result["chosen"].items() if name != "n_estimators"}
     if chosen:
         rows.append(("By default", ", ".join(f"{name}={value}" for name, value in chosen.items())))
@@ -42,7 +44,7 @@ def show(result: dict[str, Any], out: Console) -> None:
     parts = ", ".join(f"{name} {spent:.2f}" for name, spent in seconds.items())
     rows.append(("Seconds", f"{total:.2f} ({parts})"))
     rows += _recorded(result)
-    unit = _neural.round_name(result["engine"])
+    unit = _neural.round_name((result["second"] or result)["engine"])
     rows.append(("Model", f"{result['model']}, {plural(best, unit)}"))
     out.print(_show.fact_table(rows))
     _show.next_lines(out, result["next"])

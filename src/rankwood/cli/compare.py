@@ -8,12 +8,13 @@ from typing import Any
 from rich.console import Console
 
 from rankwood import Evaluation, metric, stats
-from rankwood._core.atomic import replacing
+from rankwood._core.atomic import written
 from rankwood._core.checks import InputError
 from rankwood._core.text import plural
 from rankwood.cli import _args, _files, _models, _show
-from rankwood.report import Comparison, QueryTable, compare, html, render, view
+from rankwood.report import Comparison, QueryTable, compare, plots, render, view
 from rankwood.report.columns import records
+from rankwood.report.comparison_page import comparison_page
 from rankwood.report.presets import MARKS, PRESETS, TESTS
 
 _EXAMPLE = """
@@ -23,6 +24,7 @@ rankwood compare qrels.txt run1.txt run2.txt --metric map --test t
 rankwood compare test.txt a.txt b.txt --name old=a.txt --name new=b.txt --format latex --output t.tex
 """
 _FORMATS = ("table", "markdown", "latex", "csv", "html", "json")
+_WORST = 10  # queries of each model on a page, if --worst doesn't say
 _EXTENSIONS = {".md": "markdown", ".tex": "latex", ".csv": "csv", ".html": "html", ".json": "json"}
 
 
@@ -94,7 +96,10 @@ def _add_output(group: Any) -> None:
     )
     text = "show the N queries where a model differs most from the baseline"
     _args.add_number(group, "--movers", text)
-    _args.add_number(group, "--worst", "show the N worst queries of each model")
+    text = f"show the N worst queries of each model (default: none, {_WORST} on a page)"
+    _args.add_number(group, "--worst", text)
+    text = "draw each query of a model against the baseline, and a histogram of differences: .png, .svg or .pdf"
+    group.add_argument("--plot", metavar="FILE", help=text)
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
@@ -106,6 +111,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         metric(name)
     if args.output is not None:
         _files.check_output(args.output, args.files)
+    if args.plot is not None:
+        _check_plot(args)
     if args.bounds and labels is None:
         raise InputError("--bounds needs labels: give a LETOR file or judgments before the tables.")
     source = _models.FileEvaluator(labels, args)
@@ -117,15 +124,29 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         found = _compare(args, evaluations, metrics, source)
         queries = _query_tables(args, found)
     result = _as_dict(found, names, queries)
+    if args.plot is not None:
+        plots.save(plots.per_query(found), args.plot)
+        result["plot"] = args.plot
     if args.output is not None:
-        with replacing(args.output) as out:
-            out.write(_text(args, found, queries, result).encode())
+        written(_text(args, found, queries, result), args.output)
         return {**result, "output": args.output}
     if args.json:
         return result
     if _format(args) != "table":
         return {"text": _text(args, found, queries, result)}
-    return {"tables": [*view.tables(found, 4, True), *(q.table() for q in queries)]}
+    shown = [*view.tables(found, 4, True), *(q.table() for q in queries)]
+    return {"tables": shown, "plot": args.plot}
+
+
+def _check_plot(args: argparse.Namespace) -> None:
+    """Raise, before any long work, if the picture can't be drawn or written."""
+    _files.check_output(args.plot, args.files)
+    if os.path.splitext(args.plot)[1].lower() not in plots.FORMATS:
+        raise InputError(
+            f"--plot {args.plot}: expected a name that ends in {', '.join(plots.FORMATS)}."
+        )
+    if args.output is not None and os.path.abspath(args.output) == os.path.abspath(args.plot):
+        raise InputError("--output and --plot must be different files.")
 
 
 def _format(args: argparse.Namespace) -> str:
@@ -187,10 +208,11 @@ def _text(
         return found.to_csv()
     if kind == "json":
         return json.dumps(result, indent=2, allow_nan=False) + "\n"
-    details = args.details or kind in ("table", "html")
-    tables = [*view.tables(found, 4, details), *(q.table() for q in queries)]
+    more = [q.table() for q in queries]
     if kind == "html":
-        return html.page("Comparison of models", tables)
+        worst = _WORST if args.worst is None else 0  # those of --worst are among the tables
+        return comparison_page(found, 4, worst, more)
+    tables = [*view.tables(found, 4, args.details or kind == "table"), *more]
     return {"markdown": render.markdown, "latex": render.latex, "table": render.plain}[kind](tables)
 
 
@@ -205,3 +227,5 @@ def show(result: dict[str, Any], out: Console) -> None:
         for table in result["tables"]:
             _show.show_table(out, table, view.DISPENSABLE)
             out.print()
+    if result.get("plot"):
+        out.print(f"Drawn: {result['plot']}", soft_wrap=True)

@@ -113,6 +113,7 @@ def _add_name(parser: argparse.ArgumentParser) -> None:
 def _add_absent(parser: argparse.ArgumentParser) -> None:
     text = "value of a feature that a line does not list: 0, or nan for missing (default: 0)"
     parser.add_argument("--absent", choices=("0", "nan"), help=text)
+    _args.add_missing(parser)
 
 
 def _add_cache_and_threads(parser: argparse.ArgumentParser) -> None:
@@ -146,7 +147,7 @@ def show_list(result: dict[str, Any], out: Console) -> None:
         counts = [f"{whole['queries']:,}", f"{whole['documents']:,}", f"{row['features']:,}"]
         rows.append([row["name"], row["title"], *counts, f"0-{row['max_label']}", row["licence"]])
     headings = ["name", "title", "queries", "documents", "features", "labels", "terms"]
-    out.print(_show.table(headings, rows))
+    _show.show_texts(out, headings, rows, ("terms", "title"))
     lines = ["rankwood data list mslr30k", "rankwood data check mslr30k DIR"]
     _show.next_lines(out, lines)
 
@@ -175,7 +176,7 @@ def _show_one(row: dict[str, Any], out: Console) -> None:
         "shortest, median, longest list",
         "shares of labels",
     ]
-    out.print(_show.table(headings, rows))
+    _show.show_texts(out, headings, rows)
 
 
 def _printed(value: Any) -> str:
@@ -198,7 +199,8 @@ def run_describe(args: argparse.Namespace) -> dict[str, Any]:
             theme.check_installed()
     absent = None if args.absent is None else float(args.absent)
     with _show.status(f"Describing {args.path}"):
-        found = describe(args.path, args.name, absent=absent, cache=args.cache, n_jobs=args.threads)
+        how: dict[str, Any] = {"absent": absent, "missing": args.missing or ()}
+        found = describe(args.path, args.name, **how, cache=args.cache, n_jobs=args.threads)
         if ending is not None:
             _write(found, args.output, ending)
     result = {**found.to_dict(), "output": args.output}
@@ -253,6 +255,7 @@ def run_convert(args: argparse.Namespace) -> dict[str, Any]:
             force=args.force,
             sparse=args.sparse,
             absent=float(args.absent or 0),
+            missing=args.missing or (),
             n_jobs=args.threads,
         )
     return {

@@ -7,10 +7,11 @@ import numpy as np
 from rich.console import Console
 
 from rankwood import metric
+from rankwood._core import spec
 from rankwood.cli import _args, _files, _models, _show
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.trec import Qrels
-from rankwood.metrics.evaluate import CONVENTIONS
+from rankwood.metrics.evaluate import CONVENTIONS, METRICS
 from rankwood.metrics.evaluation import Evaluation
 from rankwood.report.table import Cell, Table
 
@@ -73,11 +74,11 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 def _gain(metrics: list[str], convention: str | None) -> Any:
     """Return the gain of the metrics whose names do not state one, by metric if they differ; None without any."""
     settings = CONVENTIONS.get(convention or "", {}).get("metrics", {})
-    names = {name: name.split("(")[0].split("@")[0].strip() for name in metrics}
+    found = {name: spec.read(name, METRICS, "metric", convention) for name in metrics}
     gains = {
-        name: settings.get(base, {}).get("gain", "exp")
-        for name, base in names.items()
-        if base in ("ndcg", "dcg") and "gain" not in name
+        name: settings.get(one.name, {}).get("gain", "exp")
+        for name, one in found.items()
+        if one is not None and one.name in ("ndcg", "dcg") and "gain" not in one.given
     }
     different = set(gains.values())
     return gains if len(different) > 1 else next(iter(different), None)

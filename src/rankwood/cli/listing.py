@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console
 
 from rankwood import metric, objective
+from rankwood._core import spec
 from rankwood._core.checks import InputError
 from rankwood._core.named import Named
 from rankwood.cli import _args, _files, _show
@@ -27,6 +28,7 @@ _METRICS_EXAMPLE = """
 rankwood metrics
 rankwood metrics ndcg@5
 """
+_ROOM = 100  # columns of a terminal that has space for parameters beside descriptions
 Names = dict[str, Named]
 
 
@@ -110,9 +112,10 @@ def _run(
     if args.name is None:
         return {"kind": kind, kind + "s": [_about(row) for row in names.values()]}
     part = make(args.name)
+    # The printed form of a composition is accepted too, and says everything itself; so is one for pairs.
+    found = None if args.name.strip().startswith("bi-") else spec.read(args.name, names, kind)
     plain = args.name.split("(")[0].split("@")[0].strip()
-    # The printed form of a composition is accepted too, and says everything itself.
-    about = _about(names[plain]) if plain in names else {"name": plain}
+    about = {"name": plain} if found is None else _about(names[found.name])
     return {"kind": kind, **about, "composition": repr(part)}
 
 
@@ -136,7 +139,8 @@ def show(result: dict[str, Any], out: Console) -> None:
     kind = result["kind"]
     if "composition" not in result:
         rows = ((r["name"], _parameters(r), r["summary"]) for r in result[kind + "s"])
-        out.print(_show.table([kind, "parameters", "what it is"], rows))
+        dispensable = ["parameters"] if out.width < _ROOM else []
+        _show.show_texts(out, [kind, "parameters", "what it is"], rows, dispensable)
         if kind == "objective":
             out.print("\nbi-NAME: any of them for models that compare pairs of documents.")
         example = next(r["name"] for r in result[kind + "s"] if "k" in r["parameters"])
@@ -148,7 +152,7 @@ def show(result: dict[str, Any], out: Console) -> None:
     if result.get("parameters"):
         about = result["descriptions"]
         rows = ((name, repr(value), about[name]) for name, value in result["parameters"].items())
-        out.print(_show.table(["parameter", "default", "meaning"], rows))
+        _show.show_texts(out, ["parameter", "default", "meaning"], rows)
     out.print(_show.fact_table([("Made of", result["composition"])]))
     if "pictures" in result:
         out.print()

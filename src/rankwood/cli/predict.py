@@ -6,13 +6,15 @@ from typing import Any
 
 from rich.console import Console
 
-from rankwood._core.atomic import replacing
+from rankwood._core.atomic import written
 from rankwood._core.text import plural
 from rankwood.cli import _args, _files, _show
+from rankwood.report.columns import records
 
 _EXAMPLE = """
 rankwood predict m.json test.txt --output scores.txt
 rankwood predict m.json test.txt | rankwood evaluate test.txt - --metric ndcg@10
+rankwood predict m.json test.txt --top 10 --output best.csv
 """
 
 
@@ -27,6 +29,8 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
     parser.add_argument(
         "--output", metavar="FILE", help="file to write scores to (default: standard output)"
     )
+    text = "write the N best documents of each query, best first, as CSV: qid, rank, row, document, score"
+    _args.add_number(parser, "--top", text)
     _args.add_reading(parser)
     return parser
 
@@ -38,13 +42,17 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     ranker = _files.load_model(args.model, args.threads)
     with _show.status(f"Scoring {args.data}"):
         data = _files.read_data(args.data, args, ranker.n_features_in_, ranker)
-        scores = ranker.predict(data).tolist()
+        if args.top is None:
+            found = ranker.predict(data)
+            text, values = _lines(found.tolist()), {"scores": found.tolist()}
+        else:
+            ranked = ranker.rank(data, top=args.top)
+            text, values = ranked.to_csv(), {"ranking": records(ranked.rows), "top": args.top}
     result = {"model": args.model, "data": _files.sizes(args.data, data)}
     if args.output is None:
-        return {**result, "scores": scores}
-    with replacing(args.output) as file:
-        file.write(_lines(scores).encode())
-    return {**result, "output": args.output}
+        return {**result, **values, **({} if args.json else {"text": text})}
+    written(text, args.output)
+    return {**result, "output": args.output, **({} if args.top is None else {"top": args.top})}
 
 
 def _lines(scores: list[float]) -> str:
@@ -53,9 +61,11 @@ def _lines(scores: list[float]) -> str:
 
 
 def show(result: dict[str, Any], out: Console) -> None:
-    """Write the scores, or the name of the file that has them."""
-    if "scores" in result:
-        sys.stdout.write(_lines(result["scores"]))
+    """Write the scores or the best documents, or the name of the file that has them."""
+    if "text" in result:
+        sys.stdout.write(result["text"])
         return
     documents = plural(result["data"]["documents"], "document")
-    out.print(f"{result['output']}: scores of {documents}", soft_wrap=True)
+    queries = plural(result["data"]["queries"], "query")
+    what = f"the best {result['top']} of {queries}" if "top" in result else f"scores of {documents}"
+    out.print(f"{result['output']}: {what}", soft_wrap=True)

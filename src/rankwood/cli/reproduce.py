@@ -115,7 +115,7 @@ def show(result: dict[str, Any], out: Console) -> None:
         rows = [
             (item["name"], item["kind"], _data(item), item["title"]) for item in result["items"]
         ]
-        out.print(_show.table(headings, rows))
+        _show.show_texts(out, headings, rows, ("kind", "data") if out.width < 100 else ())
         return
     for one in result["results"]:
         cells = f"{plural(one['cells'], 'cell')}, {one['computed']:,} of them computed now"

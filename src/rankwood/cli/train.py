@@ -1,22 +1,23 @@
 """``rankwood train``."""
 
 import argparse
-import ast
-import os
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from rankwood import metric, objective
-from rankwood._core.atomic import replacing
-from rankwood._core.checks import InputError
 from rankwood._core.parts import check_labels
-from rankwood._core.text import plural
-from rankwood.cli import _args, _files, _neural
+from rankwood.cli import (
+    _args,
+    _files,
+    _neural,
+    _parameters,
+    _train_files,
+    _training,
+    _two_stages,
+)
 from rankwood.cli._train_summary import next_commands, show
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
-from rankwood.report.render import csv_text
-from rankwood.training import model_file
 from rankwood.training.monitoring import named_records, records_of
 
 _EXAMPLE = """
@@ -24,7 +25,9 @@ rankwood train train.txt --valid vali.txt --objective lambdarank-ndcg@10 --model
 rankwood train train.txt --model m.json --n-estimators 500 --param reg_lambda=1
 rankwood train train.txt --model m.json --objective yetirank --engine catboost
 rankwood train train.txt --model m.json --engine neural --architecture attn-din
+rankwood train train.txt --valid vali.txt --model m.json --second bi-lambdarank-ndcg@5 --top 20
 rankwood train train.txt --model m.json --record effective_pairs --record-file rounds.csv
+rankwood train train.txt --valid vali.txt --valid later=new.txt --model m.json --monotone 5=-1 --log-csv rounds.csv
 """
 #: Parameters of Ranker that have an option of their own: type, default and help.
 TUNING: dict[str, tuple[Any, Any, str]] = {
@@ -52,6 +55,8 @@ _OTHER_OPTIONS = {
     "record": "--record",
     "n_jobs": "--threads",
     "verbose": "--verbose or --quiet",
+    "monotone": "--monotone",
+    "interactions": "--interactions",
     **{name: "--" + name.replace("_", "-") for name in TUNING},
 }
 
@@ -62,13 +67,15 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
     parser = _args.command(commands, "train", about, _EXAMPLE, run, show)
     _args.add_file(parser, "train", "LETOR file to train on, plain or gzipped")
     parser.add_argument("--model", required=True, metavar="FILE", help="file to write the model to")
-    parser.add_argument("--valid", metavar="FILE", help="LETOR file for early stopping")
+    _training.add_valid(parser)
     _args.add_verbosity(parser)
     group = parser.add_argument_group("learning")
     add_learning(group)
     _neural.add(group)
+    _training.add_constraints(group)
     _add_stopping(group)
     add_other_parameters(group)
+    _two_stages.add(parser.add_argument_group("two stages"))
     _add_recording(parser.add_argument_group("recording"))
     _args.add_reading(parser, training=True)
     return parser
@@ -130,6 +137,7 @@ def add_other_parameters(group: Any) -> None:
 
 
 def _add_recording(group: Any) -> None:
+    _training.add_log(group)
     text = "record this for each round: effective_pairs, coherency, coherency@K or seconds; may be repeated"
     _args.add_names(group, "--record", text)
     group.add_argument(
@@ -142,19 +150,7 @@ def _add_recording(group: Any) -> None:
 
 def parameter(text: str) -> tuple[str, Any]:
     """Parse NAME=VALUE; the value may be a number, true, false, none, a list or text."""
-    name, equals, value = text.partition("=")
-    name = name.strip().replace("-", "_")
-    if not equals or not name.isidentifier():
-        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {text!r}")
-    if name in _OTHER_OPTIONS:
-        raise argparse.ArgumentTypeError(f"{name} has an option of its own: {_OTHER_OPTIONS[name]}")
-    words = {"true": True, "false": False, "none": "none" if name in base.NONE_IS_A_WORD else None}
-    if value.lower() in words:
-        return name, words[value.lower()]
-    try:
-        return name, ast.literal_eval(value)
-    except (ValueError, SyntaxError):
-        return name, value
+    return _parameters.parse(text, _OTHER_OPTIONS)
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
@@ -162,59 +158,61 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     start = perf_counter()
     metrics = args.eval_metric or ["ndcg@10"]
     parts = _checked_parts(args, metrics)
-    ranker = _ranker(args, metrics)
-    _check_outputs(args)
+    trees = {name: default for name, (_, default, _) in TUNING.items()}
+    ranker = _two_stages.make(args, lambda given: _ranker(given, metrics), trees)
+    files = _training.valid_files(args.valid)
+    _training.check_outputs(args, files)
     began_reading = perf_counter()
-    train, valid = _files.read_both(args)
-    _check_labels(args.train, train, parts[:1])
-    _check_labels(args.valid, valid, parts[1:])
+    train, valid = _training.read_sets(args, files)
+    _check_labels(args.train, train, parts.objectives)
+    for name, data in valid.items():
+        _check_labels(files[name], data, parts.metrics)
     reading = perf_counter() - began_reading
     more = {} if args.checkpoint is None else {"checkpoint": args.checkpoint}
     try:
-        ranker.fit(train, valid=valid, **more)
+        ranker.fit(train, valid=valid or None, callbacks=_training.callbacks(args), **more)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(_rescue(ranker, args)) from None
-    _save(ranker, args)
+        raise KeyboardInterrupt(_train_files.rescue(ranker, args)) from None
+    _train_files.save(ranker, args)
+    last = _two_stages.last_stage(ranker)
     seconds = {"reading": reading, **ranker.seconds_}
     total = perf_counter() - start
+    sizes = {name: _files.sizes(files[name], data) for name, data in valid.items()}
     return {
-        **_outcome(ranker),
+        **_outcome(last),
         "model": args.model,
         "objective": args.objective,
         "engine": args.engine,
-        "composition": repr(ranker.objective_),
+        "composition": repr(parts.objectives[0]),
+        "second": _two_stages.outcome(args, ranker),
         "train": _files.sizes(args.train, train),
-        "valid": None if valid is None else _files.sizes(args.valid, valid),
-        "n_estimators": _largest(ranker),
-        "chosen": getattr(ranker, "chosen_", {}),
-        "record": ranker.record_,
+        "valid": next(iter(sizes.values()), None),
+        "valid_sets": sizes,
+        "n_estimators": _largest(last),
+        "chosen": getattr(last, "chosen_", {}),
+        "record": last.record_,
         "record_file": args.record_file,
         "seconds": {**seconds, "other": total - sum(seconds.values()), "total": total},
         "next": next_commands(args.model, metrics),
     }
 
 
-def _checked_parts(args: argparse.Namespace, metrics: list[str]) -> list[Any]:
-    """Return the objective, followed by the metrics; raise if a name is wrong, before anything is read."""
+class Parts(NamedTuple):
+    """The objectives of the stages, and the metrics."""
+
+    objectives: list[Any]
+    metrics: list[Any]
+
+
+def _checked_parts(args: argparse.Namespace, metrics: list[str]) -> Parts:
+    """Return the objectives and the metrics; raise if a name is wrong, before anything is read."""
     trained = objective(args.objective)
     _neural.check_options(args)
     if args.engine != _neural.ENGINE:
         base.check(args.engine, trained)
     measures = [metric(name) for name in metrics]
     named_records(args.record)
-    return [trained, *measures]
-
-
-def _check_outputs(args: argparse.Namespace) -> None:
-    """Raise if the model or the record can't be written, before anything is read."""
-    inputs = [args.train] if args.valid is None else [args.train, args.valid]
-    _files.check_output(args.model, inputs)
-    if args.record_file is not None:
-        _files.check_output(args.record_file, [*inputs, args.model])
-        if os.path.abspath(args.record_file) == os.path.abspath(args.model):
-            raise InputError(
-                f"{args.model} is given for both the model and the record: give two names."
-            )
+    return Parts([trained, *_two_stages.check_options(args)], measures)
 
 
 def _outcome(ranker: Any) -> dict[str, Any]:
@@ -240,7 +238,8 @@ def _ranker(args: argparse.Namespace, metrics: list[str]) -> Any:
     """Return the ranker of the arguments, of trees or a network."""
     if args.engine == _neural.ENGINE:
         return _neural.make_ranker(args, metrics, TUNING)
-    return make_ranker(args, metrics, record=_record(args), verbose=_args.verbosity(args))
+    own = _training.constraints(args)
+    return make_ranker(args, metrics, record=_record(args), verbose=_args.verbosity(args), **own)
 
 
 def _record(args: argparse.Namespace) -> Any:
@@ -274,25 +273,3 @@ def _check_labels(path: str, data: RankingData | None, parts: list[Any]) -> None
     for part in parts:
         with _files.errors_naming(path):
             check_labels(part, data.y)
-
-
-def _save(ranker: Any, args: argparse.Namespace) -> None:
-    """Write the model, and the record if it has a file of its own."""
-    # Other files for this model are read in the same way as the training data.
-    model_file.write(ranker, args.model, letor=_files.reading_options(args))
-    if args.record_file is None:
-        return
-    rounds = range(1, 1 + max(map(len, ranker.record_.values()), default=0))
-    columns = {"round": rounds, **ranker.record_}
-    with replacing(args.record_file) as file:
-        file.write(csv_text(list(columns), zip(*columns.values(), strict=True)).encode())
-
-
-def _rescue(ranker: Any, args: argparse.Namespace) -> str:
-    """Save the model of an interrupted run, and return a message about it."""
-    unit = _neural.round_name(args.engine)
-    if not hasattr(ranker, "model_"):
-        return f"interrupted before the first {unit}; nothing was saved."
-    _save(ranker, args)
-    rounds = plural(ranker.best_iteration_, unit)
-    return f"interrupted; the model so far, {rounds}, is saved in {args.model}."

@@ -1,12 +1,24 @@
 """Checked arguments of `RankingData`."""
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwood._core import checks
 from rankwood.data.comments import Comments
+from rankwood.data.frames import column, is_frame
+from rankwood.data.groups import Groups
+
+
+def columns(X: Any, given: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[str, ...]]:
+    """Return arguments with the columns of X in place of their names, and these names."""
+    named = tuple(name for name in given if isinstance(name, str))
+    if named and not is_frame(X):
+        raise checks.InputError(
+            f"y and qid can name columns only if X is a table, got {named[0]!r}."
+        )
+    return tuple(column(X, a) if isinstance(a, str) else a for a in given), named
 
 
 def query_weights(weight: Any, n_queries: int) -> np.ndarray | None:
@@ -24,6 +36,44 @@ def query_weights(weight: Any, n_queries: int) -> np.ndarray | None:
             f"weight must be positive, got {a.min():g} at query {int(a.argmin())}."
         )
     return a
+
+
+class Weights(NamedTuple):
+    """Weights of queries, and of rows if those of a query differ."""
+
+    queries: np.ndarray | None
+    rows: np.ndarray | None
+
+
+def all_weights(weight: Any, sample_weight: Any, groups: Groups) -> Weights:
+    """Return the weights of queries and of rows; rows of a query that all have the same weight give it to the query."""
+    queries = query_weights(weight, groups.ids.size)
+    if sample_weight is None:
+        return Weights(queries, None)
+    rows = checks.vector(sample_weight, "sample_weight", groups.rows.size)
+    if rows.min() <= 0:
+        at = int(rows.argmin())
+        raise checks.InputError(
+            f"sample_weight must be positive, got {rows[at]:g} at row {at}: leave out documents that don't count."
+        )
+    first = rows[groups.rows[groups.ptr[:-1]]]
+    if (groups.per_row(first) != rows).any():
+        return Weights(queries, rows)
+    return Weights(product(queries, first, np.arange(first.size)), None)
+
+
+def product(a: np.ndarray | None, b: np.ndarray | None, queries: np.ndarray) -> np.ndarray | None:
+    """Return weights `a` times those that some of the queries have in `b`; None stands for ones."""
+    if b is None:
+        return a
+    return b[queries] if a is None else a * b[queries]
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """Return a view that can't be written to, of memory that only we know."""
+    own = array.copy()
+    own.setflags(write=False)
+    return own
 
 
 def distinct_names(names: Any, n_features: int) -> list[str] | None:

@@ -69,6 +69,15 @@ class Comments:
     def __repr__(self) -> str:
         return f"Comments({len(self)} rows, {self.blob.nbytes + self.offsets.nbytes} bytes)"
 
+    def fit(self, rows: int) -> bool:
+        """Whether there is a comment for each of so many rows, and each is a part of the bytes of all."""
+        blob, offsets = self.blob, self.offsets
+        return (
+            (blob.ndim, offsets.shape) == (1, (rows + 1,))
+            and (int(offsets[0]), int(offsets[-1])) == (0, blob.size)
+            and bool((np.diff(offsets) >= 0).all())
+        )
+
     def take(self, rows: Any) -> "Comments":
         """Return the comments of `rows`, an array of row numbers or a mask, in that order."""
         rows = np.arange(len(self))[rows]

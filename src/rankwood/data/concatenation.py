@@ -8,8 +8,10 @@ from scipy import sparse
 
 from rankwood._core import checks
 from rankwood._core.text import plural
+from rankwood.data.categories import union
 from rankwood.data.comments import Comments
 from rankwood.data.groups import check_ids_differ, join_ids
+from rankwood.data.recoding import recoded
 from rankwood.data.unlisted import UnlistedLabels
 
 if TYPE_CHECKING:
@@ -18,22 +20,28 @@ if TYPE_CHECKING:
 Parts = Sequence["RankingData"]
 
 
-def joined(parts: Parts) -> dict[str, Any]:
-    """Return the arguments of a `RankingData` that holds all parts."""
+def alike(parts: Any) -> list["RankingData"]:
+    """Return parts with the same features and categories; raise if they can't have the same."""
     if hasattr(parts, "groups"):
         raise checks.InputError("concat takes a list of data sets, as in concat([a, b]), got one.")
+    parts = list(parts)
     if not parts:
         raise checks.InputError("there are no parts: expected at least one RankingData.")
     for i, part in enumerate(parts):
         if not hasattr(part, "groups"):
             raise checks.InputError(f"part {i} must be a RankingData, got {type(part).__name__}.")
     check_ids_differ([part.groups.ids for part in parts])
-    parts = align_features(parts)
+    return align_categories(align_features(parts))
+
+
+def joined(parts: Parts) -> dict[str, Any]:
+    """Return the arguments of a `RankingData` that holds all parts, which are `alike`."""
     return {
         "X": join_matrices(parts),
         "y": np.concatenate([part.y for part in parts]),
         "qid": join_ids([part.qid for part in parts]),
         "weight": join_weights(parts),
+        "sample_weight": join_sample_weights(parts),
         "feature_names": next((p.feature_names for p in parts if p.feature_names), None),
         "comments": join_comments(parts),
         "unlisted": join_unlisted(parts),
@@ -61,6 +69,20 @@ def align_features(parts: Parts) -> list["RankingData"]:
     return [part if names is None else part.with_features(names) for part in parts]
 
 
+def align_categories(parts: list["RankingData"]) -> list["RankingData"]:
+    """Return the parts with the categories of all."""
+    names = {name for part in parts for name in part.categories}
+    for i, part in enumerate(parts):
+        lacking = sorted(names - set(part.categories))
+        if lacking:
+            raise checks.InputError(
+                f"feature {lacking[0]!r} is categorical in another part, but has numbers in part {i}: give all "
+                "parts the same features."
+            )
+    every = union([part.categories for part in parts])
+    return [recoded(part, every, "the whole") for part in parts]
+
+
 def join_matrices(parts: Parts) -> Any:
     """Return the rows of all parts; sparse if a part is, as `scipy.sparse.vstack` does."""
     matrices = [part.X for part in parts]
@@ -79,6 +101,14 @@ def join_weights(parts: Parts) -> np.ndarray | None:
     return np.concatenate(
         [one if p.weight is None else p.weight for p, one in zip(parts, ones, strict=True)]
     )
+
+
+def join_sample_weights(parts: Parts) -> np.ndarray | None:
+    """Return the weight of each row: 1 in parts without them, None if no part has any."""
+    if all(part.sample_weight is None for part in parts):
+        return None
+    weights = (np.ones(len(p)) if p.sample_weight is None else p.sample_weight for p in parts)
+    return np.concatenate(list(weights))
 
 
 def join_comments(parts: Parts) -> Comments | None:

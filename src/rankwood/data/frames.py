@@ -1,11 +1,21 @@
 """Feature tables of any kind as matrices: NumPy, SciPy sparse, pandas, Polars, Arrow."""
 
-from typing import Any
+from collections.abc import Collection
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from rankwood._core import checks
+from rankwood.data.categories import Categories, coded_column
+
+
+class Features(NamedTuple):
+    """A float matrix (NumPy, or SciPy CSR if sparse), the names of its columns, if any, and their categories."""
+
+    X: Any
+    names: list[str] | None
+    categories: Categories
 
 
 def is_frame(x: Any) -> bool:
@@ -29,32 +39,44 @@ def column(frame: Any, name: str) -> Any:
     return frame[frame.columns[at] if hasattr(frame, "dtypes") else name]
 
 
-def matrix(
-    X: Any, drop: tuple[str, ...] = (), only: list[str] | None = None
-) -> tuple[Any, list[str] | None]:
-    """Return X as a float matrix (NumPy, or SciPy CSR if sparse) and the names of its columns, if any.
+def features(
+    X: Any,
+    drop: tuple[str, ...] = (),
+    only: list[str] | None = None,
+    words: Collection[str] = (),
+) -> Features:
+    """Return X as a float matrix, with names and categories of its columns.
 
     A float32 or float64 matrix is used as it is, never copied and never changed; missing values are NaN.
-    In a table, the columns in `drop` are not features; or only those in `only` are, in that order.
+    In a table, the columns in `drop` are not features; or only those in `only` are, in that order. Text is an error
+    but in the columns `words`, where it means categories.
     """
     if hasattr(X, "collect") and hasattr(X, "collect_schema"):
         raise checks.InputError("X is a lazy table; call .collect() on it first.")
     if is_frame(X):
         names = only or [n for n in column_names(X) if n not in drop]
-        return _from_columns(X, names), names
+        return _from_columns(X, names, words)
     if sparse.issparse(X):
         if X.ndim != 2:
             raise checks.InputError(f"X must have two dimensions, got shape {X.shape}.")
         X = X.tocsr()
         if X.dtype.kind not in "fiub":
             raise checks.InputError(f"X must hold numbers, got {X.dtype}; convert it first.")
-        return (X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)), None
+        if (
+            not X.has_canonical_format
+        ):  # entries that are there twice mean their sum; engines don't add them
+            X = X.copy()
+            X.sum_duplicates()
+        return Features(
+            (X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)), None, {}
+        )
     a = checks.numbers(X, "X", keep=(np.float32, np.float64))
     if a.ndim != 2:
         raise checks.InputError(
-            f"X must have two dimensions, rows of documents and columns of features, got shape {a.shape}."
+            f"X must have two dimensions, rows of documents and columns of features, got shape {a.shape}. "
+            "Reshape your data: X.reshape(1, -1) is one document, X.reshape(-1, 1) one feature."
         )
-    return a, None
+    return Features(a, None, {})
 
 
 def dense(X: Any) -> np.ndarray:
@@ -62,17 +84,37 @@ def dense(X: Any) -> np.ndarray:
     return np.asarray(X.toarray() if sparse.issparse(X) else X)
 
 
-def _from_columns(frame: Any, names: list[str]) -> np.ndarray:
+def sparse_matrix(X: Any) -> Any:
+    """Return one of SciPy's sparse arrays as a sparse matrix, which older programs know; others as they are.
+
+    Indices have 32 bits if that is enough.
+    """
+    if not sparse.issparse(X):
+        return X
+    X = sparse.csr_matrix(X)
+    if X.indices.dtype == np.int64 and max(X.nnz, *X.shape) <= np.iinfo(np.int32).max:
+        narrow = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
+        return sparse.csr_matrix(narrow, X.shape)
+    return X
+
+
+def _from_columns(frame: Any, names: list[str], words: Collection[str]) -> Features:
     """Copy a table's columns into one matrix, column by column, so that no second copy is held."""
     if not names:
         raise checks.InputError("the table has no feature columns left.")
     rows = frame.num_rows if hasattr(frame, "num_rows") else len(frame)
-    columns = [_numbers(column(frame, name), name) for name in names]
+    columns, categories = [], {}
+    for name in names:
+        values = column(frame, name)
+        found = coded_column(values, name, name in words)
+        if found is not None:
+            categories[name] = found.values
+        columns.append(_numbers(values, name) if found is None else found.codes)
     real = np.float32 if all(c.dtype == np.float32 for c in columns) else np.float64
     out = np.empty((rows, len(names)), real, order="F")
-    for at, values in enumerate(columns):
-        out[:, at] = values
-    return out
+    for at, numbers in enumerate(columns):
+        out[:, at] = numbers
+    return Features(out, names, categories)
 
 
 def _numbers(values: Any, name: str) -> np.ndarray:
@@ -82,4 +124,10 @@ def _numbers(values: Any, name: str) -> np.ndarray:
             return values.to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError):
             pass  # the check below raises
-    return checks.numbers(values.to_numpy(), f"column {name!r}", keep=(np.float32, np.float64))
+    array = values.to_numpy()
+    if array.dtype == object and any(isinstance(value, str) for value in array):
+        raise checks.InputError(
+            f"column {name!r} must hold numbers, got text: make it categorical, as in "
+            f"X[{name!r}].astype('category') of pandas, or leave it out."
+        )
+    return checks.numbers(array, f"column {name!r}", keep=(np.float32, np.float64))

@@ -126,15 +126,15 @@ def id_array(qid: Any) -> np.ndarray:
     return np.asarray(ids)
 
 
-def check_ids_differ(parts: list[np.ndarray]) -> None:
-    """Raise if a query id is in two of several parts."""
+def check_ids_differ(parts: list[np.ndarray], hint: str = "") -> None:
+    """Raise if a query id is in two of several parts; `hint` ends the message."""
     seen: dict[Any, int] = {}
     for i, ids in enumerate(parts):
         repeated = next((qid for qid in ids.tolist() if qid in seen), None)
         if repeated is not None:
             raise checks.InputError(
                 f"query {repeated!r} is in part {seen[repeated]} and in part {i}, but one query can't be in two "
-                "parts: give the queries of each part ids of their own (group= numbers them from 0)."
+                f"parts: give the queries of each part ids of their own (group= numbers them from 0){hint}."
             )
         seen |= dict.fromkeys(ids.tolist(), i)
 

@@ -42,7 +42,7 @@ def listwise_features(data: RankingData, score: Any = None) -> RankingData:
     RankingData
         The same documents with five blocks of features: values, means ("name:mean"), deviations ("name:sd"),
         ranks ("name:rank"), standardised values ("name:z"). Features without names are "x0", "x1", ...
-        Numbers are float32 if those of `data` are.
+        Numbers are float32 if those of `data` are. Categorical features, which have no order, come last, as they are.
 
     Examples
     --------
@@ -61,11 +61,15 @@ def listwise_features(data: RankingData, score: Any = None) -> RankingData:
     if score is not None:
         data = with_score(data, score)
     names, groups = _names(data), data.groups
-    width = len(names)
-    X = np.empty((len(data), len(BLOCKS) * width), data.X.dtype)
-    X[:, :width] = dense(data.X)
+    ranked = [at for at, name in enumerate(names) if name not in data.categories]
+    coded = [at for at, name in enumerate(names) if name in data.categories]
+    values, width = dense(data.X), len(ranked)
+    X = np.empty((len(data), len(BLOCKS) * width + len(coded)), data.X.dtype)
+    X[:, :width] = values[:, ranked] if coded else values
+    X[:, len(BLOCKS) * width :] = values[:, coded]
     threads.run_ranges(lambda a, b: expand(groups.ptr, groups.rows, X, width, a, b), groups.sizes)
-    return _replaced(data, X, [name + end for end in BLOCKS for name in names])
+    added = [names[at] + end for end in BLOCKS for at in ranked]
+    return _replaced(data, X, [*added, *(names[at] for at in coded)])
 
 
 def with_score(data: RankingData, score: Any) -> RankingData:

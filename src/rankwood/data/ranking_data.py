@@ -1,6 +1,5 @@
 """RankingData: documents with features and labels, grouped by query."""
 
-import warnings
 from collections.abc import Iterator, Sequence
 from copy import copy
 from typing import Any
@@ -10,20 +9,24 @@ import numpy as np
 from rankwood._core import checks
 from rankwood._core.text import plural
 from rankwood.data import arguments, concatenation
+from rankwood.data.categories import renamed
 from rankwood.data.comments import Comments
-from rankwood.data.frames import column, is_frame, matrix
+from rankwood.data.former_names import FormerNames
+from rankwood.data.frames import features, is_frame
 from rankwood.data.groups import Groups, group_rows, random_folds, random_part
+from rankwood.data.query_columns import warn_about_query_columns
 from rankwood.data.unlisted import UnlistedLabels
 
 
-class RankingData:
+class RankingData(FormerNames):
     """Documents with features and labels, grouped by query; rows stay in the caller's order.
 
     Parameters
     ----------
     X : matrix
         Features: NumPy, SciPy sparse, pandas, Polars or Arrow. Missing values are NaN. A float32 or
-        float64 matrix is used as it is, without a copy, and is never changed.
+        float64 matrix is used as it is, without a copy, and is never changed. Categorical columns of a
+        table (`category`, `Categorical`, `Enum`, a dictionary) are categorical features.
     y : array or str
         Labels, not negative; or the name of a column of X, which then is not a feature.
     qid : array or str, optional
@@ -32,6 +35,9 @@ class RankingData:
         Sizes of consecutive queries, in place of `qid`.
     weight : array, optional
         A positive weight of each query, in order of first appearance.
+    sample_weight : array or str, optional
+        A positive weight of each row; or a column of X. If all rows of a query have the same, it is a weight of
+        the query. Otherwise the objective must be a sum over documents, as `softmax` is.
     feature_names : list of str, optional
         Taken from the columns of a table if not given.
     comments : sequence of str, optional
@@ -46,7 +52,11 @@ class RankingData:
     Attributes
     ----------
     X, y, weight, feature_names, comments
-        As given.
+        As given; y can't be written to.
+    sample_weight : array or None
+        The weight of each row, if rows of the same query have different ones.
+    categories : dict
+        Values of each categorical feature by its name; X has their positions.
     unlisted : UnlistedLabels or None
         Labels of documents that are not in the lists: `y`, and `ptr` as in `groups`.
     groups : Groups
@@ -70,30 +80,28 @@ class RankingData:
         qid: Any = None,
         group: Any = None,
         weight: Any = None,
+        sample_weight: Any = None,
         feature_names: Any = None,
         comments: Any = None,
         unlisted: Any = None,
         beyond: Any = None,
     ) -> None:
         unlisted = arguments.unlisted_or_beyond(unlisted, beyond)
-        named = tuple(c for c in (y, qid) if isinstance(c, str))
-        if named and not is_frame(X):
-            raise checks.InputError(
-                f"y and qid can name columns only if X is a table, got {named[0]!r}."
-            )
-        y = column(X, y) if isinstance(y, str) else y
-        qid = column(X, qid) if isinstance(qid, str) else qid
-        self.X, names = matrix(X, named)
+        (y, qid, sample_weight), named = arguments.columns(X, (y, qid, sample_weight))
+        self.X, names, categories = features(X, named)
         rows = self.X.shape[0]
         self.groups: Groups = group_rows(rows, qid, group)
-        self.y: np.ndarray = checks.labels(y, rows)
-        self.weight = arguments.query_weights(weight, self.groups.ids.size)
-        names = names if feature_names is None else feature_names
-        self.feature_names = arguments.distinct_names(names, self.X.shape[1])
+        self.y: np.ndarray = arguments.read_only(checks.labels(y, rows))
+        self.weight, self.sample_weight = arguments.all_weights(weight, sample_weight, self.groups)
+        given = names if feature_names is None else feature_names
+        self.feature_names = arguments.distinct_names(given, self.X.shape[1])
+        self.categories = renamed(categories, names, self.feature_names)
         self.comments: Comments | None = arguments.row_comments(comments, rows)
         self.unlisted: UnlistedLabels | None = None
         if unlisted is not None:
             self.unlisted = UnlistedLabels.from_lists(unlisted, self.groups.ids.size)
+        if is_frame(X):
+            warn_about_query_columns(self.X, self.feature_names or [], self.groups)
 
     def __repr__(self) -> str:
         rows, features = self.X.shape
@@ -114,15 +122,6 @@ class RankingData:
     def n_features(self) -> int:
         """Number of features."""
         return int(self.X.shape[1])
-
-    @property
-    def beyond(self) -> UnlistedLabels | None:
-        """The former name of `unlisted`."""
-        return self.unlisted
-
-    @beyond.setter
-    def beyond(self, labels: UnlistedLabels | None) -> None:
-        self.unlisted = labels
 
     def with_features(self, names: Sequence[str]) -> "RankingData":
         """Return the same documents with some of the features.
@@ -145,6 +144,7 @@ class RankingData:
         other = copy(self)
         other.X = self.X[:, [self.feature_names.index(n) for n in names]]
         other.feature_names = names
+        other.categories = {n: v for n, v in self.categories.items() if n in names}
         return other
 
     def select(self, queries: Any) -> "RankingData":
@@ -211,17 +211,14 @@ class RankingData:
             qid=query[rows],
             feature_names=self.feature_names,
             comments=None if self.comments is None else self.comments.take(rows),
+            sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
         )
+        other.categories = self.categories
         # Without their first rows, queries may appear in another order.
         queries = other.groups.ids
         other.groups = other.groups._replace(ids=self.groups.ids[queries])
-        other.weight = None if self.weight is None else self.weight[queries]
+        other.weight = arguments.product(other.weight, self.weight, queries)
         return other, queries
-
-    def keep(self, rows: Any) -> "RankingData":
-        """Call `cut_to`, its present name; deprecated."""
-        warnings.warn("keep is called cut_to now.", DeprecationWarning, stacklevel=2)
-        return self.cut_to(rows)
 
     @staticmethod
     def concat(parts: Sequence["RankingData"]) -> "RankingData":
@@ -236,8 +233,8 @@ class RankingData:
         Returns
         -------
         RankingData
-            The rows of the first part, then those of the second, and so on. X is sparse if that of any part
-            is. Queries of parts without weights have weight 1, rows of parts without comments empty ones.
+            The rows of the first part, then those of the second, and so on, with the categories of all. X is sparse if
+            that of any part is. Parts without weights have weights of 1, and those without comments empty ones.
 
         Raises
         ------
@@ -250,7 +247,10 @@ class RankingData:
         >>> rw.RankingData.concat([rw.load_demo("train"), rw.load_demo("valid")]).groups.ids.size
         160
         """
-        return RankingData(**concatenation.joined(list(parts)))
+        parts = concatenation.alike(parts)
+        made = RankingData(**concatenation.joined(parts))
+        made.categories = parts[0].categories
+        return made
 
     def split(self, fraction: float, seed: int = 0) -> tuple["RankingData", "RankingData"]:
         """Split off a random part of the queries, such as validation data.

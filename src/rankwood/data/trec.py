@@ -208,7 +208,8 @@ def join_run(qrels: Qrels, run: Any, missing: Any = 0) -> JudgedRun:
     """
     if not isinstance(run, Run):
         raise InputError(
-            f"judgments go with a run, got {type(run).__name__}; read one with load_run."
+            f"judgments go with a run, got {type(run).__name__}; read one with load_run, or give a dictionary "
+            "{query: {document: score}}."
         )
     wanted = dict.fromkeys(qrels.qid)
     if missing == "skip":

@@ -1,5 +1,6 @@
 """Cutting lists to their best documents, and scores that rank these above the others."""
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,14 @@ _LARGEST = np.nextafter(np.finfo(np.float64).max, 0.0)  # np.spacing of the larg
 _TIES = 3  # a random stream of its own: folds of training, validation and new data have 0, 1 and 2
 
 
-def top_mask(data: RankingData, scores: np.ndarray, top: int, seed: int) -> np.ndarray:
+def top_mask(
+    data: RankingData, scores: np.ndarray, top: int, seed: int, *, by_query: bool = True
+) -> np.ndarray:
     """Return a mask of the rows with the `top` highest scores of each query.
 
     Ties at the cut are broken by a hash of the feature values, not by row order, which may leak labels; rows with
-    equal features are drawn at random.
+    equal features are drawn at random. With `by_query`, the draws of a query depend on its id and its rows alone, so
+    that it is cut the same way in any batch; without, they depend on the place of its rows in the batch.
     """
     order, rank = _ranked(scores, data.groups)
     mask = np.empty(scores.size, bool)
@@ -26,7 +30,10 @@ def top_mask(data: RankingData, scores: np.ndarray, top: int, seed: int) -> np.n
     if tied.size:
         query = data.groups.per_row(np.arange(data.groups.ids.size))
         n_kept = np.bincount(query[tied], mask[tied])
-        noise = generator(seed, _TIES).random(scores.size)[tied]
+        if by_query:
+            noise = _query_noise(data.groups, tied, query[tied], seed)
+        else:
+            noise = generator(seed, _TIES).random(scores.size)[tied]
         keys = _tie_keys(data.X, tied, query[tied], seed)
         drawn = tied[np.lexsort((noise, keys, query[tied]))]
         begin = np.searchsorted(query[drawn], query[drawn])
@@ -41,6 +48,19 @@ def _tied_at_cut(scores: np.ndarray, mask: np.ndarray, groups: Groups) -> np.nda
     highest = np.maximum.reduceat(np.where(mask, -np.inf, scores)[rows], starts)
     level = groups.per_row(np.where(lowest == highest, lowest, np.nan))
     return np.flatnonzero(scores == level)
+
+
+def _query_noise(groups: Groups, rows: np.ndarray, query: np.ndarray, seed: int) -> np.ndarray:
+    """Return a random number for each row, from the id of its query and its index among the rows of the query."""
+    slot = np.empty(groups.rows.size, np.uint64)
+    slot[groups.rows] = np.arange(groups.rows.size) - np.repeat(groups.ptr[:-1], groups.sizes)
+    found, place = np.unique(query, return_inverse=True)
+    texts = [str(name).encode() for name in groups.ids[found].tolist()]
+    digests = [hashlib.blake2b(text, digest_size=8).digest() for text in texts]
+    of_query = splitmix64(
+        np.frombuffer(b"".join(digests), "<u8").astype(np.uint64) + np.uint64(seed)
+    )
+    return splitmix64(of_query[place] ^ splitmix64(slot[rows] + np.uint64(1)))
 
 
 def _tie_keys(X: Any, rows: np.ndarray, query: np.ndarray, seed: int) -> np.ndarray:

@@ -7,7 +7,8 @@ import numpy as np
 
 from rankwood._core.text import listed, plural
 from rankwood.datasets.facts import FeatureFacts, PartFacts
-from rankwood.datasets.leaks import Overlap, SingleFeatures
+from rankwood.datasets.leaks import Overlap
+from rankwood.metrics.single_features import SingleFeatures
 
 if TYPE_CHECKING:
     from rankwood.datasets.description import Description

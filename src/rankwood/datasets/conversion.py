@@ -4,7 +4,7 @@ import gzip
 import os
 import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +14,7 @@ import numpy as np
 
 from rankwood._core.atomic import replacing
 from rankwood._core.checks import InputError, nearest, one_of
+from rankwood.data.categories import numbers_only
 from rankwood.data.comments import Comments
 from rankwood.data.file_errors import unwritable
 from rankwood.data.frames import dense
@@ -62,6 +63,7 @@ def convert(
     force: bool = False,
     sparse: bool = False,
     absent: float = 0.0,
+    missing: Iterable[str] = (),
     n_jobs: int | None = None,
 ) -> Conversion:
     """Write ranking data in another format.
@@ -84,6 +86,8 @@ def convert(
         Leave zeros out of LETOR and LightGBM text.
     absent : 0 or NaN
         The value of a feature that a line of LETOR text leaves out.
+    missing : list of str
+        Words that mean a missing value, as in `load_letor`.
     n_jobs : int, optional
         Number of threads; by default every core.
 
@@ -111,7 +115,8 @@ def convert(
     old, new = Path(source), Path(target)
     files = [new, sizes_name(new)] if kind == "lightgbm" else [new]
     _check_targets(old, files, force)
-    data = _read(old, Reading(absent=absent, n_jobs=n_jobs))
+    data = _read(old, Reading(absent=absent, missing=tuple(missing), n_jobs=n_jobs))
+    numbers_only(data.categories, "the file")
     try:
         _WRITERS[kind](data, new, sparse)
     except OSError as error:
@@ -163,8 +168,10 @@ def _read_arrays(path: Path) -> RankingData:
     if lacking:
         raise InputError(f"{path} lacks the array {lacking[0]!r}, expected X, y and qid.")
     comments = None
-    if "blob" in arrays and "offsets" in arrays:
+    if "blob" in arrays and "offsets" in arrays and arrays["offsets"].size:
         comments = Comments(arrays["blob"], arrays["offsets"])
+        if not comments.fit(arrays["y"].size):
+            raise InputError(f"{path} is damaged: its comments don't go with its rows.")
     return RankingData(arrays["X"], arrays["y"], qid=arrays["qid"], comments=comments)
 
 

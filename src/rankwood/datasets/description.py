@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from rankwood._core.checks import InputError
 from rankwood.data.frames import dense
+from rankwood.data.hashing import row_hashes
 from rankwood.data.ranking_data import RankingData
 from rankwood.datasets import overview, published
 from rankwood.datasets.advice import sentences
 from rankwood.datasets.facts import FeatureFacts, PartFacts, feature_facts, part_facts
 from rankwood.datasets.files import Reading, read_files, writes_zeros_and_gaps
-from rankwood.datasets.hashing import row_hashes
 from rankwood.datasets.layouts import find_layout
-from rankwood.datasets.leaks import Overlap, SingleFeatures, overlap, seen, single_features
+from rankwood.datasets.leaks import Overlap, overlap, seen
 from rankwood.datasets.splits import Split, joined
+from rankwood.metrics.single_features import SingleFeatures, single_features
 from rankwood.report import html, render
 
 if TYPE_CHECKING:
@@ -134,6 +135,7 @@ def describe(
     name: str | None = None,
     *,
     absent: float | None = None,
+    missing: Iterable[str] = (),
     cache: bool = False,
     n_jobs: int | None = None,
 ) -> Description:
@@ -148,6 +150,8 @@ def describe(
         The name of the data set in `catalogue()`, as in `load_splits`.
     absent : 0 or NaN, optional
         The value of a feature that a line of a file leaves out, as in `load_splits`.
+    missing : list of str
+        Words that mean a missing value in a file, as in `load_letor`.
     cache, n_jobs : as in `load_splits`
 
     Returns
@@ -168,7 +172,7 @@ def describe(
             absent = 0.0 if known is None else known.absent
         layout = find_layout(Path(data), known)
         files = {"all": (layout.whole,)} if layout.whole else _files(layout.folds[0])
-        how = Reading(absent=absent, cache=cache, n_jobs=n_jobs)
+        how = Reading(absent=absent, missing=tuple(missing), cache=cache, n_jobs=n_jobs)
         read = read_files((path for paths in files.values() for path in paths), how)
         parts = {part: joined([read[path] for path in paths]) for part, paths in files.items()}
         first = next(iter(read))

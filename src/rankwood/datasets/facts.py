@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwood.data.frames import dense
+from rankwood.data.hashing import column_hashes, row_blocks
 from rankwood.data.ranking_data import RankingData
-from rankwood.datasets.hashing import column_hashes, row_blocks
 
 MANY_LABELS = 20  # distinct labels that a table still shows one by one
 

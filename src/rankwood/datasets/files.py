@@ -20,6 +20,7 @@ class Reading(NamedTuple):
 
     absent: float = 0.0
     marker: bool = True
+    missing: tuple[str, ...] = ()
     cache: bool = False
     n_jobs: int | None = None
 

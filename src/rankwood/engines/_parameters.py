@@ -11,6 +11,7 @@ from rankwood._core import checks
 
 # Some engines take what a sparse matrix doesn't store for missing values, not for 0.
 from rankwood.data.frames import dense as dense
+from rankwood.data.frames import sparse_matrix as sparse_matrix
 from rankwood.data.ranking_data import RankingData
 
 
@@ -31,31 +32,50 @@ def passive_threads() -> Iterator[None]:
             del os.environ["OMP_WAIT_POLICY"]
 
 
+#: Parameters of Ranker, and the names that programs have for them.
+_WORDS = {
+    "n_estimators": "iterations num_iterations num_iteration n_iter num_tree num_trees num_round num_rounds nrounds "
+    "num_boost_round max_iter",
+    "learning_rate": "eta shrinkage_rate",
+    "num_leaves": "num_leaf max_leaves max_leaf max_leaf_nodes",
+    "max_depth": "depth",
+    "min_child_samples": "min_data_in_leaf min_data_per_leaf min_data min_samples_leaf",
+    "min_child_weight": "min_sum_hessian_in_leaf min_sum_hessian_per_leaf min_sum_hessian min_hessian",
+    "reg_alpha": "lambda_l1 l1_regularization alpha",
+    "reg_lambda": "lambda_l2 lambda l2_regularization l2_leaf_reg",
+    "subsample": "bagging_fraction sub_row bagging",
+    "colsample_bytree": "feature_fraction sub_feature rsm",
+    "random_state": "seed random_seed",
+    "n_jobs": "nthread nthreads num_threads num_thread thread_count",
+    "verbose": "verbosity logging_level silent verbose_eval",
+    "objective": "loss_function loss app application objective_type",
+    "eval_metric": "metric metrics metric_types custom_metric custom_loss eval_at ndcg_eval_at ndcg_at map_eval_at "
+    "map_at",
+    "early_stopping_rounds": "early_stopping_round early_stopping n_iter_no_change od_wait od_type",
+    "categorical_feature": "cat_features cat_feature categorical_features cat_column categorical_column "
+    "enable_categorical",
+}
 #: Parameters of Ranker by the names that programs have for them.
-_RANKER_NAMES = {
-    **dict.fromkeys(
-        ("iterations", "num_iterations", "num_boost_round", "num_trees"), "n_estimators"
-    ),
-    **dict.fromkeys(("seed", "random_seed"), "random_state"),
-    **dict.fromkeys(("nthread", "num_threads", "thread_count"), "n_jobs"),
-    **dict.fromkeys(("verbosity", "logging_level", "silent"), "verbose"),
-    **dict.fromkeys(("loss_function", "loss"), "objective"),
-    **dict.fromkeys(("cat_features", "enable_categorical"), "categorical_feature"),
-    "depth": "max_depth",
-    "l2_leaf_reg": "reg_lambda",
-    "lambda_l1": "reg_alpha",
-    "lambda_l2": "reg_lambda",
-    "eta": "learning_rate",
-    "rsm": "colsample_bytree",
-    "feature_fraction": "colsample_bytree",
-    "bagging_fraction": "subsample",
-    "min_data_in_leaf": "min_child_samples",
-    "min_sum_hessian_in_leaf": "min_child_weight",
+_RANKER_NAMES = {word: ours for ours, words in _WORDS.items() for word in words.split()}
+#: Parameters of the ranking objectives of programs, and their names in ours.
+_OBJECTIVE_NAMES = {
+    "lambdarank_truncation_level": "truncation",
+    "lambdarank_num_pair_per_sample": "truncation",
+    "lambdarank_norm": "norm",
+    "lambdarank_normalization": "norm",
+    "sigmoid": "sigma",
+    "label_gain": "gain",
+    "ndcg_exp_gain": "gain",
 }
 
 
 def unknown(program: str, name: str, known: Iterable[str]) -> checks.InputError:
     """Return the error for a parameter that neither Ranker nor the program has."""
+    if name in _OBJECTIVE_NAMES:
+        return checks.InputError(
+            f"{name} is of an objective of another program; write it into ours, as in "
+            f"objective='lambdarank-ndcg@10({_OBJECTIVE_NAMES[name]}=...)'."
+        )
     ours = _RANKER_NAMES.get(name)
     near = f"; did you mean {ours!r}?" if ours else checks.nearest(name, known)
     return checks.InputError(f"neither Ranker nor {program} has a parameter {name!r}{near}")
@@ -76,7 +96,17 @@ def lacks(program: str, name: str, value: Any, default: Any, instead: str) -> No
 
 
 def categorical(columns: Any, train: RankingData) -> list[int]:
-    """Return the numbers of categorical columns; they are given by number or name, in a list or separated by commas."""
+    """Return the numbers of categorical columns; they are given by number or name, in a list or separated by commas.
+
+    Columns that are categorical in the table of the training data are so in any case.
+    """
+    known = list(getattr(train, "categories", ()))  # rows that are pairs have none
+    of_table = column_numbers(known, train.feature_names, train.n_features, "X") if known else []
+    return sorted({*of_table, *_given(columns, train)})
+
+
+def _given(columns: Any, train: RankingData) -> list[int]:
+    """Return the numbers of the columns that are given as `categorical_feature`."""
     if columns is None or (isinstance(columns, str) and columns == "auto"):
         return []
     if isinstance(columns, str):

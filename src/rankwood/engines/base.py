@@ -1,7 +1,7 @@
 """What the rest of the package knows of an engine: it grows trees for an objective, round by round."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -12,7 +12,7 @@ from rankwood._core import checks
 from rankwood._core.shared import Shared
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
-from rankwood.engines import _parameters
+from rankwood.engines import _parameters, constraints
 from rankwood.objectives._kernels.plan import has_ideal
 from rankwood.objectives.units import Unit, unit_of
 
@@ -59,6 +59,10 @@ class Model(Protocol):
     def importances(self) -> np.ndarray:
         """Return the total gain of the splits on each feature."""
 
+    @property
+    def booster(self) -> Any:
+        """The engine's own object, which predicts."""
+
 
 class TextModel(ABC):
     """A `Model` whose text is its whole state; the engine's own object is read from it on first use."""
@@ -78,6 +82,11 @@ class TextModel(ABC):
             self._booster = self._read()
         return self._booster
 
+    @property
+    def booster(self) -> Any:
+        """The engine's own object."""
+        return self.loaded()
+
     @abstractmethod
     def _read(self) -> Any:
         """Return the engine's own object, read from the text."""
@@ -88,6 +97,7 @@ class Engine(Protocol):
 
     #: False if later rounds change earlier trees, so that an earlier round can't be restored.
     keeps_rounds: bool
+    #: An engine may define `has_models_midway = False`: `model` ends its training.
 
     def update(self, gradients: Gradients) -> bool:
         """Grow a tree; return False if no leaf can be split any more."""
@@ -103,7 +113,8 @@ class Abilities(NamedTuple):
     """What an engine can do; read before the engine is imported, as it need not be installed."""
 
     #: Module below `rankwood.engines`, with `start(params, task)`, `check_params(params, objective)`, `load(text)`;
-    #: and `native(objective)`, which raises unless the engine has a loss for it, if it takes no gradients.
+    #: `native(objective)`, which raises unless the engine has a loss for it, if it takes no gradients; and
+    #: `real_name(name)`, the engine's own name of a parameter, if parameters have several.
     module: str
     #: Package that the engine needs, and the extra of Rankwood that installs it; "" if it needs none.
     package: str
@@ -113,6 +124,8 @@ class Abilities(NamedTuple):
     takes_gradients: bool = True
     #: Parameters with which runs that grow different trees can share binned data.
     sharing: Mapping[str, Any] = MappingProxyType({})
+    #: Constraints on features that it has, see `engines/constraints.py`.
+    constraints: tuple[str, ...] = ()
 
 
 #: All engines, in the order in which errors suggest them.
@@ -124,9 +137,12 @@ ENGINES = {
         units=("documents", "pairs"),
         # Otherwise LightGBM drops features that can't split leaves of the smallest size, which may be tuned.
         sharing=MappingProxyType({"feature_pre_filter": False}),
+        constraints=("monotone", "interactions"),
     ),
-    "xgboost": Abilities("xgboost", "xgboost"),
-    "catboost": Abilities("catboost.engine", "catboost", takes_gradients=False),
+    "xgboost": Abilities("xgboost", "xgboost", constraints=("monotone", "interactions")),
+    "catboost": Abilities(
+        "catboost.engine", "catboost", takes_gradients=False, constraints=("monotone",)
+    ),
 }
 
 #: Engine parameters that take the word "none", not None, for a value.
@@ -201,19 +217,48 @@ def engines_that_can(unit: Unit) -> str:
 
 def check_params(name: str, params: dict[str, Any], objective: Any) -> None:
     """Raise unless an engine has these parameters; `start` raises the same errors, but needs the data."""
-    find(name).check_params(params, objective)
+    constraints.check(name, abilities_of(name).constraints, params, objective)
+    find(name).check_params(constraints.renamed(params), objective)
+
+
+def check_synonyms(name: str, given: Iterable[str]) -> None:
+    """Raise if two of the given parameters are one parameter of an engine."""
+    real_name = getattr(find(name), "real_name", str)
+    seen: dict[str, str] = {}
+    refused = {real_name("n_jobs"), real_name("random_state")}  # under other names than these
+    for word in given:
+        real = constraints.KIND.get(word) or real_name(word)
+        if real in seen and real not in refused:
+            raise checks.InputError(
+                f"{seen[real]} and {word} are the same parameter: give one of them."
+            )
+        seen[real] = word
 
 
 def check_columns(params: dict[str, Any], data: RankingData) -> None:
     """Raise unless data has the features that parameters of an engine refer to, by name or number."""
     _parameters.categorical(params.get("categorical_feature"), data)
+    constraints.by_number(params, data)
     if params.get("differences") is not None:
         from rankwood.engines.pair_lists import columns_of  # it imports this module
 
         columns_of(params["differences"], data.feature_names, data.n_features)
 
 
+def refuse_categories(data: RankingData, who: str) -> None:
+    """Raise if data has categorical features, and `who` subtracts and orders the values of a feature."""
+    if data.categories:
+        name = next(iter(data.categories))
+        raise checks.InputError(
+            f"feature {name!r} is categorical, and {who} take numbers only: leave it out, make a column of 0 and 1 of "
+            "each category, or train an objective of documents on LightGBM, XGBoost or CatBoost."
+        )
+
+
 def start(name: str, params: dict[str, Any], task: TrainingTask) -> Engine:
     """Begin a training run."""
-    engine: Engine = find(name).start(params, task)
+    if unit_of(task.objective) == "pairs":
+        refuse_categories(task.train, "models of pairs")
+    constraints.check(name, abilities_of(name).constraints, params, task.objective)
+    engine: Engine = find(name).start(constraints.by_number(params, task.train), task)
     return engine

@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core import checks, threads
+from rankwood._core import checks
 from rankwood.data.groups import Groups
-from rankwood.engines import _errors, _parameters
+from rankwood.engines import _errors, _parameters, forks, xgboost_text
 from rankwood.engines.base import Gradients, TextModel, TrainingTask
 from rankwood.engines.lightgbm import langevin
 
 with _parameters.passive_threads():
     import xgboost as xgb
 
+forks.watch()
 #: Parameters that engines share, and their names in XGBoost.
 _SAME = "learning_rate max_depth min_child_weight reg_alpha reg_lambda subsample colsample_bytree"
 _SHARED = {
@@ -90,7 +91,7 @@ class XGBoostEngine:
     """One training run of XGBoost."""
 
     def __init__(self, params: dict[str, Any], task: TrainingTask) -> None:
-        params = dict(params)
+        params = {name: _text(name, value) for name, value in params.items()}
         self.keeps_rounds = params.get("booster", "gbtree") == "gbtree"
         columns = _parameters.whole(params.pop("categorical_feature", None), task.train)
         kinds = ["c" if i in columns else "q" for i in range(task.train.n_features)]
@@ -134,29 +135,60 @@ class XGBoostEngine:
 class XGBoostModel(TextModel):
     """A trained XGBoost ensemble; its text is JSON."""
 
+    #: The booster that predicts, and its number of threads. Another number takes another booster: to change it would
+    #: take away the configuration that another thread predicts with.
+    _predictor: tuple[int, Any] | None = None
+
     def predict(
         self, X: Any, groups: Groups | None = None, n_jobs: int | None = None
     ) -> np.ndarray:
         """Return one score per row."""
-        booster = self.loaded()
-        booster.set_param({"nthread": threads.threads(n_jobs)})
         with _plain_errors("predict"):
+            booster = self._with_threads(forks.engine_threads(n_jobs))
             scores = booster.inplace_predict(_parameters.dense(X), predict_type="margin")
         return scores.astype(np.float64)
 
+    def loaded(self) -> Any:
+        """Return XGBoost's own object."""
+        if self._predictor is None:
+            return self._with_threads(forks.engine_threads(None))
+        return self._predictor[1]
+
+    def _with_threads(self, count: int) -> Any:
+        """Return a booster that predicts with so many threads."""
+        if self._predictor is None or self._predictor[0] != count:
+            booster = self._read()
+            booster.set_param({"nthread": count})
+            booster.num_features()  # parameters are read only now
+            self._predictor = count, booster
+            return booster
+        return self._predictor[1]
+
     def importances(self) -> np.ndarray:
         """Return the total gain of the splits on each feature."""
-        booster = self.loaded()
-        gained = booster.get_score(importance_type="total_gain")
+        with _plain_errors("compute importances"):
+            booster = self.loaded()
+            gained = booster.get_score(importance_type="total_gain")
         return np.array([gained.get(f"f{i}", 0.0) for i in range(booster.num_features())])
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_predictor": None}
+
     def _read(self) -> Any:
+        _limit_forked()
         return xgb.Booster(model_file=bytearray(self.text.encode()))
 
 
 def start(params: dict[str, Any], task: TrainingTask) -> XGBoostEngine:
     """Begin a training run; parameters have the shared names or XGBoost's own."""
+    _limit_forked()
     return XGBoostEngine(translate(params), task)
+
+
+def _limit_forked() -> None:
+    """Let XGBoost use one thread in a forked process, also where it has no parameter; this holds for one thread."""
+    if forks.in_child():
+        xgb.set_config(nthread=1)
 
 
 def check_params(params: dict[str, Any], objective: Any) -> None:
@@ -165,11 +197,17 @@ def check_params(params: dict[str, Any], objective: Any) -> None:
 
 
 def load(text: str) -> XGBoostModel:
-    """Return the model that `text` holds, or raise if XGBoost can't read it."""
+    """Return the model that `text` holds, or raise if it is damaged: XGBoost itself may not notice."""
+    xgboost_text.check(text)
     model = XGBoostModel(text)
     with _plain_errors("read the model"):
         model.loaded()
     return model
+
+
+def real_name(name: str) -> str:
+    """Return XGBoost's own name of a parameter, by any of its names or by ours."""
+    return _ALIASES.get(name) or _SHARED.get(name, name)
 
 
 def translate(params: dict[str, Any]) -> dict[str, Any]:
@@ -194,7 +232,7 @@ def translate(params: dict[str, Any]) -> dict[str, Any]:
         else:
             _parameters.refuse(name, real, _OURS, _FOREIGN)
             out[real] = value
-    out["nthread"] = threads.threads(out.get("nthread"))
+    out["nthread"] = forks.engine_threads(out.get("nthread"))
     out["max_depth"] = max(out.get("max_depth", 0), 0)  # -1 means no limit, which is 0 in XGBoost
     out.setdefault(
         "grow_policy", "lossguide"
@@ -203,8 +241,17 @@ def translate(params: dict[str, Any]) -> dict[str, Any]:
     if out.get("booster", "gbtree") not in ("gbtree", "dart"):
         raise checks.InputError(f"booster must be 'gbtree' or 'dart', got {out['booster']!r}.")
     out |= {"base_score": 0.0, "disable_default_eval_metric": True, "verbosity": 1}
-    _check_names({k: v for k, v in out.items() if k != "categorical_feature"})
+    # Constraints fit the data, not the single column that names are tried with.
+    ours = ("categorical_feature", "monotone_constraints", "interaction_constraints")
+    _check_names({k: v for k, v in out.items() if k not in ours})
     return out
+
+
+def _text(name: str, value: Any) -> Any:
+    """Return constraints as the text that XGBoost reads."""
+    if name == "monotone_constraints":
+        return "(" + ",".join(map(str, value)) + ")"
+    return json.dumps(value) if name == "interaction_constraints" else value
 
 
 def _check_names(params: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from rankwood.metrics.cascade import ERR, PFound
 from rankwood.metrics.dcg import DCG, NDCG
 from rankwood.metrics.divisors import Cutoff, NoDivisor, Places, Reachable, Relevant
 from rankwood.metrics.gains import AtLeast, Exp, ExpChance, Linear, LinearChance
+from rankwood.metrics.hits import Hits, RPrecision, Success
 from rankwood.metrics.position import ARP, ARPK, RBP, ExpDCG
 from rankwood.metrics.ranked import Ranked
 from rankwood.metrics.registry import FORMER_PARTS as _FORMER_PARTS
@@ -26,16 +27,19 @@ __all__ = [
     "Exp",
     "ExpChance",
     "ExpDCG",
+    "Hits",
     "Linear",
     "LinearChance",
     "NoDivisor",
     "PFound",
     "Places",
     "Precision",
+    "RPrecision",
     "Ranked",
     "Reachable",
     "Recall",
     "Relevant",
+    "Success",
 ]
 
 

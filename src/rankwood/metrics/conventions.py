@@ -1,9 +1,9 @@
 """What programs do where they differ, as data; what the caller states wins.
 
 `ties` and `empty` are the rules of `evaluate`; under `metrics` are the parameters that a program gives a
-metric, and its own rule for empty queries. `scores` is the precision in which a program keeps scores, and
-`missing` what happens to judged queries that a run doesn't have. Metrics that a program doesn't have keep
-their own definition.
+metric, and its own rule for empty queries. `scores` is the precision in which a program keeps scores,
+`missing` what happens to judged queries that a run doesn't have, `by_id` whether equal scores go by decreasing
+document id, and `program` whose names go first. Metrics that a program doesn't have keep their own definition.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankwood._core import checks, spec
-from rankwood.metrics.registry import METRICS
+from rankwood.metrics.registry import METRICS, as_text
 from rankwood.metrics.verbs import value
 
 TIES = ("worst", "input", "best", "average")
@@ -20,12 +20,20 @@ EMPTY = (0, 1, "skip")
 _ABOVE_HALF = float(np.nextafter(np.float32(0.5), np.float32(1)))  # labels are float32 there
 _ABOVE_ZERO = float(np.nextafter(0.0, 1.0))
 
+_OF_TREC_EVAL = {
+    "ndcg": {"gain": "linear"},
+    "p": {"divide_by": "k"},
+    "map": {"divide_by": "relevant"},
+}
+
 DEFAULTS: dict[str, Any] = {
     "ties": "worst",
     "empty": 0,
     "scores": "float64",
     "missing": 0,
     "metrics": {},
+    "program": None,
+    "by_id": False,
 }
 CONVENTIONS: dict[str, dict[str, Any]] = {
     "lightgbm": {
@@ -60,13 +68,10 @@ CONVENTIONS: dict[str, dict[str, Any]] = {
     },
     "trec_eval": {
         "ties": "input",
+        "by_id": True,
         "scores": "float32",
         "missing": "skip",
-        "metrics": {
-            "ndcg": {"gain": "linear"},
-            "p": {"divide_by": "k"},
-            "map": {"divide_by": "relevant"},
-        },
+        "metrics": _OF_TREC_EVAL,
     },
     "ranklib": {
         "ties": "input",
@@ -79,6 +84,16 @@ CONVENTIONS: dict[str, dict[str, Any]] = {
             "err": {"gain": "exp", "max_label": 4},
         },
     },
+    "ir_measures": {
+        "ties": "input",
+        "by_id": True,
+        "scores": "float32",
+        "metrics": _OF_TREC_EVAL,
+    },
+    "ranx": {
+        "ties": "input",
+        "metrics": {**_OF_TREC_EVAL, "dcg": {"gain": "linear"}},
+    },
     "sklearn": {
         "ties": "average",
         "metrics": {"ndcg": {"gain": "linear"}, "dcg": {"gain": "linear"}},
@@ -88,11 +103,12 @@ CONVENTIONS: dict[str, dict[str, Any]] = {
 
 def rules(convention: str | None, ties: str | None = None, empty: Any = None) -> dict[str, Any]:
     """Return the rules of a program, or the default ones, with what the caller states put in."""
-    known = {**DEFAULTS}
+    known = {**DEFAULTS, "program": convention}
     if convention is not None:
         known.update(CONVENTIONS[checks.one_of(convention, CONVENTIONS, "convention")])
     if ties is not None:
         known["ties"] = checks.one_of(ties, TIES, "ties")
+        known["by_id"] = False
     if empty is not None:
         known["empty"] = checks.one_of(empty, EMPTY, "empty")
         settings = known["metrics"].items()
@@ -102,11 +118,12 @@ def rules(convention: str | None, ties: str | None = None, empty: Any = None) ->
 
 def build(what: Any, known: dict[str, Any]) -> tuple[Any, Any]:
     """Return the part that a text or a part describes under these rules, and its rule for empty queries."""
-    own: dict[str, Any] = {}
-    if isinstance(what, str):
-        own = known["metrics"].get(what.split("(")[0].split("@")[0].strip(), {})
+    text = as_text(what)
+    found = spec.read(text, METRICS, "metric", known["program"]) if isinstance(text, str) else None
+    own: dict[str, Any] = {} if found is None else known["metrics"].get(found.name, {})
     settings = {name: value for name, value in own.items() if name != "empty"}
-    part = spec.build(what, METRICS, "metric", {}, settings)
+    part = spec.build(found or text, METRICS, "metric", {}, settings)
     if not value.verb.able(part):
         raise checks.InputError(f"{what} is not a metric; known are {', '.join(METRICS)}.")
-    return part, own.get("empty", known["empty"])
+    rules = {} if found is None else found.rules
+    return part, rules.get("empty", own.get("empty", known["empty"]))

@@ -10,7 +10,9 @@ from rankwood._core.compile import callable_kernel
 from rankwood._core.device import is_device_array, on_host
 from rankwood._core.parts import check_labels, lower
 from rankwood._core.sorting import make_sort_scratch
+from rankwood.data.judgments import groups_by_id, to_judgments
 from rankwood.data.labels import labels_and_groups
+from rankwood.data.ranking_data import RankingData
 from rankwood.data.trec import Qrels, join_run
 from rankwood.data.unlisted import UnlistedLabels
 from rankwood.metrics import conventions
@@ -60,13 +62,15 @@ def evaluate(
     Parameters
     ----------
     metrics : str, part, or list of them
-        Names such as ``"ndcg@10"`` or ``"dcg@5(gain='linear')"``.
-    y : array, RankingData or Qrels
-        Labels, a data set that knows labels and queries, or the judgments of `load_qrels`.
-    scores : array or Run
-        Scores, in the order of `y`, on the host or on a GPU; with judgments, the run of `load_run`. Where less is
-        better (ARP), judged documents that the run lacks come behind those it has, relevant ones last; other metrics
-        don't rank them.
+        Names such as ``"ndcg@10"`` or ``"dcg@5(gain='linear')"``, or names of other programs such as ``"P(rel=2)@5"``
+        (docs/names.md).
+    y : array, RankingData, Qrels, dict, table or iterable
+        Labels, a data set that knows labels and queries, or judgments: those of `load_qrels`, a dictionary
+        ``{query: {document: label}}``, a table or rows with `query_id`, `doc_id` and `relevance`, or ranx's `Qrels`.
+    scores : array, Run, dict, table or iterable
+        Scores, in the order of `y`, on the host or on a GPU; with judgments, a run: that of `load_run`, or with a
+        `score` in the forms of judgments. Where less is better (ARP), judged documents that the run lacks come behind
+        those it has, relevant ones last; other metrics don't rank them.
     qid, group : array, optional
         Query id of each row, in any order, or sizes of consecutive queries; one query without both.
     ties : {"worst", "input", "best", "average"}
@@ -75,8 +79,9 @@ def evaluate(
     empty : {0, 1, "skip"}
         What a query without relevant documents scores in a metric that is at most 1; "skip" leaves it
         out of every mean, with NaN as its value. Default 0.
-    convention : {"lightgbm", "xgboost", "catboost", "trec_eval", "ranklib", "sklearn"}, optional
-        Definitions, ties and empty rule of that program, as far as not stated otherwise.
+    convention : {"lightgbm", "xgboost", "catboost", "trec_eval", "ir_measures", "ranx", "ranklib", "sklearn"}, optional
+        Definitions, ties and empty rule of that program, as far as not stated otherwise. With "trec_eval" and
+        "ir_measures", equal scores go by decreasing document id, where the data have ids.
     n_jobs : int, optional
         Threads; None means every core.
 
@@ -97,11 +102,15 @@ def evaluate(
     known = conventions.rules(convention, ties, empty)
     built = {name: conventions.build(m, known) for name, m in _listed(metrics).items()}
     found, unlisted = None, getattr(y, "unlisted", None)
+    y, scores = to_judgments(y, scores)
     if isinstance(y, Qrels):
         _check_alone(qid, group)
         y, scores, groups, found = join_run(y, scores, known["missing"])
     else:
+        data = y
         y, groups = labels_and_groups(on_host(y), on_host(qid), on_host(group))
+        if known["by_id"] and isinstance(data, RankingData):
+            groups = groups_by_id(data)
         scores = scores if is_device_array(scores) else checks.vector(scores, "scores", y.size)
     parts = {name: part for name, (part, _) in built.items()}
     rule = {name: own for name, (_, own) in built.items()}

@@ -1,14 +1,16 @@
 """The result of an evaluation: numbers, not their rendering."""
 
-import csv
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rankwood._core.checks import InputError
-from rankwood._core.text import plural
+from rankwood._core.atomic import written
+from rankwood._core.checks import InputError, one_of
+from rankwood._core.csv_text import csv_text
+from rankwood._core.text import plural, printable
 from rankwood.data.groups import check_ids_differ, join_ids
 
 
@@ -45,23 +47,28 @@ class Evaluation:
             self.per_query[name] = column
 
     @staticmethod
-    def concat(parts: Sequence["Evaluation"]) -> "Evaluation":
-        """Join evaluations of different queries, such as the test parts of a cross-validation.
+    def concat(parts: Sequence["Evaluation"], *, repeated: str = "error") -> "Evaluation":
+        """Join the test parts of a cross-validation, or runs with several seeds on the same queries.
 
         Parameters
         ----------
         parts : sequence of Evaluation
             They must have the same metrics, in any order, and the same conventions.
+        repeated : {"error", "mean"}
+            What a query in several parts is: a mistake, or one of several runs whose values are averaged. Runs on the
+            same query are not independent, so tests count it once [hurlbert1984]. Then every query must be in
+            the same number of parts, which `conventions` has as ``"repeats"``.
 
         Returns
         -------
         Evaluation
-            The queries of the first part, then those of the second, and so on.
+            A row per query: those of the first part, then new ones of the second, and so on.
 
         Raises
         ------
         InputError
-            If metrics, their definitions or conventions differ, or a query is in two parts.
+            If metrics, their definitions or conventions differ; if a query is in two parts, or with ``"mean"`` not in
+            as many as the others.
 
         Examples
         --------
@@ -69,7 +76,11 @@ class Evaluation:
         >>> parts = [rw.evaluate("ndcg", [2, 1, 0], [0.9, 0.5, 0.1], qid=[q] * 3) for q in "ab"]
         >>> rw.Evaluation.concat(parts)
         Evaluation(ndcg=1.00000; 2 queries)
+        >>> seeds = [rw.evaluate("dcg@1", [1, 0], scores) for scores in ([2, 1], [1, 2])]
+        >>> rw.Evaluation.concat(seeds, repeated="mean")
+        Evaluation(dcg@1=0.50000; 1 query, means of 2 runs)
         """
+        one_of(repeated, ("error", "mean"), "repeated")
         if isinstance(parts, Evaluation):
             raise InputError("concat takes a list of evaluations, as in concat([a, b]), got one.")
         parts = list(parts)
@@ -80,11 +91,13 @@ class Evaluation:
                 raise InputError(f"part {i} must be an Evaluation, got {type(part).__name__}.")
             _check_same(i, part, parts[0])
         ids = [part.per_query["qid"] for part in parts]
-        check_ids_differ(ids)
+        if repeated == "error":
+            check_ids_differ(ids, "; for runs with several seeds give repeated='mean'")
         metrics = parts[0].metrics
         values = {m: np.concatenate([part.per_query[m] for part in parts]) for m in metrics}
         definitions = {m: text for part in parts for m, text in part.definitions.items()}
-        return Evaluation(join_ids(ids), values, parts[0].conventions, definitions)
+        joined = Evaluation(join_ids(ids), values, parts[0].conventions, definitions)
+        return joined if repeated == "error" else _averaged(joined)
 
     def mean(self) -> dict[str, float]:
         """Return the mean of each metric over the queries that were not skipped.
@@ -97,26 +110,59 @@ class Evaluation:
         return {name: _mean(self.per_query[name]) for name in self.metrics}
 
     def to_csv(self, path: str | Path) -> None:
-        """Write the table of queries as CSV.
+        """Write the table of queries as CSV, which `rankwood.report.read_evaluation` reads.
 
         Parameters
         ----------
         path : str or path
-            The file to write: a column `qid` and one per metric.
+            The file to write: a column `qid` and one per metric, with an empty cell for a skipped query. An existing
+            file is replaced once the new one is complete. A text that a spreadsheet would take for a formula has an
+            apostrophe before it.
         """
-        with open(path, "w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(["qid", *self.metrics])
-            writer.writerows(self.per_query.tolist())
+        written(csv_text(["qid", *self.metrics], self.per_query.tolist()), path)
 
     def __repr__(self) -> str:
-        means = ", ".join(f"{name}={mean:.5f}" for name, mean in self.mean().items())
-        return f"Evaluation({means}; {plural(self.per_query.size, 'query')})"
+        means = ", ".join(f"{printable(name)}={mean:.5f}" for name, mean in self.mean().items())
+        repeats = self.conventions.get("repeats", 1)
+        runs = f", means of {repeats} runs" if repeats > 1 else ""
+        return f"Evaluation({means}; {plural(self.per_query.size, 'query')}{runs})"
 
 
 def _mean(values: np.ndarray) -> float:
     kept = values[~np.isnan(values)]
     return float(kept.mean()) if kept.size else float("nan")
+
+
+def _averaged(joined: Evaluation) -> Evaluation:
+    """Return the mean of each query over its rows; raise unless all queries have the same number of rows."""
+    row_of: dict[Any, int] = {}
+    code = np.array([row_of.setdefault(q, len(row_of)) for q in joined.per_query["qid"].tolist()])
+    counts = np.bincount(code)
+    if counts.min() < counts.max():
+        few, many = int(counts.argmin()), int(counts.argmax())
+        ids = list(row_of)
+        raise InputError(
+            f"query {ids[many]!r} is in {plural(int(counts[many]), 'part')} and query {ids[few]!r} in {counts[few]}: "
+            "means are comparable only if all queries are in the same number of parts."
+        )
+    rows = np.argsort(code, kind="stable").reshape(len(row_of), -1)
+    repeats = rows.shape[1]
+    values = {m: _row_means(joined.per_query[m][rows], m) for m in joined.metrics}
+    rules = dict(joined.conventions)
+    if repeats > 1:
+        rules["repeats"] = repeats * rules.get("repeats", 1)
+    return Evaluation(joined.per_query["qid"][rows[:, 0]], values, rules, joined.definitions)
+
+
+def _row_means(values: np.ndarray, metric: str) -> np.ndarray:
+    """Return the mean of each row, in any order of its columns the same; NaN if the query was skipped."""
+    skipped = np.isnan(values)
+    if (skipped.any(axis=1) != skipped.all(axis=1)).any():
+        raise InputError(
+            f"a query was skipped in some parts and has a value of {metric!r} in others: evaluate all parts with "
+            "the same labels."
+        )
+    return np.array([math.fsum(row) / len(row) for row in values.tolist()])
 
 
 def _check_same(i: int, part: Evaluation, first: Evaluation) -> None:

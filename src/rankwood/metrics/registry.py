@@ -7,11 +7,13 @@ from typing import Any, TypeVar
 from rankwood._core import checks, former, named, spec
 from rankwood._core.former import Former
 from rankwood._core.named import Named, Parameter, choice
+from rankwood.metrics import foreign_names  # noqa: F401  (names of other programs are read too)
 from rankwood.metrics.binary import AP, RR, Precision, Recall
 from rankwood.metrics.cascade import ERR, PFound
 from rankwood.metrics.dcg import DCG, NDCG
 from rankwood.metrics.divisors import Cutoff, NoDivisor, Places, Reachable, Relevant
 from rankwood.metrics.gains import CHANCES, GAINS, AtLeast
+from rankwood.metrics.hits import Hits, RPrecision, Success
 from rankwood.metrics.position import ARP, ARPK, RBP, ExpDCG
 from rankwood.metrics.verbs import value
 
@@ -60,6 +62,12 @@ CHANCE = Parameter(
 LINEAR_CHANCE = replace(CHANCE, default="linear")
 BASE = Parameter("base", 0.85, description="ratio of the discounts of consecutive positions")
 DECAY = Parameter("decay", 0.85, description="chance to go on after an unsatisfying document")
+RBP_GAIN = Parameter(
+    "gain",
+    "binary",
+    choice({"binary": None, "linear": GAINS["linear"]}),
+    '"binary" for relevant or not, "linear" for the label itself',
+)
 P = Parameter("p", 0.8, description="chance to go on to the next document")
 
 _OF_PRECISION = """\
@@ -104,11 +112,23 @@ _ROWS = (
           lambda given: PFound(given.k, given.gain(given.max_label), given.decay),
           "A document satisfies with probability y / max_label."),
     Named("rbp", "Rank-biased precision: the user goes on with probability p", "moffat2008",
-          (K, P, REL), lambda given: RBP(given.k, given.p, AtLeast(given.rel))),
+          (K, P, REL, RBP_GAIN),
+          lambda given: RBP(given.k, given.p, given.gain or AtLeast(given.rel))),
+    Named("success", "Whether a relevant document is among the first k: 1 or 0; its mean is the hit rate",
+          "sanderson2010", (K, REL), lambda given: Success(given.k, given.rel)),
+    Named("rprec", "R-precision: precision of the first R, the number of relevant documents", "sanderson2010",
+          (REL,), lambda given: RPrecision(given.rel)),
+    Named("hits", "Number of relevant documents among the first k", "sanderson2010",
+          (K, REL), lambda given: Hits(given.k, given.rel)),
 )
 # fmt: on
 
 METRICS: dict[str, Named] = {row.name: row for row in _ROWS}
+
+
+def as_text(what: Any) -> Any:
+    """Return a measure of ir_measures as text, and anything else as it is."""
+    return str(what) if type(what).__module__.startswith("ir_measures.") else what
 
 
 def metric(name: Any, **params: Any) -> Any:
@@ -117,7 +137,8 @@ def metric(name: Any, **params: Any) -> Any:
     Parameters
     ----------
     name : str or part
-        ``"name@k(param=value)"``, the printed form of a metric, or a metric, which is returned as it is.
+        ``"name@k(param=value)"``, a name of another program such as ``"nDCG@10"`` or ``"ndcg_cut_10"`` (docs/names.md),
+        the printed form of a metric, a measure of ir_measures, or a metric, which is returned as it is.
     **params
         Parameters of the name; they replace those in the text.
 
@@ -140,7 +161,7 @@ def metric(name: Any, **params: Any) -> Any:
     >>> rw.metric("map@10", divide_by="relevant")
     AP(k=10, divide_by=Relevant())
     """
-    part = spec.build(name, METRICS, "metric", params)
+    part = spec.build(as_text(name), METRICS, "metric", params)
     if not value.verb.able(part):
         raise checks.InputError(f"{name} is not a metric; known are {', '.join(METRICS)}.")
     return part

@@ -36,7 +36,8 @@ def digest_of(data: RankingData) -> str:
     X = data.X
     parts = (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,)
     digest = hashlib.blake2b(digest_size=16)
-    for array in (data.y, data.groups.ptr, data.groups.rows, data.weight, *parts):
+    weights = (data.weight, data.sample_weight)
+    for array in (data.y, data.groups.ptr, data.groups.rows, *weights, *parts):
         if array is not None:
             digest.update(np.ascontiguousarray(array).tobytes())
     if data.unlisted is not None:

@@ -13,11 +13,12 @@ from rankwood.neural.transforms import InputTransform
 
 
 class ListLabels(NamedTuple):
-    """Labels of lists, weights of the lists, and labels of documents that are not listed; on the host."""
+    """Labels of lists, weights of lists and documents, and labels of documents that are not listed; on the host."""
 
     y: np.ndarray
     weight: np.ndarray | None = None
     unlisted: UnlistedLabels | None = None
+    sample_weight: np.ndarray | None = None
 
 
 class ResidentData(NamedTuple):
@@ -55,7 +56,8 @@ class ResidentData(NamedTuple):
         if labels is not None:
             weight = None if labels.weight is None else labels.weight[lists]
             unlisted = None if labels.unlisted is None else labels.unlisted.select(lists)
-            labels = ListLabels(labels.y[rows], weight, unlisted)
+            documents = None if labels.sample_weight is None else labels.sample_weight[rows]
+            labels = ListLabels(labels.y[rows], weight, unlisted, documents)
         lengths = self.lengths[lists]
         ptr = np.concatenate([[0], np.cumsum(lengths)])
         return ResidentData(inputs, self.rows[rows], ptr, lengths, labels)
@@ -65,7 +67,8 @@ def resident(data: RankingData, transform: InputTransform, device: Any) -> Resid
     """Return data on a device, transformed, in the order of the queries."""
     groups = data.groups
     inputs = need_torch().from_numpy(transform(data.X)[groups.rows]).to(device)
-    labels = ListLabels(data.y[groups.rows], data.weight, data.unlisted)
+    documents = None if data.sample_weight is None else data.sample_weight[groups.rows]
+    labels = ListLabels(data.y[groups.rows], data.weight, data.unlisted, documents)
     return ResidentData(inputs, groups.rows, groups.ptr, groups.sizes, labels)
 
 

@@ -11,7 +11,7 @@ from rankwood.neural.parameters import check_params
 from rankwood.neural.scoring import FittedNetwork, check_shapes
 from rankwood.neural.tensors import from_text, nested, prefixed, to_text
 from rankwood.neural.transforms import InputTransform, check_steps
-from rankwood.training import model_file
+from rankwood.training import content_checks, model_file
 
 #: Fields of a neural ranker and their types.
 _FIELDS = {**model_file.FITTED, "stopped": str, "fitted": dict, "model": str}
@@ -35,6 +35,7 @@ def content_of(ranker: Any) -> dict[str, Any]:
 def fill(ranker: Any, content: Any, path: str | Path) -> None:
     """Fill a new ranker from the object that `content_of` returned."""
     model_file.require(content, _FIELDS, path)
+    content_checks.check_fitted(content, path)
     for params in (content["params"], content["fitted"]):
         unknown = sorted(set(params) - set(ranker.get_params(deep=False)))
         if unknown:
@@ -57,8 +58,12 @@ def _model(ranker: Any, content: dict[str, Any], path: str | Path) -> FittedNetw
     arrays = from_text(content["model"], path)
     transform = _transform(params, nested(arrays, "transform."), content["n_features"], path)
     weights = nested(arrays, "network.")
+    if max(len(params["hidden"]), params["layers"]) > max(len(weights), 8):
+        raise content_checks.damaged(path, "its parameters have more layers than there are weights")
     expected = build(params["architecture"], transform.inputs, params, "meta").state_dict()
     check_shapes(weights, {name: tuple(a.shape) for name, a in expected.items()}, path)
+    kinds = {name: str(a.dtype).removeprefix("torch.") for name, a in expected.items()}
+    _check_kinds(weights, kinds, path)
     return FittedNetwork(params, transform, weights)
 
 
@@ -67,6 +72,18 @@ def _transform(
 ) -> InputTransform:
     """Return the input transform of a file."""
     steps = check_steps(params["transform"])
+    if arrays.get("missing", np.zeros(0)).shape != (features,):
+        raise content_checks.damaged(path, f"its input transform isn't one of {features} features")
     model = InputTransform.fit(np.zeros((1, features)), steps)
     check_shapes(arrays, {name: np.shape(a) for name, a in model.arrays.items()}, path)
+    _check_kinds(arrays, {name: str(a.dtype) for name, a in model.arrays.items()}, path)
     return InputTransform(steps, arrays)
+
+
+def _check_kinds(arrays: dict[str, np.ndarray], expected: dict[str, str], path: str | Path) -> None:
+    """Raise unless arrays hold numbers of the expected types."""
+    for name, kind in expected.items():
+        if str(arrays[name].dtype) != kind:
+            raise content_checks.damaged(
+                path, f"the weights {name!r} are {arrays[name].dtype}, expected {kind}"
+            )

@@ -5,10 +5,15 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
+import numpy as np
+from sklearn.base import clone
+
 from rankwood._core import checks
+from rankwood._core.compiling import CompileTimer
 from rankwood._core.parts import check_labels
 from rankwood._core.rng import round_state
 from rankwood.data.ranking_data import RankingData
+from rankwood.engines.base import refuse_categories
 from rankwood.neural.architectures.table import architecture_of, build
 from rankwood.neural.checkpoint import Checkpoint
 from rankwood.neural.data import ResidentData, resident
@@ -17,10 +22,11 @@ from rankwood.neural.loss import Objective
 from rankwood.neural.optimisation import make_optimiser
 from rankwood.neural.parameters import learning_rate
 from rankwood.neural.run import NetworkParts, NeuralRun, RunSettings
-from rankwood.neural.scoring import FittedNetwork
+from rankwood.neural.scoring import FittedNetwork, weights_of
 from rankwood.neural.state import RunState
 from rankwood.neural.transforms import InputTransform, check_steps
-from rankwood.training.context import FitContext
+from rankwood.training.context import FitContext, Reporter, check_round_is_last
+from rankwood.training.inputs import ValidationSets
 from rankwood.training.monitoring import EarlyStopping
 
 
@@ -30,21 +36,48 @@ class NetworkFit(NamedTuple):
     state: RunState
     run: NeuralRun
     train: Callable[[], None]
-    model: Callable[[], FittedNetwork]
+    #: Returns the model with these weights.
+    model: Callable[[dict[str, np.ndarray]], FittedNetwork]
 
-    @property
-    def epochs_kept(self) -> int:
-        """The epoch that the model is of."""
-        return self.run.epochs_kept
+    def keep(
+        self, ranker: Any, objective: Any, train: RankingData, epoch: int, weights: Any
+    ) -> None:
+        """Set the fitted attributes of a ranker: the model with these weights, which are those of an epoch."""
+        ranker.model_ = self.model(weights)
+        ranker.best_iteration_ = epoch
+        ranker.history_ = {name: list(curve) for name, curve in self.state.history.items()}
+        ranker.seconds_ = dict(self.state.seconds)
+        ranker.stopped_ = self.state.stopped or "interrupted"
+        ranker.record_ = {}
+        ranker.objective_ = objective
+        ranker._set_data(train)
+
+    def report_to(
+        self, ranker: Any, objective: Any, train: RankingData, context: FitContext
+    ) -> None:
+        """Let the run call the callbacks of a context."""
+        if not context.callbacks:
+            return
+
+        def so_far(number: int) -> Any:
+            check_round_is_last(number, self.state.epochs_done)
+            other = clone(ranker)
+            weights = weights_of(self.run.parts.network)
+            self.keep(other, objective, train, number, weights)
+            return other
+
+        params = {**ranker.get_params(deep=False), "learning_rate": learning_rate(ranker)}
+        self.run.reporter = Reporter(context, params, ranker.epochs, so_far)
 
 
 def fit_network(
     ranker: Any,
     objective: Any,
     train: RankingData,
-    valid: RankingData | None,
+    valid: ValidationSets | None,
     context: FitContext,
     path: str | Path | None,
+    timer: CompileTimer,
 ) -> NetworkFit:
     """Return a run that hasn't begun, or that goes on from its checkpoint."""
     device = find_device(ranker.device)
@@ -52,7 +85,7 @@ def fit_network(
     stopping = EarlyStopping(
         ranker.eval_metric, ranker.early_stopping_rounds, valid, ranker.n_jobs, context.evaluator
     )
-    sets = [data for data in (train, valid) if data is not None]
+    sets = [train] if valid is None else [train, valid.joined]
     checkpoint = None if path is None else Checkpoint(path, ranker, sets)
     before = None if checkpoint is None else checkpoint.read()
     start = perf_counter()
@@ -73,14 +106,14 @@ def fit_network(
     state.seconds["transform"] += made - start
     loss = Objective(objective, ranker.random_state, ranker.n_jobs)
     parts = NetworkParts(network, optimiser, loss, inside[0], inside[1] if valid else None)
-    run = NeuralRun(_settings(ranker, device), parts, stopping, state, context.watch)
+    run = NeuralRun(_settings(ranker, device), parts, stopping, state, timer)
 
     def go() -> None:
         with own_seed(device), torch_threads(ranker.torch_threads):
             run.train(ranker.verbose, checkpoint)
 
     params = _fitted_params(ranker)
-    return NetworkFit(state, run, go, lambda: FittedNetwork(params, transform, run.weights()))
+    return NetworkFit(state, run, go, lambda weights: FittedNetwork(params, transform, weights))
 
 
 def _on_device(
@@ -103,6 +136,7 @@ def _on_device(
 def _check_data(objective: Any, train: RankingData) -> None:
     """Raise unless labels suit the objective, and there are features, and two documents for batch normalisation."""
     check_labels(objective, train.y)
+    refuse_categories(train, "networks")
     if train.n_features == 0:
         raise checks.InputError("a network needs at least one feature, and X has no columns.")
     if len(train) < 2:

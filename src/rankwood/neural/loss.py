@@ -57,6 +57,7 @@ def _on_host(objective: Objective, labels: ListLabels, groups: Groups) -> Gradie
         n_jobs=objective.n_jobs,
         seed=objective.seed,
         unlisted=labels.unlisted,
+        sample_weight=labels.sample_weight,
     )
 
     def gradient(scores: Any, step: int) -> Any:
@@ -68,6 +69,8 @@ def _on_host(objective: Objective, labels: ListLabels, groups: Groups) -> Gradie
 
 def _on_device(objective: Objective, labels: ListLabels, groups: Groups) -> Gradient | None:
     """Return a function that computes gradients on the GPU; warn and return None if numba-cuda can't use it."""
+    if labels.sample_weight is not None:
+        return None
     try:
         compute = DeviceGradients(
             objective.part,

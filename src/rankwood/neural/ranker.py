@@ -13,7 +13,7 @@ from rankwood.neural import files
 from rankwood.neural.fitting import fit_network
 from rankwood.neural.parameters import check_params
 from rankwood.neural.presets import find_preset
-from rankwood.training.context import FitContext
+from rankwood.training.context import FitContext, watching_compilation
 from rankwood.training.estimator import (
     Labels,
     QueryIds,
@@ -22,7 +22,7 @@ from rankwood.training.estimator import (
     documents_to_score,
     need_groups,
 )
-from rankwood.training.inputs import training_data, validation_data
+from rankwood.training.inputs import validation_sets
 
 _ALONE = FitContext()
 
@@ -40,8 +40,7 @@ class NeuralRanker(RankingEstimator):
     hidden, dropout, batch_norm, momentum, input_norm
         Of all networks but setrank: sizes of the layers, share of the units that are dropped in training, batch
         normalisation after each layer, the weight of the newest batch in its running mean and variance, and batch
-        normalisation of the inputs. If an architecture lacks a parameter, its default is ignored and any other value
-        is an error.
+        normalisation of the inputs. Where an architecture lacks a parameter, any value but the default is an error.
     group_size, shuffles, differences
         Of gsf: documents of a group, random orders of each list over which scores are averaged at prediction time,
         and, for two documents, whether the differences of their features are inputs too.
@@ -68,8 +67,7 @@ class NeuralRanker(RankingEstimator):
     eval_metric : str, part, or list of them
         Metrics on the validation data after each epoch; the first one decides early stopping.
     early_stopping_rounds : int or None
-        Stop if the first metric has not improved for this many epochs, and keep the best epoch. None, or no
-        validation data: train all epochs and keep the last.
+        Stop after so many epochs without a better first metric, and keep the best; None: keep the last of all.
     device : str
         ``"auto"`` is a GPU if there is one; ``"cpu"``, ``"cuda"``, ``"cuda:1"``.
     precision : {"auto", "float32", "bfloat16"}
@@ -90,9 +88,9 @@ class NeuralRanker(RankingEstimator):
     best_iteration_ : int
         The epoch that the model is of.
     stopped_ : str
-        Why training ended: ``"epochs"``, ``"early stopping"``, ``"diverged"`` or ``"interrupted"``.
+        Why training ended: ``"epochs"``, ``"early stopping"``, ``"callback"``, ``"diverged"`` or ``"interrupted"``.
     seconds_ : dict
-        Time spent on the input transform, training and evaluation.
+        Time spent on compiling, the input transform, training, evaluation and, if there are any, callbacks.
     objective_ : part
         The objective as a composition.
     n_features_in_, feature_names_in_
@@ -111,6 +109,7 @@ class NeuralRanker(RankingEstimator):
 
     _kind = "NeuralRanker"
     _files: ClassVar = files
+    _fit_options: ClassVar = ("checkpoint",)
     #: What commands and reports call the program that trained a model.
     engine: ClassVar[str] = "neural"
 
@@ -210,8 +209,8 @@ class NeuralRanker(RankingEstimator):
     @classmethod
     def _defaults(cls) -> dict[str, Any]:
         """Return the default of each parameter."""
-        found = inspect.signature(NeuralRanker.__init__).parameters
-        return {name: p.default for name, p in found.items() if name != "self"}
+        found = list(inspect.signature(NeuralRanker.__init__).parameters.values())
+        return {parameter.name: parameter.default for parameter in found[1:]}
 
     def fit(
         self,
@@ -221,18 +220,20 @@ class NeuralRanker(RankingEstimator):
         qid: QueryIds = None,
         group: Sizes = None,
         weight: ArrayLike | None = None,
+        sample_weight: ArrayLike | str | None = None,
         valid: Any = None,
+        callbacks: Any = (),
         checkpoint: str | Path | None = None,
+        **others: Any,
     ) -> Self:
         """Train a network. After an interrupt, the epochs so far are the model.
 
         Parameters
         ----------
-        X, y, qid, group, weight
-            A `RankingData` alone, or what makes one: features, labels, query ids (or sizes of consecutive queries)
-            and a weight per query.
-        valid : RankingData or (X, y, qid), optional
-            Data to evaluate after each epoch, for early stopping.
+        X, y, qid, group, weight, sample_weight
+            A `RankingData` alone, or what makes one, as in `Ranker`.
+        valid, callbacks, **others
+            As in `Ranker.fit`; a round is an epoch.
         checkpoint : path, optional
             A file that has the state of the run after each epoch. If it exists, the run resumes there, and ends with
             the weights of an uninterrupted run; a file of another run is an error.
@@ -242,8 +243,9 @@ class NeuralRanker(RankingEstimator):
         NeuralRanker
             The estimator itself.
         """
-        self._fit(training_data(X, y, qid, group, weight, "fit"), valid, checkpoint=checkpoint)
-        return self
+        options = {"valid": valid, "callbacks": callbacks, "checkpoint": checkpoint}
+        given = {"weight": weight, "sample_weight": sample_weight}
+        return super().fit(X, y, qid=qid, group=group, **given, **options, **others)
 
     def _fit(
         self,
@@ -253,21 +255,17 @@ class NeuralRanker(RankingEstimator):
         checkpoint: str | Path | None = None,
     ) -> None:
         """Train a model; set nothing before an epoch is done."""
-        valid = None if valid is None else validation_data(valid, train)
+        sets = validation_sets(valid, train)
         objective = check_params(self)
-        run = fit_network(self, objective, train, valid, context, checkpoint)
-        try:
-            run.train()
-        finally:
-            if run.state.epochs_done:
-                self.model_ = run.model()
-                self.best_iteration_ = run.epochs_kept
-                self.history_ = run.state.history
-                self.seconds_ = run.state.seconds
-                self.stopped_ = run.state.stopped or "interrupted"
-                self.record_: dict[str, list[float]] = {}
-                self.objective_ = objective
-                self._set_features(train.n_features, train.feature_names)
+        with watching_compilation(context, self.verbose) as timer:
+            fit = fit_network(self, objective, train, sets, context, checkpoint, timer)
+            fit.report_to(self, objective, train, context)
+            try:
+                fit.train()
+            finally:
+                if fit.state.epochs_done:
+                    run = fit.run
+                    fit.keep(self, objective, train, run.epochs_kept, run.weights())
 
     def _check(self, unlisted: bool) -> None:
         check_params(self)

@@ -2,12 +2,12 @@
 
 import warnings
 from collections.abc import Sequence
-from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from rankwood._core import checks
+from rankwood._core.compiling import CompileTimer
 from rankwood._core.progress import bar
 from rankwood._core.rng import generator_at, round_state
 from rankwood.neural.architectures.table import architecture_of
@@ -19,7 +19,7 @@ from rankwood.neural.optimisation import set_rate
 from rankwood.neural.passes import PlainPass, RecordedPass, TrainingBatch, record
 from rankwood.neural.scoring import Scorer, weights_of
 from rankwood.neural.state import RunState, Snapshot
-from rankwood.training.context import Watch
+from rankwood.training.context import Reporter, noting_compilation
 from rankwood.training.monitoring import EarlyStopping
 
 _STEPS = 1 << 20  # rounds reserved for each epoch, so that no two steps share their random draws
@@ -65,10 +65,11 @@ class NeuralRun:
         parts: NetworkParts,
         stopping: EarlyStopping,
         state: RunState,
-        watch: Watch | None = None,
+        timer: CompileTimer,
     ) -> None:
         self.settings, self.parts, self.stopping, self.state = settings, parts, stopping, state
-        self._watch = watch
+        self.timer = timer
+        self.reporter: Reporter | None = None
         self._score = Scorer(settings.architecture, settings.seed, settings.shuffles)
         self._halved = False
         self._batches: list[TrainingBatch] = []
@@ -80,17 +81,34 @@ class NeuralRun:
 
     def train(self, verbose: bool | None, checkpoint: Writer | None = None) -> None:
         """Run the epochs that are left, until early stopping or until the network diverges."""
-        state, epochs = self.state, self.settings.epochs
-        with bar(epochs, "Training", verbose) as advance:
+        state, epochs, done = self.state, self.settings.epochs, self.state.epochs_done
+        begin = self.timer.clock()
+        with bar(epochs, "Training", verbose) as advance, noting_compilation(self.timer, advance):
             advance(self.stopping.note, state.epochs_done)
             try:
                 while not state.stopped:
                     self._epoch()
-                    if checkpoint is not None:
-                        checkpoint.write(self)
                     advance(self.stopping.note)
+                    try:
+                        if self.reporter is not None and state.epochs_done > done:
+                            self._report(self.reporter, begin)
+                        done = state.epochs_done
+                    finally:  # the epoch is complete, even if a callback fails
+                        if checkpoint is not None:
+                            checkpoint.write(self)
             finally:
                 self._last.restore()  # an interrupted epoch doesn't count
+
+    def _report(self, reporter: Reporter, begin: float) -> None:
+        """Call the callbacks after an epoch."""
+        state, start = self.state, self.timer.clock()
+        ends = {"epochs": "rounds"}.get(state.stopped, state.stopped)
+        try:
+            if reporter(self.stopping, state.epochs_done, start - begin, ends):
+                state.stopped = state.stopped or "callback"
+        finally:
+            spent = self.timer.clock() - start
+            state.seconds["callbacks"] = state.seconds.get("callbacks", 0.0) + spent
 
     @property
     def epochs_kept(self) -> int:
@@ -105,9 +123,10 @@ class NeuralRun:
 
     def _epoch(self) -> None:
         """Train one epoch and evaluate it, unless the network diverges."""
-        state, start = self.state, perf_counter()
+        state, clock, compiled = self.state, self.timer.clock, self.timer.seconds
+        start = clock()
         scores = self._steps_then_scores()
-        trained = perf_counter()
+        trained = clock()
         if scores is None:
             self._diverged()
             return
@@ -121,7 +140,10 @@ class NeuralRun:
         elif state.epochs_done == self.settings.epochs:
             state.stopped = "epochs"
         state.seconds["training"] += trained - start
-        state.seconds["evaluation"] += perf_counter() - trained
+        state.seconds["evaluation"] += clock() - trained
+        # Files of older versions have no such time.
+        before = state.seconds.get("compiling", 0.0)
+        state.seconds["compiling"] = before + self.timer.seconds - compiled
 
     def _steps_then_scores(self) -> np.ndarray | None:
         """Train an epoch; return validation scores (none without validation data), None if anything isn't finite."""
@@ -184,9 +206,6 @@ class NeuralRun:
         if stopping.best_round == epoch:
             state.best_weights = weights_of(self.parts.network)
         state.best_epoch = stopping.best_round
-        value = stopping.latest
-        if self._watch is not None and value is not None and not stop:
-            stop = self._watch(epoch, value)
         return stop
 
     def _halve(self) -> None:

@@ -83,6 +83,11 @@ class FittedNetwork:
         """Whether a document's score depends on the other documents of its query."""
         return architecture_of(self.params["architecture"]).needs_lists
 
+    @property
+    def module(self) -> Any:
+        """The PyTorch module on the CPU, in evaluation mode."""
+        return self.network(find_device("cpu"))
+
     def network(self, device: Any) -> Any:
         """Return the network on a device, in evaluation mode."""
         torch = need_torch()

@@ -27,7 +27,7 @@ class RunState:
     best_weights : dict or None
         Weights of that epoch, as arrays.
     stopped : str
-        Why training ended: "" before, then "epochs", "early stopping" or "diverged".
+        Why training ended: "" before, then "epochs", "early stopping", "callback" or "diverged".
     seconds : dict
         Time spent, by step.
     """
@@ -39,7 +39,12 @@ class RunState:
     best_weights: dict[str, np.ndarray] | None = None
     stopped: str = ""
     seconds: dict[str, float] = field(
-        default_factory=lambda: {"transform": 0.0, "training": 0.0, "evaluation": 0.0}
+        default_factory=lambda: {
+            "compiling": 0.0,
+            "transform": 0.0,
+            "training": 0.0,
+            "evaluation": 0.0,
+        }
     )
 
 

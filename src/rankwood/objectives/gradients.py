@@ -23,6 +23,7 @@ from rankwood.objectives._kernels.plan import LabelledLists, make_plan, most_lab
 from rankwood.objectives._kernels.ranking import RankAll
 from rankwood.objectives._kernels.records import KernelTask, Out
 from rankwood.objectives._kernels.scratch import Memory
+from rankwood.objectives.document_weights import DocumentWeights, Terms, check_document_weights
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.units import base_of, read_labels, unit_of
 
@@ -48,6 +49,8 @@ class GradientComputer:
         Seed of objectives that draw at random.
     unlisted : UnlistedLabels, optional
         Labels of documents that belong to the queries and are not listed; ideals of metrics count them.
+    sample_weight : array of float64, optional
+        Weights of documents, in the caller's order, for losses that are sums over documents.
     compiled : bool
         False runs the kernel as plain Python: for a few pairs that is done sooner than compiling.
     """
@@ -63,8 +66,10 @@ class GradientComputer:
         n_jobs: int | None = None,
         seed: int = 0,
         unlisted: UnlistedLabels | None = None,
+        sample_weight: np.ndarray | None = None,
         compiled: bool = True,
     ) -> None:
+        check_document_weights(objective, sample_weight)
         self.objective, self.groups = objective, groups
         self.real, self.n_jobs, self.seed = real, n_jobs, seed
         self.unlisted = unlisted
@@ -88,6 +93,9 @@ class GradientComputer:
         self._task = KernelTask(lower(base, real), lower(steps, real), plan, order)
         self.restart()
         self._cost = groups.sizes.astype(np.float64) ** 2
+        self._documents = (
+            None if sample_weight is None else DocumentWeights(sample_weight, lists.y, groups)
+        )
         self._weight: np.ndarray | None = None if weight is None else weight.astype(real)
         self._n_labels = most_labels(base, lists)
         self._free: list[Any] = []
@@ -149,6 +157,9 @@ class GradientComputer:
             return self._scratch(self._parts, self._steps, memory)
 
     def _apply_weight(self, out: Out) -> None:
+        if self._documents is not None:
+            terms = Terms(out.grad.astype(np.float64), out.hess.astype(np.float64))
+            out.grad[:], out.hess[:] = self.objective.weigh_documents(terms, self._documents)
         if self._weight is not None:
             per_row = self.groups.per_row(self._weight)
             factor = np.repeat(self._weight, np.diff(self.start)) if self._lifted else per_row

@@ -3,6 +3,7 @@
 from rankwood._core.each import each, sum_of
 from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import part
+from rankwood.objectives.document_weights import DocumentWeights, Terms
 
 
 @part
@@ -10,8 +11,15 @@ class QueryRMSE:
     r"""Half the squared error after the query's mean error is taken off [whichtricks2023].
 
     :math:`\frac12 \sum_i (e_i - \bar e)^2` with :math:`e_i = s_i - y_i`. The Hessian is 1, as in CatBoost; the
-    exact one is 1 - 1/n, as the mean moves with each score.
+    exact one is 1 - 1/n, as the mean moves with each score. With weights of documents, :math:`\frac12 \sum_i w_i
+    (e_i - \bar e)^2`, and the mean is the weighted one.
     """
+
+    def weigh_documents(self, terms: Terms, documents: DocumentWeights) -> Terms:
+        """Return the derivatives of the weighted loss; gradients are errors up to a constant in each query."""
+        weight = documents.weight
+        mean = documents.total(weight * terms.gradient) / documents.total(weight)
+        return Terms(weight * (terms.gradient - mean), weight * terms.hessian)
 
     def list_gradient(self, query, state, room, out):
         score, label = query.score, query.label

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core import checks
+from rankwood._core import checks, spec
 from rankwood._core.parts import is_part
 from rankwood.data.labels import labels_and_groups
 from rankwood.objectives.families.registry import OBJECTIVES
@@ -113,8 +113,11 @@ def has_cutoff(objective: Any) -> bool:
     """Return whether an objective is given by a name that takes a parameter k."""
     if not isinstance(objective, str):
         return False
-    name = objective.split("(")[0].split("@")[0].strip()
-    return name in OBJECTIVES and "k" in inspect.signature(OBJECTIVES[name]).parameters
+    try:
+        found = spec.read(objective, OBJECTIVES, "objective")
+    except checks.InputError:
+        return False
+    return found is not None and "k" in inspect.signature(OBJECTIVES[found.name]).parameters
 
 
 def cutoff(objective: Any) -> int | None:

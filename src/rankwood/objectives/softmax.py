@@ -10,6 +10,7 @@ from rankwood._core.numeric import as_type_of, exp, log
 from rankwood._core.parts import part
 from rankwood._core.records import documents
 from rankwood._core.rng import uniform
+from rankwood.objectives.document_weights import DocumentWeights, Terms, weighted_cross_entropy
 
 _FAR = -80.0  # exp of it is a normal number, in float32 too; documents farther behind the first count as if there
 
@@ -93,6 +94,10 @@ class Softmax:
             share = total * out.gradient[i]
             out.gradient[i], out.hessian[i] = share - query.label[i], share * out.hessian[i]
 
+    def weigh_documents(self, terms: Terms, documents: DocumentWeights) -> Terms:
+        """Return the derivatives of the loss in which each document's term has its weight."""
+        return weighted_cross_entropy(terms, documents.label, documents)
+
     def list_loss(self, query, state, room):
         return cross_entropy(query.score, query.label)
 
@@ -119,6 +124,13 @@ class ListNet:
             chance = out.gradient[i]
             out.gradient[i] = chance - query.values[i]
             out.hessian[i] *= chance
+
+    def weigh_documents(self, terms: Terms, documents: DocumentWeights) -> Terms:
+        """Return the derivatives of the loss in which each document's term has its weight."""
+        groups = documents.groups
+        top = groups.per_row(np.maximum.reduceat(documents.label[groups.rows], groups.ptr[:-1]))
+        power = np.exp(np.maximum(documents.label - top, _FAR))
+        return weighted_cross_entropy(terms, power / documents.total(power), documents)
 
     def list_loss(self, query, state, room):
         return cross_entropy(query.score, query.values)

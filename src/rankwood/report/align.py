@@ -103,7 +103,7 @@ def _check_evaluation(model: str, evaluation: Any) -> None:
     if not isinstance(evaluation, Evaluation):
         raise checks.InputError(
             f"model {model!r} must be an Evaluation, as rankwood.evaluate returns it, "
-            f"got {type(evaluation).__name__}."
+            f"got {type(evaluation).__name__}; with qrels=, runs are evaluated first."
         )
 
 

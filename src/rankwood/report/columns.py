@@ -24,6 +24,7 @@ TEST: Columns = [
     *((name, float) for name in ("statistic", "p", "p_corrected")),
     ("stars", int),
     ("exact", bool),
+    ("at_limit", bool),
     *((name, float) for name in ("cohen_d", "rank_biserial")),
     *((name, int) for name in ("wins", "ties", "losses", "queries", "skipped")),
 ]

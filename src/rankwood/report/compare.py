@@ -8,12 +8,12 @@ import numpy as np
 
 from rankwood import stats
 from rankwood._core import checks
-from rankwood.metrics.evaluation import Evaluation
 from rankwood.report.align import Aligned, align, align_one, better_sign
 from rankwood.report.columns import MEAN, TEST, structured
 from rankwood.report.comparison import Comparison
 from rankwood.report.presets import INTERVALS, resolve
 from rankwood.report.reference_models import perfect, random
+from rankwood.report.runs import evaluate_runs, models_or_judgments
 from rankwood.report.view import LETTERS
 
 _CORRECTIONS: dict[str | None, Callable[[np.ndarray], np.ndarray]] = {
@@ -24,7 +24,7 @@ _CORRECTIONS: dict[str | None, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def compare(
-    evaluations: Mapping[str, Evaluation] | Sequence[Evaluation],
+    evaluations: Mapping[str, Any] | Sequence[Any],
     baseline: str | None = None,
     *,
     test: str | None = None,
@@ -40,6 +40,8 @@ def compare(
     interval: str | None = None,
     level: float = 0.95,
     bounds: Any = None,
+    qrels: Any = None,
+    convention: str | None = None,
     n_jobs: int | None = None,
 ) -> Comparison:
     """Compare models query by query, and test which differences are significant.
@@ -48,7 +50,8 @@ def compare(
     ----------
     evaluations : dict of Evaluation
         Two or more models by name, evaluated with the same metrics and rules on the same queries. Queries are
-        matched by id, so their order does not matter. Models of a list are called "model 1", "model 2", …
+        matched by id, so their order does not matter. Models of a list are called "model 1", "model 2", … With
+        `qrels`, these may be runs, in any form that `rankwood.evaluate` takes.
     baseline : str, optional
         The model that the others are compared with; the first by default.
     test : {"permutation", "fisher", "t", "wilcoxon", "bootstrap"}
@@ -68,7 +71,7 @@ def compare(
         The rules of a paper: "lambdagap-2025", "lambda-ex-2023", "lambdaloss-2018", "which-tricks-2023" or
         "bivariate-2024". Arguments given beside it take precedence.
     metrics : str or list of str, optional
-        Metrics to compare by; all by default.
+        Metrics to compare by; all by default, and ndcg@10 with `qrels`.
     marks : {"stars", "letters"}
         Stars compare each model with the baseline. Letters list the models that one is significantly better than,
         which takes a test for every pair of models. Default "stars".
@@ -84,6 +87,10 @@ def compare(
     bounds : RankingData, Qrels, (y, qid) or dict of Evaluation, optional
         The labels behind the evaluations: adds a perfect and a random model as rows without tests. A dictionary
         adds its evaluations as such rows instead, see `report.perfect` and `report.random`.
+    qrels : Qrels, dict, table or iterable, optional
+        Judgments, to evaluate runs by.
+    convention : str, optional
+        The program whose rules that follows, as in `rankwood.evaluate`; with `qrels` only.
     n_jobs : int, optional
         Number of threads; None means every core. The result is the same for any number.
 
@@ -118,7 +125,7 @@ def compare(
     rules["interval"] = checks.one_of(interval or usual, INTERVALS, "interval")
     rules["level"] = stats.confidence(level)
     rules["seed"] = checks.at_least(seed, 0, "seed")
-    table = align(evaluations, metrics)
+    table = align(evaluate_runs(evaluations, qrels, metrics, convention, n_jobs), metrics)
     if rules["marks"] == "letters" and len(table.models) > len(LETTERS):
         raise checks.InputError(
             f"there are letters for {len(LETTERS)} models, got {len(table.models)}; use marks='stars'."
@@ -219,6 +226,7 @@ def _row(
         "statistic": outcome.statistic,
         "p": outcome.p,
         "exact": outcome.exact,
+        "at_limit": _at_limit(outcome, rules),
         "cohen_d": stats.cohen_d(d),
         "rank_biserial": rank_biserial,
         "wins": wins,
@@ -244,6 +252,14 @@ def _test(d: np.ndarray, rules: dict[str, Any], n_jobs: int | None) -> stats.Out
         return stats.wilcoxon(d, alternative)
     sampled = stats.bootstrap if name == "bootstrap" else stats.permutation
     return sampled(d, alternative, rules["draws"], rules["seed"], rules["count"], n_jobs)
+
+
+def _at_limit(outcome: stats.Outcome, rules: dict[str, Any]) -> bool:
+    """Return whether no draw was as extreme as what was observed, so that p is the smallest possible."""
+    if outcome.exact or rules["test"] in ("t", "wilcoxon"):
+        return False
+    smallest = 1 / (1 + rules["draws"]) if rules["count"] == "corrected" else 0.0
+    return outcome.p <= smallest
 
 
 def _interval(d: np.ndarray, rules: dict[str, Any], n_jobs: int | None) -> tuple[float, float]:
@@ -275,6 +291,7 @@ def _mirrored(row: dict[str, Any], rules: dict[str, Any]) -> dict[str, Any]:
 
 def _bounds(table: Aligned, bounds: Any, n_jobs: int | None) -> dict[str, np.ndarray]:
     """Return the values of the perfect and the random model, or of the given ones, by metric and query."""
+    bounds = models_or_judgments(bounds)
     if isinstance(bounds, Mapping):
         return {str(name): align_one(table, str(name), ev) for name, ev in bounds.items()}
     y, qid = bounds if type(bounds) is tuple and len(bounds) == 2 else (bounds, None)

@@ -12,12 +12,14 @@ from rankwood.metrics.evaluation import Evaluation
 from rankwood.report import html, render, view
 from rankwood.report.align import Aligned, check_name
 from rankwood.report.columns import records
+from rankwood.report.comparison_page import comparison_page
+from rankwood.report.comparison_plots import ComparisonPlots
 from rankwood.report.movers import QueryTable, movers, worst
 
 Path = str | os.PathLike[str]
 
 
-class Comparison:
+class Comparison(ComparisonPlots):
     """Models compared query by query: the result of `compare`.
 
     Attributes
@@ -35,8 +37,8 @@ class Comparison:
         `wins`, `ties` and `losses` count queries by which value is better. `statistic` is that of the test, larger
         if the model is better (even where lower values are better). `p` is the p-value, and `p_corrected` the one
         corrected for the number of tests. `stars` is the number of significance levels passed, negative if the
-        model is worse. `exact` says whether the p-value is free of random draws. `queries` have a value for both
-        models, `skipped` ones have not.
+        model is worse. `exact` says whether the p-value is free of random draws, `at_limit` whether none of these was
+        as extreme. `queries` have a value for both models, `skipped` ones have not.
     rules : dict
         Test, alternative, correction, draws, seed and all other choices behind the numbers.
     better : dict
@@ -222,19 +224,21 @@ class Comparison:
         """
         return written(render.latex(view.tables(self, digits, details)), path)
 
-    def to_html(self, path: Path | None = None, *, digits: int = 4) -> str:
-        """Return an HTML page with the tables of means and tests, which needs no other file.
+    def to_html(self, path: Path | None = None, *, digits: int = 4, worst: int = 10) -> str:
+        """Return an HTML page with tables of means and tests, and pictures of queries, which needs no other file.
 
         Parameters
         ----------
         path, digits : as in `to_markdown`
+        worst : int
+            The number of worst queries of each model to list, by the first metric; 0 for none.
 
         Returns
         -------
         str
             The page.
         """
-        return written(html.page("Comparison of models", view.tables(self, digits, True)), path)
+        return written(comparison_page(self, digits, checks.at_least(worst, 0, "worst")), path)
 
     def to_csv(self, path: Path | None = None) -> str:
         """Return all numbers with all digits as CSV: a row per mean, followed by its tests.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankwood._core.checks import InputError
+from rankwood._core.csv_text import plain_text
 from rankwood.metrics.evaluation import Evaluation
 
 _HEAD = 'expected a first line such as "qid,ndcg@10"'
@@ -62,7 +63,7 @@ def read_evaluation(path: str | os.PathLike[str]) -> Evaluation:
         raise InputError(f"{name} is not a CSV table ({error}); {_HEAD}.") from None
     if not rows or rows[0][0] != "qid" or len(rows[0]) < 2:
         raise InputError(f"{name} is not a table of queries; {_HEAD}.")
-    metrics, body = rows[0][1:], rows[1:]
+    metrics, body = [plain_text(name) for name in rows[0][1:]], rows[1:]
     if len(set(metrics)) < len(metrics):
         raise InputError(f"{name} has two columns of the same name; expected each metric once.")
     if not body:
@@ -79,7 +80,7 @@ def read_evaluation(path: str | os.PathLike[str]) -> Evaluation:
         )
         for metric, column in zip(metrics, columns[1:], strict=True)
     }
-    return Evaluation(_ids(columns[0]), values, {})
+    return Evaluation(_ids(tuple(map(plain_text, columns[0]))), values, {})
 
 
 def _value(text: str, place: str, metric: str) -> float:

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from rankwood._core.text import printable_lines
+from rankwood.report.axis import tick_text
 from rankwood.report.table import Cell, Span, Table
 
 _STYLE = """
@@ -12,38 +14,50 @@ _STYLE = """
 .rankwood table { border-collapse: collapse; margin: 0 0 .6em; font-variant-numeric: tabular-nums; }
 .rankwood caption { text-align: left; font-weight: 600; padding: .4em 0; font-size: 1.05em; }
 .rankwood th { border-bottom: 2px solid #8a95a5; font-weight: 600; }
-.rankwood th, .rankwood td { padding: .3em .8em; text-align: left; white-space: nowrap; background: none; }
+.rankwood th, .rankwood td { padding: .3em .65em; text-align: left; white-space: nowrap; background: none; }
+.rankwood td { vertical-align: top; }
 .rankwood th.n, .rankwood td.n { text-align: right; }
 .rankwood th.long, .rankwood td.long { white-space: normal; min-width: 14em; overflow-wrap: anywhere; }
 .rankwood tbody tr:hover { background: #8a95a522; }
 .rankwood tbody tr.break td { border-top: 1px solid #8a95a5; }
 .rankwood sup { display: inline-block; text-align: left; line-height: 0; }
-.rankwood svg { vertical-align: middle; margin-left: .7em; }
+.rankwood td svg { vertical-align: top; margin: .25em 0 0 .7em; overflow: visible; }
+.rankwood svg text { fill: currentColor; }
+.rankwood .columns, .rankwood .pictures { display: flex; flex-wrap: wrap; gap: 0 2.5em; align-items: start; }
+.rankwood .columns .wide { margin-bottom: 1.2em; }
+.rankwood figure { display: flex; flex-wrap: wrap; gap: .8em; margin: .6em 0; }
+.rankwood svg.plot { max-width: 100%; height: auto; font-size: 11px; }
 .rankwood p { color: #7a8594; margin: 0 0 1.8em; max-width: 60em; font-size: .9em; }
 @media (prefers-color-scheme: dark) {
   .rankwood.page { background: #14181f; color: #dde3ea; }
 }
 """
-_WIDTH, _HEIGHT = 120, 14
+_WIDTH, _HEIGHT, _MARGIN = 136, 14, 16  # of the picture of an interval
 _LONG = 40  # characters that a cell has on one line
 
 
 def page(title: str, tables: Iterable[Table]) -> str:
-    """Return a complete page."""
-    return (
+    """Return a complete page of tables."""
+    return whole_page(title, body(tables))
+
+
+def whole_page(title: str, inner: str) -> str:
+    """Return a complete page around HTML whose author has escaped all names in it."""
+    return printable_lines(
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
-        f'<body class="rankwood page">\n{_body(tables)}</body>\n</html>\n'
+        f'<body class="rankwood page">\n{inner}</body>\n</html>\n'
     )
 
 
 def fragment(tables: Iterable[Table]) -> str:
     """Return an element to show in a notebook."""
-    return f'<div class="rankwood">\n<style>{_STYLE}</style>\n{_body(tables)}</div>\n'
+    return f'<div class="rankwood">\n<style>{_STYLE}</style>\n{body(tables)}</div>\n'
 
 
-def _body(tables: Iterable[Table]) -> str:
+def body(tables: Iterable[Table]) -> str:
+    """Return tables as elements, one below the other."""
     return "".join(map(_table, tables))
 
 
@@ -94,20 +108,31 @@ def _cell(cell: Cell, width: int) -> str:
 
 
 def _interval(span: Span) -> str:
-    """Return a small SVG picture of an interval: a line at 0, the interval, its point estimate."""
-    if not all(abs(x) <= span.reach for x in (span.low, span.point, span.high)):
+    """Return a small SVG picture of an interval: the ticks of its axis, the interval, its point estimate."""
+    axis = span.axis
+    if not axis.holds(span.low, span.point, span.high):
         return ""  # an end is NaN, so there is no interval to draw
 
     def at(x: float) -> str:
-        return f"{(_WIDTH / 2) + x / span.reach * (_WIDTH / 2 - 4):.1f}"
+        return f"{_MARGIN + axis.share(x) * (_WIDTH - 2 * _MARGIN):.1f}"
 
     side = 0 if span.low <= 0 <= span.high else span.better * (1 if span.low > 0 else -1)
     colour = {1: "#0b8a4b", -1: "#d2520f", 0: "#7b8594"}[side]
     middle = _HEIGHT / 2
+    ticks = "".join(
+        f'<line x1="{at(x)}" x2="{at(x)}" y1="0" y2="{_HEIGHT}" stroke="#8a95a5" '
+        f'stroke-opacity="{1 if x == 0 else 0.35}"/>'
+        for x in axis.ticks
+    )
+    labels = "".join(
+        f'<text x="{at(x)}" y="{_HEIGHT + 11}" text-anchor="middle" font-size="10">{tick_text(x)}</text>'
+        for x in axis.ticks
+        if span.labelled
+    )
+    height = _HEIGHT + (14 if span.labelled else 0)
     return (
-        f'<svg width="{_WIDTH}" height="{_HEIGHT}" aria-hidden="true">'
-        f'<line x1="{at(0)}" x2="{at(0)}" y1="0" y2="{_HEIGHT}" stroke="#8a95a5"/>'
+        f'<svg width="{_WIDTH}" height="{height}" aria-hidden="true">{ticks}'
         f'<line x1="{at(span.low)}" x2="{at(span.high)}" y1="{middle}" y2="{middle}" '
         f'stroke="{colour}" stroke-width="2"/>'
-        f'<circle cx="{at(span.point)}" cy="{middle}" r="3" fill="{colour}"/></svg>'
+        f'<circle cx="{at(span.point)}" cy="{middle}" r="3" fill="{colour}"/>{labels}</svg>'
     )

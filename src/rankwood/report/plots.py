@@ -1,4 +1,4 @@
-"""Figures: heat maps of pair weights, pair counts against the cutoff, curves of a training run.
+"""Figures: pair weights and pair counts of objectives, curves and importances of models, models query by query.
 
 Every function returns a matplotlib `Figure` that belongs to no window; `save` writes it to a file. The user's
 matplotlib settings and backend are neither read nor changed.
@@ -15,12 +15,23 @@ from rankwood._core.parts import is_part
 from rankwood.diagnostics import heat, pair_counts
 from rankwood.report import _drawing
 from rankwood.report.align import check_name
+from rankwood.report.model_plots import importance, learning_curve, per_query
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = (".pdf", ".png", ".svg")
-__all__ = ["FORMATS", "curve", "heat_map", "overview", "pair_curves", "save"]
+__all__ = [
+    "FORMATS",
+    "curve",
+    "heat_map",
+    "importance",
+    "learning_curve",
+    "overview",
+    "pair_curves",
+    "per_query",
+    "save",
+]
 
 
 def heat_map(*objectives: Any, n: int = 10) -> "Figure":

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from rankwood.data.judgments import to_qrels
 from rankwood.data.labels import labels_and_groups
 from rankwood.data.trec import Qrels, Run
 from rankwood.metrics.evaluate import evaluate
@@ -32,6 +33,7 @@ def perfect(
     >>> perfect("dcg@1", [0, 2, 1]).mean()
     {'dcg@1': 3.0}
     """
+    y = to_qrels(y)
     return evaluate(metrics, y, _scores(y, qid, group, 1.0), qid=qid, group=group, **rules)
 
 
@@ -57,6 +59,7 @@ def random(
     {'ndcg@1': 0.25}
     """
     rules["ties"] = "average"
+    y = to_qrels(y)
     return evaluate(metrics, y, _scores(y, qid, group, 0.0), qid=qid, group=group, **rules)
 
 

@@ -1,14 +1,13 @@
 """Tables as text: Markdown, LaTeX, CSV, and plain columns."""
 
-import csv
-import io
-import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from string import ascii_letters
-from typing import Any
 
+from rankwood._core.csv_text import csv_text
 from rankwood.report.table import Cell, Table
+
+__all__ = ["csv_text", "latex", "markdown", "markdown_text", "padded_marks", "plain"]
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|#~$])")
 _LATEX = {
@@ -25,6 +24,7 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "†": r"\dag{}",
+    "‡": r"\ddag{}",
     "↓": r"$\downarrow$",
     "↑": r"$\uparrow$",
 }
@@ -96,19 +96,6 @@ def _tex(text: str) -> str:
 def _tex_cell(cell: Cell) -> str:
     text = f"\\textbf{{{_tex(cell.text)}}}" if cell.bold else _tex(cell.text)
     return text + (f"\\textsuperscript{{{_tex(cell.marks)}}}" if cell.marks else "")
-
-
-def csv_text(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return rows as CSV: numbers with all digits, an empty cell for NaN."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(headings)
-    writer.writerows([_csv_value(value) for value in row] for row in rows)
-    return out.getvalue()
-
-
-def _csv_value(value: Any) -> Any:
-    return "" if isinstance(value, float) and math.isnan(value) else value
 
 
 def plain(tables: Iterable[Table]) -> str:

@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from rankwood._core.text import printable
+from rankwood.report.axis import Axis
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -14,19 +17,24 @@ class Cell:
     span: "Span | None" = None
     link: str = ""  # the id of a place on the same page
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", printable(self.text))
+
 
 @dataclass(frozen=True)
 class Span:
-    """An interval and its point estimate on an axis from -`reach` to `reach`.
+    """An interval and its point estimate on an axis.
 
-    `better` is 1 if positive values are better, -1 if negative ones are.
+    `better` is 1 if positive values are better, -1 if negative ones are. The axis is that of all intervals of a metric;
+    the last of them is `labelled`, with the numbers of the axis below it.
     """
 
     low: float
     point: float
     high: float
-    reach: float
+    axis: Axis
     better: int
+    labelled: bool = False
 
 
 @dataclass(frozen=True)
@@ -39,6 +47,11 @@ class Table:
     numeric_columns: int
     notes: Sequence[str] = field(default_factory=tuple)
     breaks: Sequence[int] = field(default_factory=tuple)  # rows with a line above them
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", printable(self.title))
+        object.__setattr__(self, "headings", [printable(text) for text in self.headings])
+        object.__setattr__(self, "notes", [printable(text) for text in self.notes])
 
     @property
     def text_columns(self) -> int:

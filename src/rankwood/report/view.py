@@ -8,12 +8,15 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood._core.text import plural
+from rankwood.report.axis import Axis, axis_of
 from rankwood.report.table import Cell, Span, Table
 
 if TYPE_CHECKING:
     from rankwood.report.comparison import Comparison
 
 LETTERS = ascii_letters
+#: The mark of a p-value that can't be smaller with so few draws.
+LIMIT = "‡"
 #: Columns of `differences` that a narrow terminal can do without, the first to be dropped first.
 DISPENSABLE = ("rank r", "Cohen's d", "raw p", "W/T/L")
 _TESTS = {
@@ -42,7 +45,7 @@ def summary(comparison: "Comparison", digits: int) -> Table:
     """Return the table of means: a row per model, a column per metric, the best mean in bold."""
     letters = comparison.rules["marks"] == "letters"
     models = [*comparison.models, *comparison.bounds]
-    best = {m: _best(comparison, m) for m in comparison.metrics}
+    best = {m: _best(comparison, m) for m in comparison.metrics if _differ(comparison, m)}
     rows = []
     for i, model in enumerate(models):
         row = [Cell(model)]
@@ -55,7 +58,7 @@ def summary(comparison: "Comparison", digits: int) -> Table:
                 Cell(
                     format_number(value, digits),
                     "" if bound else _marks(comparison, model, metric),
-                    not bound and _equal(value, best[metric]),
+                    not bound and _equal(value, best.get(metric, math.nan)),
                 )
             )
         rows.append(row)
@@ -80,6 +83,12 @@ def _best(comparison: "Comparison", metric: str) -> float:
     known = [x for x in means if not math.isnan(x)]
     pick = max if comparison.better[metric] > 0 else min
     return pick(known, default=math.nan)
+
+
+def _differ(comparison: "Comparison", metric: str) -> bool:
+    """Return whether some means of a metric differ; if all are equal, none of them stands out."""
+    first, *others = (comparison.mean(model, metric) for model in comparison.models)
+    return any(math.isnan(x) != math.isnan(first) or not _equal(x, first) for x in others)
 
 
 def _equal(a: float, b: float) -> bool:
@@ -135,26 +144,29 @@ def _queries(comparison: "Comparison") -> str:
     if skipped:
         most = "" if rows["skipped"].min() == skipped else "up to "
         text += f"; {most}{skipped:,} without a value of both models left out"
-    return text + "."
+    repeats = comparison.conventions.get("repeats", 1)
+    return text + (f"; values of repeated runs are means of {repeats}." if repeats > 1 else ".")
 
 
 def differences(comparison: "Comparison", digits: int) -> Table:
     """Return the table of tests: a row per model and metric, with difference, interval, p-values and effect sizes."""
     rules, rows = comparison.rules, shown_tests(comparison)
     pairs = rules["marks"] == "letters"
-    reach = {m: _reach(rows[rows["metric"] == m]) for m in comparison.metrics}
+    axes = {m: _axis(rows[rows["metric"] == m]) for m in comparison.metrics}
+    last = {str(row["metric"]): i for i, row in enumerate(rows)}
     corrected = rules["correct"] is not None and rules["family"] > 1
     headings = ["model", *(["against"] if pairs else []), "metric", "difference"]
     headings.append(f"{100 * rules['level']:g} % interval")
     headings += ["raw p", f"{_CORRECTIONS[rules['correct']]} p"] if corrected else ["p"]
     headings += ["Cohen's d", "rank r", "W/T/L"]
     body = []
-    for row in rows:
+    for i, row in enumerate(rows):
         metric = str(row["metric"])
         names = [str(row["model"]), *([str(row["against"])] if pairs else []), metric]
-        axis = reach[metric], comparison.better[metric]
-        span = Span(row["low"], row["difference"], row["high"], *axis)
+        ends_and_point = (row["low"], row["difference"], row["high"])
+        span = Span(*ends_and_point, axes[metric], comparison.better[metric], last[metric] == i)
         ends = [format_number(row[end], digits, sign=True) for end in ("low", "high")]
+        limit = bool(row["at_limit"])
         ps = [row["p"], *([row["p_corrected"]] if corrected else [])]
         body.append(
             [
@@ -162,31 +174,39 @@ def differences(comparison: "Comparison", digits: int) -> Table:
                 Cell(format_number(row["difference"], digits, sign=True)),
                 Cell(f"{ends[0]} to {ends[1]}", span=span),
                 *(
-                    Cell(format_p(p), bold=i == len(ps) - 1 and row["stars"] != 0)
-                    for i, p in enumerate(ps)
+                    Cell(format_p(p, limit), LIMIT * limit, j == len(ps) - 1 and row["stars"] != 0)
+                    for j, p in enumerate(ps)
                 ),
                 *(Cell(format_number(row[n], 2, sign=True)) for n in ("cohen_d", "rank_biserial")),
                 Cell("/".join(str(row[n]) for n in ("wins", "ties", "losses"))),
             ]
         )
     title = "Differences between models" if pairs else f"Differences from {rules['baseline']}"
-    note = f"Intervals of the mean difference: {_INTERVALS[rules['interval']]}. W/T/L: queries won, tied and lost."
-    return Table(title, headings, body, len(headings) - 2 - pairs, [note])
+    notes = [f"Intervals of the mean difference: {_INTERVALS[rules['interval']]}."]
+    notes.append("W/T/L: queries won, tied and lost.")
+    if rows["at_limit"].any():
+        notes.append(
+            f"{LIMIT} At the limit of the draws: none of {rules['draws']:,} was as extreme, so p can't be smaller with "
+            "so many."
+        )
+    several = rows.size > len(last) > 1
+    breaks = [i + 1 for i in sorted(last.values())[:-1]] if several else []
+    return Table(title, headings, body, len(headings) - 2 - pairs, notes, breaks)
 
 
 def shown_tests(comparison: "Comparison") -> np.ndarray:
-    """Return the tests without those that repeat another one with the models exchanged."""
+    """Return the tests by metric, without those that repeat another one with the models exchanged."""
     rows, rules = comparison.tests, comparison.rules
+    rows = rows[np.argsort([comparison.metrics.index(m) for m in rows["metric"]], kind="stable")]
     if rules["marks"] != "letters" or rules["alternative"] != "two-sided":
         return rows
     place = {m: i for i, m in enumerate(comparison.models)}
     return rows[[place[a] > place[b] for a, b in zip(rows["model"], rows["against"], strict=True)]]
 
 
-def _reach(rows: np.ndarray) -> float:
-    """Return the half-width of an axis around 0 that holds all intervals of a metric."""
-    ends = np.abs(np.concatenate([rows["low"], rows["high"], rows["difference"]]))
-    return float(np.nanmax(ends, initial=0.0)) or 1.0
+def _axis(rows: np.ndarray) -> Axis:
+    """Return an axis that holds 0 and all intervals of a metric."""
+    return axis_of([0.0, *np.concatenate([rows["low"], rows["high"], rows["difference"]]).tolist()])
 
 
 def long_table(comparison: "Comparison") -> tuple[list[str], list[list[Any]]]:
@@ -212,8 +232,8 @@ def format_number(value: float, digits: int, sign: bool = False) -> str:
     return text.replace("+", "") if sign and float(text) == 0 and value == 0 else text
 
 
-def format_p(p: float) -> str:
-    """Return a p-value with four decimals, a dash if it is NaN."""
+def format_p(p: float, at_limit: bool = False) -> str:
+    """Return a p-value with four decimals, a dash if it is NaN; one at the limit of the draws is not below it."""
     if math.isnan(p):
         return "-"
-    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+    return "<0.0001" if p < (0.00005 if at_limit else 0.0001) else f"{p:.4f}"

@@ -159,7 +159,8 @@ def _train_curve(ranker: Ranker, train: Any, rounds: int) -> dict[str, list[floa
     Training takes the validation data into account for early stopping only, so the trees are the same.
     """
     again = clone(ranker).set_params(early_stopping_rounds=None, n_estimators=rounds, record=None)
-    history: dict[str, list[float]] = again.fit(train, valid=train).history_
+    again._fit(train, train)  # not `fit`, which would warn that both are the same data
+    history: dict[str, list[float]] = again.history_
     return history
 
 
@@ -206,6 +207,10 @@ def _with_first_stage(spec: Mapping[str, Any], split: Any, n_jobs: int | None) -
         ranker = make_ranker(first, n_jobs=n_jobs)
         shortest = clone(ranker).set_params(n_estimators=1, record=None)  # a second stage in name
         seed = {"random_state": spec["seed"], "verbose": False}
+        settings = {
+            "serve": "fold",
+            **settings,
+        }  # the paper's protocol: test queries have folds too
         model = TwoStage(ranker, shortest, **settings, **seed).fit(split.train, valid=split.valid)
         _LAST.clear()
         _LAST[key] = model

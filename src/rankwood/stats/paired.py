@@ -2,8 +2,8 @@
 
 SciPy's counterparts are `permutation_test` (with ``permutation_type="samples"``), `ttest_1samp` and `wilcoxon`; it
 has no bootstrap test. `t_test` and `wilcoxon` use SciPy and add rules for differences that are all zero or all equal.
-`permutation` and `bootstrap` are our own: their sums are exact integers, and their p-values have the same bits
-for any number of threads and any order of queries.
+`permutation` and `bootstrap` are our own: their sums are exact integers. All p-values have the same bits for any
+number of threads and any order of queries.
 """
 
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from rankwood._core import checks
 from rankwood.stats.sampling import on_grid, resample, sign_sums, tie_margin
-from rankwood.stats.sizes import mean_over_deviation, signed_ranks
+from rankwood.stats.sizes import mean_over_deviation, moments, signed_ranks
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 #: How draws become a p-value: (1 + number at least as extreme) / (1 + draws), the share at least as extreme, or the
@@ -99,7 +99,7 @@ def permutation(
         observed = -observed
     sums, exact = sign_sums(grid, draws, seed, n_jobs)
     extremes = _more_extreme(sums, observed, tie_margin(grid), alternative, count)
-    return Outcome(float(d.mean()), _p_value(extremes, sums.size, count, exact), exact)
+    return Outcome(moments(d).mean, _p_value(extremes, sums.size, count, exact), exact)
 
 
 def bootstrap(
@@ -143,7 +143,7 @@ def bootstrap(
     side = -sign if alternative == "less" else sign
     shifted = (sums - observed) * side
     extremes = _more_extreme(shifted, observed * side, tie_margin(grid), alternative, count)
-    return Outcome(float(d.mean()), _p_value(extremes, draws, count, False), False)
+    return Outcome(moments(d).mean, _p_value(extremes, draws, count, False), False)
 
 
 def _draws(draws: int, count: str) -> int:

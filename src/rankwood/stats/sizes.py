@@ -4,7 +4,8 @@ SciPy has `ttest_1samp(...).confidence_interval` and `bootstrap(method="BCa")`; 
 a single query without warnings, and the bootstrap has the same bits for any number of threads and any order of queries.
 """
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -105,9 +106,27 @@ def cohen_d(differences: ArrayLike) -> float:
     return mean_over_deviation(d)
 
 
+class Moments(NamedTuple):
+    """The mean and the standard deviation (with n - 1) of numbers; the latter is NaN if there is one."""
+
+    mean: float
+    deviation: float
+
+
+def moments(d: np.ndarray) -> Moments:
+    """Return mean and deviation by sums that are rounded once, so that the order of numbers changes no bit."""
+    exponent = np.frexp(np.abs(d).max())[1]
+    scaled = np.ldexp(d, -exponent)  # below 1, so that no sum and no square overflows
+    mean = math.fsum(scaled.tolist()) / d.size
+    squares = math.fsum(((scaled - mean) ** 2).tolist())
+    deviation = math.sqrt(squares / (d.size - 1)) if d.size > 1 else math.nan
+    with np.errstate(over="ignore"):
+        return Moments(*np.ldexp([mean, deviation], exponent).tolist())
+
+
 def mean_over_deviation(d: np.ndarray, divisor: float = 1.0) -> float:
     """Return the mean over the standard deviation, which is divided by `divisor` first; infinite if all are equal."""
-    mean, deviation = float(d.mean()), float(d.std(ddof=1))
+    mean, deviation = moments(d)
     # The deviation of equal numbers consists of rounding errors.
     if deviation <= 1e-14 * abs(mean):
         return float(np.copysign(np.inf, mean))
@@ -174,8 +193,9 @@ def t_interval(differences: ArrayLike, level: float = 0.95) -> tuple[float, floa
     level = confidence(level)
     if d.size < 2:
         return float("nan"), float("nan")
-    half = stdtrit(d.size - 1, (1 + level) / 2) * d.std(ddof=1) / d.size**0.5
-    return float(d.mean() - half), float(d.mean() + half)
+    mean, deviation = moments(d)
+    half = float(stdtrit(d.size - 1, (1 + level) / 2)) * deviation / d.size**0.5
+    return mean - half, mean + half
 
 
 def bootstrap_interval(

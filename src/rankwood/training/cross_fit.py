@@ -1,6 +1,6 @@
 """Cross-fitting: every query is scored by a model that was trained without it."""
 
-import hashlib
+from collections.abc import Sequence
 from enum import IntEnum
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -11,10 +11,11 @@ from sklearn.base import clone
 from rankwood._core import checks
 from rankwood._core.progress import bar
 from rankwood._core.rng import generator
-from rankwood.data.frames import dense
 from rankwood.data.ranking_data import RankingData
-
-_FINGERPRINT_ROWS = 64  # rows whose features are part of a fingerprint
+from rankwood.training.context import Callback, FitContext
+from rankwood.training.estimator import RankingEstimator
+from rankwood.training.fingerprints import fingerprint
+from rankwood.training.inputs import ValidationSets
 
 
 class Stream(IntEnum):
@@ -23,6 +24,14 @@ class Stream(IntEnum):
     TRAIN = 0
     VALID = 1
     UNSEEN = 2
+    MORE_VALID = 4
+
+
+class Watched(NamedTuple):
+    """What watches the first stage: a progress bar, and callbacks."""
+
+    verbose: bool | None
+    callbacks: Sequence[Callback] = ()
 
 
 class CrossFit(NamedTuple):
@@ -34,46 +43,74 @@ class CrossFit(NamedTuple):
     #: A digest of each data set, to recognise it by.
     fingerprints: list[str]
     seconds: float
+    #: A model of all training queries, for new ones; None unless it was wanted.
+    refit: Any = None
 
 
 def cross_fit(
-    ranker: Any, sets: list[RankingData], folds: int, seed: int, verbose: bool | None
+    ranker: Any,
+    train: RankingData,
+    valid: ValidationSets | None,
+    folds: int,
+    seed: int,
+    watched: Watched,
+    refit: bool = False,
 ) -> CrossFit:
     """Train a clone without each fold of the training data, and score the fold with it.
 
-    `sets` are the training data and, if there is any, the validation data: model i is stopped by the validation
-    queries that are not in fold i, and scores those that are.
+    Model i is stopped by the validation queries that are not in fold i, and scores those that are. With `refit`, one
+    more clone is trained on everything.
     """
+    names = [] if valid is None else list(valid.by_name)
+    sets = [train] if valid is None else [train, *valid.by_name.values()]
     start = perf_counter()
     rankers: list[Any] = []
-    streams = (Stream.TRAIN, Stream.VALID)
-    fold_of = [cross_fit_folds(data, folds, seed, streams[i]) for i, data in enumerate(sets)]
+    fold_of = [cross_fit_folds(data, folds, seed, _stream(i)) for i, data in enumerate(sets)]
     scores = [np.empty(len(data)) for data in sets]
-    with bar(folds, "First stage", verbose) as advance:
+    whole = None
+    with bar(folds + refit, "First stage", watched.verbose) as advance:
         for i in range(folds):
-            model = clone(ranker)
-            if "verbose" in model.get_params(deep=False):
-                model.set_params(verbose=False)  # the bar over folds is enough
             others = [without_fold(*both, i) for both in zip(sets, fold_of, strict=True)]
-            model.fit(others[0], valid=others[1] if len(others) > 1 else None)
+            named = dict(zip(names, others[1:], strict=True)) or None
+            context = FitContext(callbacks=watched.callbacks, stage="first", fold=i + 1)
+            model = fit_quietly(ranker, others[0], named, context)
             for data, fold, out in zip(sets, fold_of, scores, strict=True):
-                _score_queries(model, data, fold == i, out)
+                score_queries(model, data, fold == i, out)
             rankers.append(model)
             advance(f"fold {i + 1} done")
+        if refit:
+            named = None if valid is None else valid.by_name
+            context = FitContext(callbacks=watched.callbacks, stage="first")
+            whole = fit_quietly(ranker, train, named, context)
+            advance("model of all folds done")
     fingerprints = [fingerprint(data) for data in sets]
-    return CrossFit(rankers, fold_of, scores, fingerprints, perf_counter() - start)
+    return CrossFit(rankers, fold_of, scores, fingerprints, perf_counter() - start, whole)
 
 
-def score_unseen(rankers: list[Any], data: RankingData, seed: int) -> np.ndarray:
-    """Score queries that no model was trained on: they are split into folds too, and model i scores fold i."""
-    fold = cross_fit_folds(data, len(rankers), seed, Stream.UNSEEN)
-    scores = np.empty(len(data))
-    for i, ranker in enumerate(rankers):
-        _score_queries(ranker, data, fold == i, scores)
-    return scores
+def fit_quietly(ranker: Any, train: RankingData, valid: Any, context: FitContext) -> Any:
+    """Train a clone that shows no progress: the bar over folds is enough."""
+    model = clone(ranker)
+    if "verbose" in model.get_params(deep=False):
+        model.set_params(verbose=False)
+    fit_stage(model, train, valid, context)
+    return model
 
 
-def cross_fit_folds(data: RankingData, folds: int, seed: int, stream: Stream) -> np.ndarray:
+def fit_stage(model: Any, train: RankingData, valid: Any, context: FitContext) -> None:
+    """Train a model of a stage: estimators of others know no context and no names of sets."""
+    own = type(model).fit.__module__  # a subclass may have a `fit` of its own
+    if isinstance(model, RankingEstimator) and own.startswith("rankwood."):
+        model._fit(train, valid, context)
+    else:
+        model.fit(train, valid=next(iter(valid.values())) if valid else None)
+
+
+def _stream(i: int) -> int:
+    """Return the stream of the folds of the i-th data set: training data, the first validation set, others."""
+    return (Stream.TRAIN, Stream.VALID)[i] if i < 2 else Stream.MORE_VALID + i - 2
+
+
+def cross_fit_folds(data: RankingData, folds: int, seed: int, stream: int) -> np.ndarray:
     """Return a random fold for each query; the sizes of two folds differ by one query at most."""
     queries = np.arange(data.groups.ids.size)
     return generator(seed, int(stream)).permutation(queries % folds)
@@ -84,18 +121,9 @@ def without_fold(data: RankingData, fold: np.ndarray, i: int) -> RankingData:
     return data if fold.max() == 0 else data.select(fold != i)
 
 
-def _score_queries(ranker: Any, data: RankingData, mask: np.ndarray, scores: np.ndarray) -> None:
+def score_queries(ranker: Any, data: RankingData, mask: np.ndarray, scores: np.ndarray) -> None:
     """Write the scores of the queries where a mask is true into `scores`."""
     if mask.any():
         rows = data.groups.per_row(mask)
         found = ranker.predict(data.select(mask))
         scores[rows] = checks.vector(found, "first-stage scores", int(rows.sum()))
-
-
-def fingerprint(data: RankingData) -> str:
-    """Return a digest of the labels, the queries and the features of some rows, to recognise data by."""
-    some = np.unique(np.linspace(0, len(data) - 1, _FINGERPRINT_ROWS).astype(np.int64))
-    digest = hashlib.blake2b(digest_size=16)
-    for array in (data.y, data.groups.ptr, data.groups.rows, dense(data.X[some])):
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()

@@ -13,13 +13,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankwood._core import checks
 from rankwood.data.arguments import missing_column
-from rankwood.data.frames import column, column_names, is_frame, matrix
+from rankwood.data.categories import Categories, matched
+from rankwood.data.frames import column, column_names, features, is_frame
 from rankwood.data.groups import Groups, group_rows
 from rankwood.data.ranking_data import RankingData
 from rankwood.metrics.evaluate import evaluate, named_metrics
 from rankwood.metrics.verbs import higher_is_better
-from rankwood.training import model_file
-from rankwood.training.inputs import training_data
+from rankwood.training import model_file, query_splits, spellings
+from rankwood.training.after_training import AfterTraining
+from rankwood.training.context import FitContext, close_callbacks
+from rankwood.training.data_warnings import warn_about_data
+from rankwood.training.inputs import check_trainable, training_data, validation_sets
 
 # Labels and query ids may be columns of a table, by name.
 Labels: TypeAlias = ArrayLike | str | None
@@ -42,17 +46,19 @@ def estimator_class(kind: str) -> Any:
     return getattr(import_module(_CLASSES[kind]), kind)
 
 
-class RankingEstimator(BaseEstimator, ABC):
+class RankingEstimator(AfterTraining, BaseEstimator, ABC):
     """A scikit-learn estimator of rankings; subclasses add `predict` and what is declared here."""
 
     #: The class that files name; it is the same for subclasses that users define.
     _kind: ClassVar[str]
+    #: Further arguments of `fit`.
+    _fit_options: ClassVar[tuple[str, ...]] = ()
     #: Module with `content_of(estimator)`, an object for JSON, and `fill(estimator, content, path)`.
     _files: ClassVar[ModuleType]
 
     @abstractmethod
-    def _fit(self, train: RankingData, valid: Any) -> None:
-        """Train a model; `valid` is what `fit` was given."""
+    def _fit(self, train: RankingData, valid: Any, context: FitContext = ...) -> None:
+        """Train a model; `valid` is what `fit` was given, or its sets by name."""
 
     @abstractmethod
     def _check(self, unlisted: bool) -> None:
@@ -66,7 +72,9 @@ class RankingEstimator(BaseEstimator, ABC):
         """Return the metrics; the mean of the first one is the score."""
 
     # Metadata that scikit-learn passes on to these methods, if its metadata routing is switched on.
-    __metadata_request__fit: ClassVar = {"qid": True, "group": True, "weight": True, "valid": True}
+    __metadata_request__fit: ClassVar = dict.fromkeys(
+        ("qid", "group", "weight", "sample_weight", "valid", "callbacks"), True
+    )
     __metadata_request__predict: ClassVar = {"qid": True, "group": True}
     __metadata_request__score: ClassVar = {"qid": True, "group": True}
 
@@ -78,17 +86,27 @@ class RankingEstimator(BaseEstimator, ABC):
         qid: QueryIds = None,
         group: Sizes = None,
         weight: ArrayLike | None = None,
+        sample_weight: ArrayLike | str | None = None,
         valid: Any = None,
+        callbacks: Any = (),
+        **others: Any,
     ) -> Self:
         """Train a model. After an interrupt, the trees grown so far are the model; in `TwoStage`, of the second stage.
 
         Parameters
         ----------
-        X, y, qid, group, weight
-            A `RankingData` alone, or what makes one: features, labels, query ids (or sizes of consecutive queries)
-            and a weight per query.
-        valid : RankingData or (X, y, qid), optional
-            Data to evaluate after each round, for early stopping; in `TwoStage`, of both stages.
+        X, y, qid, group, weight, sample_weight
+            A `RankingData` alone, or what makes one: features, labels, query ids (or sizes of consecutive queries), a
+            weight per query, and a weight per row.
+        valid : RankingData, (X, y, qid), or dict of them, optional
+            Data to evaluate after each round, for early stopping; in `TwoStage`, of both stages. Several sets have
+            names, in a dictionary or a list of pairs (name, set): all are evaluated, and the first one decides.
+        callbacks : list of callables, optional
+            Called after each round with a `rankwood.callbacks.Round`; training ends if one returns True.
+            `rankwood.callbacks` has ready ones, and docs/training.md explains them.
+        **others
+            Words of other programs: ``eval_set`` with ``eval_qid`` or ``eval_group``, ``group_id``; for those that
+            belong elsewhere, an error names the place.
 
         Returns
         -------
@@ -99,8 +117,26 @@ class RankingEstimator(BaseEstimator, ABC):
         ------
         InputError
             If parameters or data can't be used. The estimator is then as it was before.
+
+        Warns
+        -----
+        DataWarning
+            If the data looks as if something went wrong before: see `rankwood.DataWarning`.
         """
-        self._fit(training_data(X, y, qid, group, weight, "fit"), valid)
+        more = {name: others.pop(name) for name in self._fit_options if name in others}
+        given = {"qid": qid, "group": group, "weight": weight, "valid": valid}
+        given = spellings.fit_arguments(others, given, self)
+        called = spellings.check_callbacks(callbacks)
+        places = (given["qid"], given["group"], given["weight"])
+        train = training_data(X, y, *places, "fit", sample_weight)
+        check_trainable(train)
+        query_splits.remember(self, train)
+        sets = validation_sets(given["valid"], train)
+        warn_about_data(train, sets, getattr(self, "shuffle", True), getattr(self, "n_jobs", 1))
+        try:
+            self._fit(train, sets, FitContext(callbacks=called), **more)
+        finally:
+            close_callbacks(called)
         return self
 
     def score(
@@ -121,7 +157,7 @@ class RankingEstimator(BaseEstimator, ABC):
         X, y, qid, group
             A `RankingData` alone, or features, labels, and query ids or sizes of queries.
         sample_weight : None
-            scikit-learn's Pipeline passes it; every query counts the same.
+            scikit-learn's Pipeline passes it. Every query counts the same, and a ranking has no weights of documents.
 
         Returns
         -------
@@ -131,17 +167,29 @@ class RankingEstimator(BaseEstimator, ABC):
         Raises
         ------
         InputError
-            If there are no labels or no queries, or if `sample_weight` is given.
+            If there are no labels or no queries, or if `sample_weight` is given; inside scikit-learn's model selection
+            also if a query has documents in both the training and the test part.
         """
         if sample_weight is not None:
-            raise checks.InputError("score counts every query the same: leave out sample_weight.")
+            raise checks.InputError(
+                "score counts every query the same, and metrics of rankings have no weights of documents: leave out "
+                "sample_weight."
+            )
         data = training_data(X, y, qid, group, None, "score")
+        query_splits.check_whole_queries(self, data)
         metric = next(iter(named_metrics(self._score_metric()).values()))
         scores = self.predict(data)
         (mean,) = (
             evaluate(metric, data, scores, n_jobs=getattr(self, "n_jobs", None)).mean().values()
         )
         return mean if higher_is_better(metric) else -mean
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True  # trees have a side for missing values, networks an input
+        return tags
 
     def save(self, path: str | Path) -> None:
         """Write the fitted estimator to a file, as JSON: a header, parameters, and the text of its models.
@@ -179,12 +227,15 @@ class RankingEstimator(BaseEstimator, ABC):
             If the file can't be read, is damaged, or holds something else.
         """
         estimator = cls()
-        cls._files.fill(estimator, model_file.read_content(path, cls._kind), path)
+        model_file.read_into(estimator, path)
         return estimator
 
-    def _set_features(self, n_features: int, names: list[str] | None) -> None:
-        """Set `n_features_in_`, and `feature_names_in_` if features have names."""
+    def _set_features(
+        self, n_features: int, names: list[str] | None, categories: Categories | None = None
+    ) -> None:
+        """Set `n_features_in_`, `categories_`, and `feature_names_in_` if features have names."""
         self.n_features_in_ = n_features
+        self.categories_ = categories or {}
         if names:
             self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
@@ -207,11 +258,12 @@ def documents_to_score(estimator: Any, X: Any, qid: Any, group: Any) -> Document
     check_is_fitted(estimator, "model_")
     check_queries_once(X, qid, group)
     groups = X.groups if isinstance(X, RankingData) else None
-    X, qid = matching_features(X, qid, estimator._feature_names())
+    categories = getattr(estimator, "categories_", {})  # older pickles have none
+    X, qid = matching_features(X, qid, estimator._feature_names(), categories)
     if X.shape[1] != estimator.n_features_in_:
         raise checks.InputError(
-            f"X has {X.shape[1]} features, but the model was trained on {estimator.n_features_in_}; "
-            "for a LETOR file give load_letor(..., n_features=...)."
+            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} "
+            "features as input, as it was trained on; for a LETOR file give load_letor(..., n_features=...)."
         )
     if groups is None and X.shape[0] and not (qid is None and group is None):
         groups = group_rows(X.shape[0], qid, group)
@@ -234,21 +286,28 @@ def check_queries_once(X: Any, qid: Any, group: Any) -> None:
         raise checks.InputError("a RankingData knows its queries: leave out qid and group.")
 
 
-def matching_features(X: Any, qid: Any, names: list[str] | None) -> tuple[Any, Any]:
+def matching_features(
+    X: Any, qid: Any, names: list[str] | None, categories: Categories
+) -> tuple[Any, Any]:
     """Return a matrix with the features that were trained on, and the query ids.
 
-    Features are matched by name if both the model and `X` have names. `qid` may be the name of a column of a table.
+    Features are matched by name if both the model and `X` have names, and categories by value. `qid` may be the name
+    of a column of a table.
     """
     if isinstance(X, RankingData):
-        return (X.with_features(names) if names else X).X, None
+        data = X.with_features(names) if names else X
+        given = data.feature_names
+        return matched(data.X, given, data.categories, categories, "the model"), None
     drop: tuple[str, ...] = ()
     if isinstance(qid, str):
         if not is_frame(X):
             raise checks.InputError(f"qid can name a column only if X is a table, got {qid!r}.")
         drop, qid = (qid,), column(X, qid)
+    only = None
     if names and is_frame(X):
         missing = [name for name in names if name not in column_names(X)]
         if missing:
             raise missing_column(missing[0], column_names(X))
-        return matrix(X, only=names)[0], qid
-    return matrix(X, drop)[0], qid
+        only = names
+    found = features(X, drop, only, words=categories)
+    return matched(found.X, found.names, found.categories, categories, "the model"), qid

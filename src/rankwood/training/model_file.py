@@ -14,8 +14,10 @@ from rankwood._core import checks
 from rankwood._core.atomic import replacing
 from rankwood._core.parts import is_part
 from rankwood._version import __version__
+from rankwood.data.categories import from_json
 from rankwood.engines import base
 from rankwood.objectives.families.registry import objective
+from rankwood.training import content_checks
 from rankwood.training.defaults import plain
 from rankwood.training.parameters import chosen
 
@@ -59,24 +61,37 @@ def fitted_content(ranker: Any) -> dict[str, Any]:
         "objective": repr(ranker.objective_),
         "n_features": ranker.n_features_in_,
         "feature_names": ranker._feature_names(),
+        "categories": {n: list(v) for n, v in getattr(ranker, "categories_", {}).items()},
         "best_iteration": ranker.best_iteration_,
         "history": ranker.history_,
         "seconds": ranker.seconds_,
         "letor": getattr(ranker, "letor_", None),
+        "data_size": getattr(ranker, "data_size_", None),
         "params": params_of(ranker),
     }
 
 
 def fill_fitted(ranker: Any, content: dict[str, Any], path: str | Path) -> None:
     """Fill a new ranker from the fields of `FITTED`."""
+    content_checks.check_fitted(content, path)
     ranker.set_params(**content["params"])
     ranker.objective_ = objective_of(content["objective"], path)
-    ranker._set_features(content["n_features"], content["feature_names"])
+    names = content["feature_names"]
+    categories = from_json(content.get("categories"), names, path)  # older files have none
+    ranker._set_features(content["n_features"], names, categories)
     ranker.best_iteration_ = content["best_iteration"]
     ranker.history_ = content["history"]
     ranker.seconds_ = content["seconds"]
     if content["letor"]:
         ranker.letor_ = content["letor"]
+    fill_data_size(ranker, content)
+
+
+def fill_data_size(estimator: Any, content: dict[str, Any]) -> None:
+    """Set the numbers of queries and documents that a model was trained on, if the file has them."""
+    found, names = content.get("data_size"), ("queries", "documents")  # older files have none
+    if isinstance(found, dict) and all(type(found.get(name)) is int for name in names):
+        estimator.data_size_ = {name: found[name] for name in names}
 
 
 def params_of(estimator: Any) -> dict[str, Any]:
@@ -87,6 +102,7 @@ def params_of(estimator: Any) -> dict[str, Any]:
 def fill(ranker: Any, content: Any, path: str | Path) -> None:
     """Fill a new ranker from the object that `content_of` returned."""
     require(content, _RANKER, path)
+    content_checks.check_fitted(content, path)
     ranker.model_ = _load_model(content["engine"], content["model"], path)
     fill_fitted(ranker, content, path)
     if "chosen" not in content:  # trained when other values were taken: a clone trains with those
@@ -117,16 +133,14 @@ def require(content: Any, types: Mapping[str, Any], path: str | Path) -> None:
 
 
 def _load_model(engine: str, text: str, path: str | Path) -> base.Model:
-    """Return the model of an engine from its text, which only the engine can check."""
+    """Return the model of an engine from its text."""
     module = base.find(engine)
     try:
         return module.load(text)
     except checks.InputError as error:
         raise checks.InputError(f"{path} is damaged: {error}") from None
-    except (KeyError, TypeError, ValueError):
-        raise checks.InputError(
-            f"{path} is damaged: 'model' is not a model of engine={engine!r}."
-        ) from None
+    except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError):
+        raise content_checks.damaged(path, f"'model' is not a model of engine={engine!r}") from None
 
 
 def write_content(content: dict[str, Any], path: str | Path, kind: str = "Ranker") -> None:
@@ -146,12 +160,25 @@ def write_content(content: dict[str, Any], path: str | Path, kind: str = "Ranker
         raise checks.InputError(f"{path} can't be written: {error.strerror}.") from None
 
 
+def read_into(estimator: Any, path: str | Path) -> None:
+    """Fill a new estimator from a file."""
+    content = read_content(path, estimator._kind)
+    try:
+        estimator._files.fill(estimator, content, path)
+    except checks.InputError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        raise content_checks.damaged(path, "its values don't make a model") from None
+
+
 def read_content(path: str | Path, kind: str) -> dict[str, Any]:
     """Return the object of a file that `write_content` wrote for this class."""
     content = _parse(path)
     if content.get("sha256") != _checksum(content):
         raise checks.InputError(f"{path} is damaged: its content doesn't match its checksum.")
     got = content.get("kind", "Ranker")  # older files are all of rankers
+    if not isinstance(got, str):
+        raise content_checks.damaged(path, "'kind' must be a word")
     if got != kind:
         how = f"give it as checkpoint={str(path)!r}" if " " in got else f"read it with {got}.load"
         raise checks.InputError(f"{path} holds a {got}, not a {kind}: {how}.")
@@ -177,12 +204,7 @@ def _checksum(content: dict[str, Any]) -> str:
 
 def _parse(path: str | Path) -> dict[str, Any]:
     """Return the JSON object of a model file; raise, with what the file seems to be, if it is something else."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise checks.InputError(f"{path} is not a Rankwood model: it is a binary file.") from None
-    except OSError as error:
-        raise checks.InputError(f"{path} can't be read: {error.strerror}.") from None
+    text = content_checks.read_text(path)
     if text.startswith("tree\n"):
         raise checks.InputError(
             f"{path} is a model of LightGBM itself, not one that Ranker.save wrote; "
@@ -196,6 +218,9 @@ def _parse(path: str | Path) -> dict[str, Any]:
         ) from None
     except RecursionError:
         raise checks.InputError(f"{path} is not a Rankwood model: JSON too deep.") from None
+    except ValueError:  # Python limits the digits of a number
+        raise content_checks.damaged(path, "a number in it has too many digits") from None
+    content_checks.check_depth(content, path)
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise checks.InputError(f"{path} is JSON, but not a model that Ranker.save wrote.")
     if content.get("format_version") != _VERSION:

@@ -15,6 +15,7 @@ from rankwood.objectives.incoherence import IncoherenceCheck
 from rankwood.objectives.inspection import PairCounter
 from rankwood.objectives.position_weights import cutoff
 from rankwood.objectives.units import has_pair_set, read_labels, unit_of
+from rankwood.training.inputs import VALID, ValidationSets
 
 #: Values of `Ranker(record=...)`, and the curves that each one adds to `record_`.
 RECORDS = {
@@ -41,17 +42,18 @@ class EarlyStopping:
         The metrics, by the default rules; the first one decides.
     patience : int or None
         Rounds without an improvement after which training stops; None keeps all rounds.
-    valid : RankingData or None
-        The validation data.
+    valid : ValidationSets, RankingData or None
+        The validation data; the first set decides.
     n_jobs : int or None
         Number of threads of the evaluation.
     evaluator : Evaluator, optional
-        Evaluates the validation data in place of `eval_metric`.
+        Evaluates the first set in place of `eval_metric`.
 
     Attributes
     ----------
     history : dict
-        The mean of each metric, by round; empty without validation data.
+        The mean of each metric, by round; empty without validation data. Metrics of the first set have their plain
+        names, those of others the name of the set before, as in ``"later ndcg@10"``.
     best_round : int or None
         The round (from 1) with the best first metric. None means that all rounds are kept: there is no validation
         data, or no `patience`.
@@ -63,38 +65,45 @@ class EarlyStopping:
         self,
         eval_metric: Any,
         patience: int | None,
-        valid: RankingData | None,
+        valid: ValidationSets | RankingData | None,
         n_jobs: int | None,
         evaluator: Evaluator | None = None,
     ) -> None:
         metrics = named_metrics(eval_metric) if evaluator is None else evaluator.metrics
-        self.history: dict[str, list[float]] = {name: [] for name in metrics} if valid else {}
+        sets = ValidationSets({VALID: valid}, valid) if isinstance(valid, RankingData) else valid
         self.patience = patience
         self.best_round: int | None = None
         self.note = ""
         self._first = next(iter(metrics))
         self._sign = 1 if higher_is_better(metrics[self._first]) else -1
-        self._evaluator = evaluator
-        if valid is not None and evaluator is None:
-            try:
-                self._evaluator = Evaluator(
-                    metrics, valid.y, valid.groups, n_jobs=n_jobs, unlisted=valid.unlisted
-                )
-            except checks.InputError as error:
-                raise checks.InputError(f"eval_metric on the validation data: {error}") from None
+        self._sets = sets
+        self._evaluators: dict[str, Evaluator] = {}
+        for name, data in sets.by_name.items() if sets else ():
+            given = evaluator if not self._evaluators else None
+            self._evaluators[name] = given or _evaluator(metrics, data, n_jobs, name)
+        self.history: dict[str, list[float]] = {
+            self._key(name, m): [] for name, own in self._evaluators.items() for m in own.metrics
+        }
 
-    @property
-    def latest(self) -> float | None:
-        """The value of the first metric in the last round; None without validation data."""
-        return self.history[self._first][-1] if self._evaluator is not None else None
+    def _key(self, name: str, metric: str) -> str:
+        """Return the key of a metric of a set in the history."""
+        return metric if name == next(iter(self._evaluators)) else f"{name} {metric}"
+
+    def latest_by_set(self) -> dict[str, dict[str, float]]:
+        """Return the values of the last round by set and metric."""
+        return {
+            name: {metric: self.history[self._key(name, metric)][-1] for metric in own.metrics}
+            for name, own in self._evaluators.items()
+        }
 
     def after_round(self, engine: Scored, rounds_done: int) -> bool:
         """Evaluate a round; return True if training should stop."""
-        if self._evaluator is None:
+        if self._sets is None:
             return False
-        means = self._evaluator(engine.valid_scores()).mean()
-        for name, mean in means.items():
-            self.history[name].append(mean)
+        scores = self._sets.scores_by_name(engine.valid_scores())
+        for name, own in self._evaluators.items():
+            for metric, mean in own(scores[name]).mean().items():
+                self.history[self._key(name, metric)].append(mean)
         curve = self.history[self._first]
         self.note = f"{self._first} {curve[-1]:.4f}"
         if self.patience is None:
@@ -104,6 +113,17 @@ class EarlyStopping:
             best = self.best_round = rounds_done
         self.note += f" (best {curve[best - 1]:.4f} at {best})"
         return rounds_done - best >= self.patience
+
+
+def _evaluator(
+    metrics: dict[str, Any], valid: RankingData, n_jobs: int | None, name: str
+) -> Evaluator:
+    """Return what evaluates a set of validation data."""
+    try:
+        return Evaluator(metrics, valid.y, valid.groups, n_jobs=n_jobs, unlisted=valid.unlisted)
+    except checks.InputError as error:
+        where = "" if name == VALID else f" {name!r}"
+        raise checks.InputError(f"eval_metric on the validation data{where}: {error}") from None
 
 
 def named_records(record: Any) -> list[str]:

@@ -1,11 +1,14 @@
 """Parameters of a ranker: checks of those that every engine has, and those that are passed to the engine."""
 
+import inspect
 from typing import Any
 
 import numpy as np
 
 from rankwood._core import checks
+from rankwood.engines import base
 from rankwood.objectives.families.registry import objective as to_objective
+from rankwood.training import spellings
 from rankwood.training.defaults import OTHER_NAMES, automatic, trees
 from rankwood.training.monitoring import named_records
 
@@ -24,13 +27,31 @@ _OURS = {
 
 
 def engine_params(ranker: Any) -> dict[str, Any]:
-    """Return the parameters that are passed to the engine."""
+    """Return the parameters that are passed to the engine; raise if two are one, or if one belongs to `fit`."""
+    spellings.check_constructor(ranker.engine_params)
+    base.check_synonyms(ranker.engine, _given(ranker))
     own = {name: getattr(ranker, name) for name in ranker._get_param_names() if name not in _OURS}
     ours = chosen(ranker)
     given = {name: value for name, value in ranker.engine_params.items() if name not in ours}
     params = {**own, **ours, **given}
     # Not every engine takes numbers of NumPy.
     return {name: v.item() if isinstance(v, np.generic) else v for name, v in params.items()}
+
+
+def _given(ranker: Any) -> list[str]:
+    """Return the names of the parameters that were given: those of the engine, and others that aren't the default."""
+    signature = inspect.signature(type(ranker).__init__).parameters
+    own = [
+        name
+        for name in ranker._get_param_names()
+        if name not in _OURS and name in signature and _differs(ranker, name, signature[name])
+    ]
+    return [*own, *(name for name, value in ranker.engine_params.items() if value is not None)]
+
+
+def _differs(ranker: Any, name: str, parameter: inspect.Parameter) -> bool:
+    value = getattr(ranker, name)
+    return value is not parameter.default and not bool(value == parameter.default)
 
 
 def chosen(ranker: Any) -> dict[str, Any]:

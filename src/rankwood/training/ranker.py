@@ -14,7 +14,7 @@ from rankwood.metrics.evaluate import named_metrics
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.gradients import GradientComputer
 from rankwood.training import model_file
-from rankwood.training.context import FitContext
+from rankwood.training.context import FitContext, watching_compilation
 from rankwood.training.estimator import (
     QueryIds,
     RankingEstimator,
@@ -22,9 +22,10 @@ from rankwood.training.estimator import (
     documents_to_score,
     need_groups,
 )
-from rankwood.training.inputs import validation_data
+from rankwood.training.inputs import validation_sets
+from rankwood.training.keeping import Fitting
 from rankwood.training.monitoring import EarlyStopping, Recorder, named_records, records_of
-from rankwood.training.parameters import check_shared, chosen, engine_params, rounds_of
+from rankwood.training.parameters import check_shared, engine_params, rounds_of
 from rankwood.training.run import TrainingRun
 
 _ALONE = FitContext()
@@ -67,15 +68,18 @@ class Ranker(RankingEstimator):
     verbose : bool or None
         Show a progress bar; None means on a terminal.
     **engine_params
+        ``monotone={"price": -1}`` and ``interactions=[["price", "stock"]]`` are constraints, see docs/training.md.
         Any other keyword is passed to the engine. LightGBM has ``extra_trees=True`` unless you set it, except for
         objectives of pairs; docs/defaults.md explains the defaults.
 
     Attributes
     ----------
     history_ : dict
-        Validation metrics by round.
+        Validation metrics by round, by name; with several sets, those of others than the first have the name of the
+        set before, as in ``"later ndcg@10"``.
     seconds_ : dict
-        Time spent on gradients, trees and evaluation, and on diagnostics if there is a record.
+        Time spent on compiling, gradients, trees and evaluation, on diagnostics if there is a record, and on callbacks
+        if there are any.
     record_ : dict
         Recorded curves, one value per round; docs/diagnostics.md explains them.
     best_iteration_ : int
@@ -86,8 +90,8 @@ class Ranker(RankingEstimator):
         Values of parameters that were left open.
     feature_importances_ : array
         Gain of the splits on each feature, as shares of 1.
-    n_features_in_, feature_names_in_
-        Number and, if they have any, names of the features.
+    n_features_in_, feature_names_in_, categories_
+        Number and, if they have any, names of the features; values of categorical features by name.
 
     Examples
     --------
@@ -185,7 +189,8 @@ class Ranker(RankingEstimator):
 
     def _fit(self, train: RankingData, valid: Any, context: FitContext = _ALONE) -> None:
         """Train a model; set nothing before a round is done."""
-        valid = None if valid is None else validation_data(valid, train)
+        sets = validation_sets(valid, train)
+        valid = None if sets is None else sets.joined
         check_shared(self)
         rounds = rounds_of(self, valid is not None)
         objective = to_objective(self.objective)
@@ -199,7 +204,7 @@ class Ranker(RankingEstimator):
         computer.restart()
         recorder = Recorder(self.record, computer, train.y, groups)
         stopping = EarlyStopping(
-            self.eval_metric, self.early_stopping_rounds, valid, self.n_jobs, context.evaluator
+            self.eval_metric, self.early_stopping_rounds, sets, self.n_jobs, context.evaluator
         )
         task = base.TrainingTask(
             train, groups, valid, objective, rounds, bool(recorder.curves), shared
@@ -211,21 +216,15 @@ class Ranker(RankingEstimator):
                 "kept; set early_stopping_rounds=None."
             )
         takes_gradients = base.abilities_of(self.engine).takes_gradients
-        run = TrainingRun(engine, computer, stopping, recorder, takes_gradients, context.watch)
-        try:
-            run.train(rounds, self.verbose)
-        finally:
-            if run.rounds_done:
-                self.model_ = engine.model(run.rounds_kept)  # it may fail, so it comes first
-                self.best_iteration_ = run.rounds_kept
-                self.history_ = stopping.history
-                self.seconds_ = run.seconds
-                self.record_ = recorder.first_rounds(run.rounds_done)
-                self.objective_ = objective
-                self.chosen_ = chosen(self)
-                if self.n_estimators is None:
-                    self.chosen_["n_estimators"] = rounds
-                self._set_features(train.n_features, train.feature_names)
+        with watching_compilation(context, self.verbose) as timer:
+            run = TrainingRun(engine, computer, stopping, recorder, takes_gradients, timer)
+            fitting = Fitting(run, objective, rounds, train)
+            fitting.report_to(self, context)
+            try:
+                run.train(rounds, self.verbose)
+            finally:
+                if run.rounds_done:
+                    fitting.keep(self, run.rounds_kept)
 
     def _check(self, unlisted: bool) -> None:
         check_shared(self)
@@ -258,6 +257,7 @@ class Ranker(RankingEstimator):
             n_jobs=self.n_jobs,
             seed=self.random_state,
             unlisted=train.unlisted,
+            sample_weight=train.sample_weight,
         )
 
     def predict(self, X: Any, *, qid: QueryIds = None, group: Sizes = None) -> np.ndarray:

@@ -1,14 +1,14 @@
 """The rounds of one training run: gradients, a tree, an evaluation, and the time that each takes."""
 
 from dataclasses import dataclass, field
-from time import perf_counter
 
 import numpy as np
 
+from rankwood._core.compiling import CompileTimer
 from rankwood._core.progress import bar
 from rankwood.engines import base
 from rankwood.objectives.gradients import GradientComputer
-from rankwood.training.context import Watch
+from rankwood.training.context import Reporter, noting_compilation
 from rankwood.training.monitoring import EarlyStopping, Recorder
 
 
@@ -28,12 +28,14 @@ class TrainingRun:
         Records the curves that the user chose.
     takes_gradients : bool
         Whether the engine takes our gradients; if it has its own, ours are for the record only.
-    watch : callable or None
-        Called after each round with its number and its first metric; may end training.
+    timer : CompileTimer
+        Knows how long compilation has taken so far.
+    reporter : Reporter or None
+        Calls the callbacks after each round.
     rounds_done : int
         Trees grown so far.
     seconds : dict
-        Time spent on complete rounds, by step.
+        Time spent on complete rounds, by step, and on compilation, which is in no step.
     """
 
     engine: base.Engine
@@ -41,13 +43,15 @@ class TrainingRun:
     stopping: EarlyStopping
     recorder: Recorder
     takes_gradients: bool
-    watch: Watch | None = None
+    timer: CompileTimer
+    reporter: Reporter | None = field(default=None, init=False)
     rounds_done: int = field(default=0, init=False)
     seconds: dict[str, float] = field(init=False)
 
     def __post_init__(self) -> None:
-        steps = ["gradients", "trees", "evaluation"]
-        self.seconds = dict.fromkeys(steps + ["diagnostics"] * bool(self.recorder.curves), 0.0)
+        steps = ["compiling", "gradients", "trees", "evaluation"]
+        steps += ["diagnostics"] * bool(self.recorder.curves)
+        self.seconds = dict.fromkeys(steps, 0.0)
         self._round_seconds: dict[str, float] = {}
 
     @property
@@ -58,39 +62,52 @@ class TrainingRun:
 
     def train(self, rounds: int, verbose: bool | None) -> None:
         """Run the rounds, until early stopping or until no leaf can be split any more."""
-        with bar(rounds, "Training", verbose) as advance:
+        begin = self.timer.clock()
+        with bar(rounds, "Training", verbose) as advance, noting_compilation(self.timer, advance):
             for _ in range(rounds):
-                can_go_on = self._one_round()
+                ends = self._one_round(rounds)
                 advance(self.stopping.note)
-                if not can_go_on:
+                if self._reported(ends, begin):
                     return
 
-    def _one_round(self) -> bool:
-        """Grow a tree, evaluate, and add up the time; return False if this was the last round."""
+    def _one_round(self, rounds: int) -> str:
+        """Grow a tree, evaluate, and add up the time; return why this was the last round, or ""."""
+        clock = self.timer.clock
         spent = self._round_seconds = {"gradients": 0.0, "diagnostics": 0.0}
-        start = perf_counter()
+        start = clock()
         has_splits = self.engine.update(self._gradients)
-        grown = perf_counter()
+        grown = clock()
         spent["trees"] = grown - start - spent["gradients"] - spent["diagnostics"]
         self.rounds_done += 1
         stop = self.stopping.after_round(self.engine, self.rounds_done)
-        value = self.stopping.latest
-        if self.watch is not None and value is not None and not stop:
-            stop = self.watch(self.rounds_done, value)
-        spent["evaluation"] = perf_counter() - grown
+        spent["evaluation"] = clock() - grown
         self.recorder.seconds(spent)
+        self.seconds["compiling"] = self.timer.seconds
         for step in self.seconds:
-            self.seconds[step] += spent[step]
-        return has_splits and not stop
+            self.seconds[step] += spent.get(step, 0.0)
+        if stop or not has_splits:
+            return "early stopping" if stop else "no splits"
+        return "rounds" if self.rounds_done == rounds else ""
+
+    def _reported(self, ends: str, begin: float) -> bool:
+        """Call the callbacks; return whether this was the last round."""
+        if self.reporter is None:
+            return bool(ends)
+        start = self.timer.clock()
+        try:
+            return self.reporter(self.stopping, self.rounds_done, start - begin, ends)
+        finally:
+            self.seconds["callbacks"] += self.timer.clock() - start
 
     def _gradients(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Compute the gradients of a round for the engine, and record what they are made of."""
-        start = perf_counter()
+        clock = self.timer.clock
+        start = clock()
         grad, hess = self.computer(scores, self.rounds_done)
-        computed = perf_counter()
+        computed = clock()
         self.recorder.gradients(scores, grad, self.rounds_done)
         if self.takes_gradients:
             self._round_seconds["gradients"] = computed - start
             start = computed
-        self._round_seconds["diagnostics"] = perf_counter() - start
+        self._round_seconds["diagnostics"] = clock() - start
         return grad, hess

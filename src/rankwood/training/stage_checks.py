@@ -6,14 +6,19 @@ from copy import copy
 from typing import Any
 
 import numpy as np
+from sklearn.utils import get_tags
 
 from rankwood._core import checks
 from rankwood.data.ranking_data import RankingData
+from rankwood.engines import base
+from rankwood.objectives.document_weights import check_document_weights
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.units import unit_of
 from rankwood.training.estimator import RankingEstimator, check_queries_once
-from rankwood.training.inputs import validation_data
+from rankwood.training.fingerprints import fingerprint
+from rankwood.training.inputs import ValidationSets, validation_sets
 from rankwood.training.ranker import Ranker
+from rankwood.training.serving import SERVE
 
 
 @contextmanager
@@ -25,13 +30,14 @@ def naming_stage(stage: str) -> Iterator[None]:
         raise checks.InputError(f"in {stage}, {error}") from None
 
 
-def check_two_stage(model: Any, train: RankingData, valid: RankingData | None) -> None:
+def check_two_stage(model: Any, train: RankingData, valid: ValidationSets | None) -> None:
     """Raise unless the parameters of a TwoStage make sense, and fit the data."""
     checks.at_least(model.top, 1, "top")
     folds = checks.at_least(model.folds, 1, "folds")
     checks.at_least(model.random_state, 0, "random_state")
     checks.one_of(model.listwise, (True, False), "listwise")
     checks.one_of(model.ideal, ("full", "list"), "ideal")
+    checks.one_of(model.serve, SERVE, "serve")
     for stage in ("first", "second"):
         _check_kind(getattr(model, stage), stage)
     with naming_stage("first"):
@@ -45,11 +51,22 @@ def check_two_stage(model: Any, train: RankingData, valid: RankingData | None) -
         raise checks.InputError(
             f"folds must be at most the number of training queries, {queries}, got {folds}."
         )
-    if folds > 1 and valid is not None and valid.groups.ids.size < 2:
+    sets = [] if valid is None else list(valid.by_name.values())
+    if folds > 1 and any(data.groups.ids.size < 2 for data in sets):
         raise checks.InputError(
             "the validation data has a single query, and the model that ranks it must not be stopped by it; "
             "give more queries, or set folds=1."
         )
+
+
+def tags_of_both(tags: Any, *stages: Any) -> Any:
+    """Return the tags of an estimator that takes what both stages take; None is a Ranker."""
+    for stage in stages:
+        if stage is not None:
+            own = get_tags(stage).input_tags
+            tags.input_tags.sparse &= own.sparse
+            tags.input_tags.allow_nan &= own.allow_nan
+    return tags
 
 
 def _check_kind(ranker: Any, stage: str) -> None:
@@ -66,12 +83,14 @@ def _check_stage(ranker: Any, unlisted: bool, data: RankingData) -> None:
     if isinstance(ranker, RankingEstimator):
         ranker._check(unlisted)
         ranker._check_columns(data)
+        check_document_weights(to_objective(ranker.objective), data.sample_weight)
 
 
 def _check_pairs(ranker: Any, top: int, train: RankingData) -> None:
     """Raise if a ranker compares the documents of a list, and no list has two."""
     if not isinstance(ranker, Ranker) or unit_of(to_objective(ranker.objective)) != "pairs":
         return
+    base.refuse_categories(train, "models of pairs")
     what = f"objective={ranker.objective!r} compares the documents of a list, and "
     if top < 2:
         raise checks.InputError(f"{what}top={top} leaves one of each: set top to 2 or more.")
@@ -79,11 +98,33 @@ def _check_pairs(ranker: Any, top: int, train: RankingData) -> None:
         raise checks.InputError(f"{what}no training query has two: there are no pairs.")
 
 
-def matching_validation(valid: Any, train: RankingData) -> RankingData | None:
+def matching_validation(valid: Any, train: RankingData) -> ValidationSets | None:
     """Return validation data with the features of the training data, under the same names."""
-    if valid is None:
+    found = validation_sets(valid, train)
+    if found is None:
         return None
-    return with_feature_names(validation_data(valid, train), train.feature_names)
+    names = train.feature_names
+    sets = {name: with_feature_names(data, names) for name, data in found.by_name.items()}
+    return ValidationSets(sets, found.joined)
+
+
+def same_data(model: Any, train: Any, valid: Any) -> tuple[RankingData, ValidationSets | None]:
+    """Return training and validation data; raise unless they are what the first stage was trained on."""
+    if not isinstance(train, RankingData):
+        raise checks.InputError(
+            f"fit_second needs a RankingData with the rows that fit was given, got {type(train).__name__}."
+        )
+    train = with_feature_names(train, model._feature_names())
+    valid = matching_validation(valid, train)
+    sets = [train] if valid is None else [train, *valid.by_name.values()]
+    digests = [fingerprint(data) for data in sets]
+    known = getattr(model, "_cross_fit", None)
+    if known is None or known.fingerprints != digests:
+        raise checks.InputError(
+            "fit_second needs the data that fit was given, training and validation, rows in the same order, in "
+            "this session: a file doesn't keep the scores of its rows."
+        )
+    return train, valid
 
 
 def with_feature_names(data: RankingData, names: list[str] | None) -> RankingData:

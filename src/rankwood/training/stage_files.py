@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from rankwood._core import checks
-from rankwood.training import model_file
+from rankwood.training import content_checks, model_file
 from rankwood.training.estimator import RankingEstimator, estimator_class
 from rankwood.training.ranker import Ranker
+from rankwood.training.serving import FORMER
 
 _STAGES = ("first", "second")
 _KIND = "kind"  # the class of a stage that isn't a Ranker
@@ -32,9 +33,12 @@ def content_of(model: Any) -> dict[str, Any]:
         "params": {**model_file.params_of(model), **params},
         "n_features": model.n_features_in_,
         "feature_names": model._feature_names(),
+        "data_size": getattr(model, "data_size_", None),
         "folds": model.folds_.tolist(),
         "seconds": model.seconds_,
+        "letor": getattr(model, "letor_", None),
         "first": [_ranker_content(ranker, "first") for ranker in model.first_],
+        "refit": None if model.refit_ is None else _ranker_content(model.refit_, "first"),
         "second": _ranker_content(model.second_, "second"),
     }
 
@@ -42,7 +46,7 @@ def content_of(model: Any) -> dict[str, Any]:
 def fill(model: Any, content: Any, path: str | Path) -> None:
     """Fill a new TwoStage from the object that `content_of` returned."""
     model_file.require(content, _TWO_STAGE, path)
-    params = dict(content["params"])
+    params = {"serve": FORMER, **content["params"]}  # older files name no other way to serve
     model_file.require(params, dict.fromkeys(_STAGES, (dict, NoneType)), path)
     unknown = sorted(set(params) - set(model.get_params(deep=False)))
     if unknown:
@@ -51,12 +55,19 @@ def fill(model: Any, content: Any, path: str | Path) -> None:
         )
     for name in _STAGES:
         params[name] = None if params[name] is None else _unfitted(params[name], path)
+    content_checks.check_features(content, path)
     model.set_params(**params)
     model._set_features(content["n_features"], content["feature_names"])
+    model_file.fill_data_size(model, content)
     model.folds_ = np.array(content["folds"], np.int64)
     model.seconds_ = content["seconds"]
+    if content.get("letor"):  # how the command line read the files
+        model.letor_ = content["letor"]
     model.first_ = [_ranker_from(ranker, path) for ranker in content["first"]]
+    refit = content.get("refit")
+    model.refit_ = None if refit is None else _ranker_from(refit, path)
     model.second_ = _ranker_from(content["second"], path)
+    content_checks.check_stages(model, path)
 
 
 def _params_of(ranker: Any, stage: str) -> dict[str, Any] | None:

@@ -13,10 +13,14 @@ from rankwood.data.ranking_data import RankingData
 from rankwood.data.truncation import merge_scores, top_mask
 from rankwood.metrics.evaluate import evaluate
 from rankwood.metrics.evaluation import Evaluation
-from rankwood.training import stage_checks, stage_files
-from rankwood.training.cross_fit import CrossFit, cross_fit, fingerprint, score_unseen
+from rankwood.training import serving, stage_checks, stage_files
+from rankwood.training.context import FitContext
+from rankwood.training.cross_fit import CrossFit, Watched, cross_fit, fit_stage
 from rankwood.training.estimator import QueryIds, RankingEstimator, Sizes
+from rankwood.training.inputs import ValidationSets
 from rankwood.training.ranker import Ranker
+
+_ALONE = FitContext()
 
 
 class TwoStage(RankingEstimator):
@@ -25,7 +29,7 @@ class TwoStage(RankingEstimator):
     The second stage must train on lists as good as those it will see at prediction time, and a model ranks its own
     training queries too well. So the training queries are split into folds, and fold i is ranked by a first-stage
     model that was trained on the other folds. Validation queries are split too: model i is stopped by the other
-    folds, and ranks fold i. New queries are split as well, and model i ranks fold i of them [bivariate2024].
+    folds, and ranks fold i [bivariate2024].
 
     Parameters
     ----------
@@ -42,6 +46,10 @@ class TwoStage(RankingEstimator):
     ideal : {"full", "list"}
         Whether the second stage knows the labels of documents below the cutoff, so that NDCG in training and
         in early stopping has the ideal of the full list (as LambdaMART* in the paper), or of the truncated one.
+    serve : {"mean", "fold", "refit"}
+        First-stage scores of new queries: the mean of the models of all folds; as in the paper, new queries are split
+        into folds as well, and model i ranks fold i of them, so that scores depend on what else is in the batch; or
+        the scores of one more model, which is trained on all training queries. With one fold they are the same.
     random_state : int
         Seed of the folds; the rankers have seeds of their own.
     verbose : bool or None
@@ -51,6 +59,8 @@ class TwoStage(RankingEstimator):
     ----------
     first_, second_ : list of rankers, and ranker
         First-stage models by fold, and the second-stage model.
+    refit_ : ranker or None
+        First-stage model of all training queries, if ``serve="refit"``.
     folds_ : array
         Fold of each training query, in order of first appearance.
     history_ : dict
@@ -71,7 +81,7 @@ class TwoStage(RankingEstimator):
     >>> len(model.first_), len(test), len(model.lists(test))  # 40 lists of 10 documents
     (2, 847, 400)
     >>> round(model.score(test), 2)
-    0.65
+    0.68
     """
 
     _kind = "TwoStage"
@@ -86,6 +96,7 @@ class TwoStage(RankingEstimator):
         folds: int = 10,
         listwise: bool = True,
         ideal: str = "full",
+        serve: str = "mean",
         random_state: int = 0,
         verbose: bool | None = None,
     ) -> None:
@@ -95,17 +106,20 @@ class TwoStage(RankingEstimator):
         self.folds = folds
         self.listwise = listwise
         self.ideal = ideal
+        self.serve = serve
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit(self, train: RankingData, valid: Any) -> None:
+    def _fit(self, train: RankingData, valid: Any, context: FitContext = _ALONE) -> None:
         """Train both stages."""
-        valid = stage_checks.matching_validation(valid, train)
-        stage_checks.check_two_stage(self, train, valid)
-        ranker = Ranker() if self.first is None else self.first
-        sets = [train] if valid is None else [train, valid]
-        first = cross_fit(ranker, sets, self.folds, self.random_state, self.verbose)
-        self._fit_second(train, valid, first)
+        sets = stage_checks.matching_validation(valid, train)
+        stage_checks.check_two_stage(self, train, sets)
+        watched = Watched(self.verbose, context.callbacks)
+        refit = serving.needs_refit(self.serve, self.folds)
+        first = cross_fit(
+            self._first_ranker(), train, sets, self.folds, self.random_state, watched, refit
+        )
+        self._fit_second(train, sets, first, context)
 
     def fit_second(self, train: RankingData, *, valid: Any = None) -> "TwoStage":
         """Train the second stage again, on the first stage that `fit` trained in this session.
@@ -124,41 +138,45 @@ class TwoStage(RankingEstimator):
             The estimator itself.
         """
         check_is_fitted(self, "first_")
-        if not isinstance(train, RankingData):
-            raise checks.InputError(
-                f"fit_second needs a RankingData with the rows that fit was given, got {type(train).__name__}."
-            )
-        train = stage_checks.with_feature_names(train, self._feature_names())
-        valid = stage_checks.matching_validation(valid, train)
-        sets = [train] if valid is None else [train, valid]
-        first: CrossFit | None = getattr(self, "_cross_fit", None)
-        if first is None or first.fingerprints != [fingerprint(data) for data in sets]:
-            raise checks.InputError(
-                "fit_second needs the data that fit was given, training and validation, rows in the same order, in "
-                "this session: a file doesn't keep the scores of its rows."
-            )
+        train, valid = stage_checks.same_data(self, train, valid)
         stage_checks.check_two_stage(self, train, valid)
+        first = self._cross_fit
+        if serving.needs_refit(self.serve, len(first.rankers)):
+            first = serving.with_refit(first, self._first_ranker(), train, valid)
         self._fit_second(train, valid, first)
         return self
 
-    def _fit_second(self, train: RankingData, valid: RankingData | None, first: CrossFit) -> None:
+    def _first_ranker(self) -> Any:
+        return Ranker() if self.first is None else self.first
+
+    def _fit_second(
+        self,
+        train: RankingData,
+        valid: ValidationSets | None,
+        first: CrossFit,
+        context: FitContext = _ALONE,
+    ) -> None:
         """Train the second stage on the truncated lists, and set what is fitted."""
         start = perf_counter()
         lists = self._lists(train, first.scores[0])
-        valid_lists = None if valid is None else self._lists(valid, first.scores[1])
+        named = {} if valid is None else valid.by_name
+        others = zip(named.items(), first.scores[1:], strict=True)
+        valid_lists = {name: self._lists(data, scores) for (name, data), scores in others}
         made = perf_counter()
         second = Ranker() if self.second is None else clone(self.second)
         finished = False
         try:
-            second.fit(lists, valid=valid_lists)
+            context = FitContext(callbacks=context.callbacks, stage="second")
+            fit_stage(second, lists, valid_lists or None, context)
             finished = True
         finally:
             trained = finished or hasattr(second, "model_")  # an interrupted ranker keeps its trees
             # A failed second stage leaves an earlier model as it was; without one, `fit_second` can try again.
             if trained or not hasattr(self, "second_"):
-                self._set_features(train.n_features, train.feature_names)
+                self._set_data(train)
                 self._cross_fit = first
                 self.first_ = first.rankers
+                self.refit_ = first.refit
                 self.folds_ = first.folds[0]
                 self.cross_scores_ = first.scores
                 self.seconds_ = {"first": first.seconds}
@@ -176,26 +194,32 @@ class TwoStage(RankingEstimator):
     ) -> RankingData:
         """Return the second-stage lists, rows in the caller's order; the mask of their rows may be known already."""
         if mask is None:
-            mask = top_mask(data, scores, self.top, self.random_state)
+            mask = self._mask(data, scores)
         lists = data.cut_to(mask)
         if self.ideal == "list":
             lists.unlisted = None
         return (listwise_features if self.listwise else with_score)(lists, scores[mask])
 
+    def _mask(self, data: RankingData, scores: np.ndarray) -> np.ndarray:
+        """Return which rows are in the lists of the second stage."""
+        by_query = self.serve != serving.FORMER
+        return top_mask(data, scores, self.top, self.random_state, by_query=by_query)
+
     def first_scores(self, X: Any, *, qid: QueryIds = None, group: Sizes = None) -> np.ndarray:
-        """Score documents by the first stage: queries are split into folds at random, and model i scores fold i.
+        """Score documents by the first stage, as `serve` says.
 
         Parameters
         ----------
         X, qid, group
-            As in `predict`. The folds depend on the number of queries, on their order and on `random_state` only.
+            As in `predict`. The folds of ``serve="fold"`` depend on the number of queries, on their order and on
+            `random_state` only.
 
         Returns
         -------
         array of float64
             One score per row, in the order of the rows.
         """
-        return score_unseen(self.first_, self._data(X, qid, group), self.random_state)
+        return serving.serving_scores(self, self._data(X, qid, group))
 
     def lists(self, X: Any, *, qid: QueryIds = None, group: Sizes = None) -> RankingData:
         """Return the lists that the second stage ranks, truncated and with all features.
@@ -235,7 +259,7 @@ class TwoStage(RankingEstimator):
         """
         data = self._data(X, qid, group)
         scores = self.first_scores(data)
-        mask = top_mask(data, scores, self.top, self.random_state)
+        mask = self._mask(data, scores)
         second = self.second_.predict(self._lists(data, scores, mask))
         return merge_scores(second, scores, mask, data.groups)
 
@@ -274,6 +298,13 @@ class TwoStage(RankingEstimator):
         check_is_fitted(self)
         second, *first = (getattr(r, "history_", {}) for r in (self.second_, *self.first_))
         return {"first": first, "second": second}
+
+    def _models(self) -> list[Any]:
+        """Return the models of both stages."""
+        return [m for m in (*self.first_, self.refit_, self.second_) if m is not None]
+
+    def __sklearn_tags__(self) -> Any:
+        return stage_checks.tags_of_both(super().__sklearn_tags__(), self.first, self.second)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "second_")

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankwood._core import checks
+from rankwood.data.judgments import groups_by_id
 from rankwood.data.ranking_data import RankingData
 from rankwood.metrics import conventions
 from rankwood.metrics.evaluate import Evaluator
@@ -24,12 +25,15 @@ class Measure:
         The rule for equal scores.
     single : bool
         Whether scores are rounded to single precision.
+    by_id : bool
+        Whether equal scores go by decreasing document id.
     """
 
     parts: dict[str, Any]
     empty: dict[str, Any]
     ties: str
     single: bool
+    by_id: bool = False
 
     @property
     def name(self) -> str:
@@ -57,7 +61,7 @@ class Measure:
             return Evaluator(
                 self.parts,
                 data.y,
-                data.groups,
+                groups_by_id(data) if self.by_id else data.groups,
                 self.ties,
                 self.empty,
                 n_jobs=n_jobs,
@@ -80,4 +84,5 @@ def make_measure(metrics: Any, convention: str | None, ties: str | None, empty: 
         {name: own for name, (_, own) in built.items()},
         known["ties"],
         known["scores"] == "float32",
+        known["by_id"],
     )

@@ -100,9 +100,9 @@ def _split(objective: Any) -> tuple[str, str, dict[str, Any]]:
     if isinstance(objective, str):
         text = objective.strip()
         prefix = _PAIRS if text.startswith(_PAIRS) else ""
-        name, given = spec.split(text.removeprefix(prefix), "objective")
-        if name in OBJECTIVES:
-            return prefix, name, given
+        found = spec.read(text.removeprefix(prefix), OBJECTIVES, "objective")
+        if found is not None:
+            return prefix, found.name, found.given
     raise checks.InputError(
         f"parameters of the objective can be tuned if it is given by name, such as 'lambdagap-x+@5', got {objective!r}."
     )

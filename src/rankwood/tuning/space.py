@@ -252,7 +252,7 @@ class Space(Mapping[str, Dimension]):
                     return Space(dict(zip(names, made, strict=True)))
         except checks.InputError:
             raise
-        except (SyntaxError, TypeError, ValueError):
+        except (SyntaxError, TypeError, ValueError, RecursionError, MemoryError):
             pass
         raise checks.InputError(
             "the text is not a space; expected Space({'name': Integer(low, high), ...}) with dimensions Integer, "

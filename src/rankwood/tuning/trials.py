@@ -11,7 +11,7 @@ from rankwood._core import checks
 from rankwood._core.shared import Shared
 from rankwood.data.ranking_data import RankingData
 from rankwood.metrics.evaluate import Evaluator
-from rankwood.training.context import FitContext
+from rankwood.training.context import FitContext, Round
 from rankwood.tuning.measure import Measure
 from rankwood.tuning.parameters import configured
 
@@ -83,13 +83,14 @@ class Task:
         ranker = configured(self.ranker, params).set_params(verbose=False)
         sign, best, pruned = self.measure.sign, -math.inf, False
 
-        def watch(round_: int, value: float) -> bool:
+        def watch(done: Round) -> bool:
             nonlocal best, pruned
-            best = max(best, sign * value)
-            pruned = report(round_, sign * best)
+            if done.value is not None and done.ends != "early stopping":
+                best = max(best, sign * done.value)
+                pruned = report(done.number, sign * best)
             return pruned
 
-        ranker._fit(data.train, data.valid, FitContext(data.shared, data.evaluator, watch))
+        ranker._fit(data.train, data.valid, FitContext(data.shared, data.evaluator, [watch]))
         if pruned:
             raise Pruned
         value = ranker.history_[self.measure.name][ranker.best_iteration_ - 1]

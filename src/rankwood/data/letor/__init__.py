@@ -2,16 +2,17 @@
 
 import gzip
 import os
+from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
 from rankwood._core.atomic import replacing
-from rankwood._core.checks import InputError, at_least
+from rankwood._core.checks import InputError
+from rankwood.data.categories import numbers_only
 from rankwood.data.file_errors import Path, unwritable
 from rankwood.data.letor import cache as _cache
 from rankwood.data.letor.join import Letor
-from rankwood.data.letor.read import Options, read_file
+from rankwood.data.letor.options import checked_options, file_name
+from rankwood.data.letor.read import read_file
 from rankwood.data.letor.write import chunks
 from rankwood.data.ranking_data import RankingData
 
@@ -24,6 +25,7 @@ def load_letor(
     n_features: int | None = None,
     absent: float = 0.0,
     marker: bool = False,
+    missing: str | Iterable[str] = (),
     cache: bool = False,
     n_jobs: int | None = None,
 ) -> RankingData:
@@ -43,6 +45,9 @@ def load_letor(
         The value of a feature that a line leaves out.
     marker : bool
         Read values of at least 1.797e308 in magnitude, as in the Istella data, as NaN.
+    missing : str or list of str
+        Further words that stand for a missing value, such as ``["?", "NA"]``; they become NaN. ``NULL``, as in the
+        aggregation files of LETOR 4.0, and ``NaN`` always do. Upper and lower case are the same.
     cache : bool
         Write a binary copy to `<path>.rankwood.npz`, and read that one while the file is unchanged.
     n_jobs : int, optional
@@ -66,7 +71,13 @@ def load_letor(
     ['A', 'B']
     """
     X, y, qid, comments = read_letor(
-        path, n_features=n_features, absent=absent, marker=marker, cache=cache, n_jobs=n_jobs
+        path,
+        n_features=n_features,
+        absent=absent,
+        marker=marker,
+        missing=missing,
+        cache=cache,
+        n_jobs=n_jobs,
     )
     return RankingData(X, y, qid=qid, comments=comments)
 
@@ -77,6 +88,7 @@ def read_letor(
     n_features: int | None = None,
     absent: float = 0.0,
     marker: bool = False,
+    missing: str | Iterable[str] = (),
     cache: bool = False,
     n_jobs: int | None = None,
 ) -> Letor:
@@ -84,7 +96,7 @@ def read_letor(
 
     Parameters
     ----------
-    path, n_features, absent, marker, cache, n_jobs
+    path, n_features, absent, marker, missing, cache, n_jobs
         As in `load_letor`.
 
     Returns
@@ -92,17 +104,12 @@ def read_letor(
     Letor
         X (float32), y (float64), qid (int64 or text) and comments (or None) in file order.
     """
-    name = _name(path)
-    if n_features is not None:
-        n_features = at_least(n_features, 1, "n_features")
-    number = isinstance(absent, (int, float, np.integer, np.floating))
-    if not number or not (absent == 0 or np.isnan(absent)):
-        raise InputError(f"absent must be 0 or NaN, got {absent!r}.")
-    options = Options(n_features, float(absent) + 0.0, bool(marker))
+    name = file_name(path)
+    options = checked_options(n_features, absent, marker, missing)
     if not cache or not os.path.isfile(name):
         return read_file(name, options, n_jobs)
     header = _cache.header(name, options)
-    letor = _cache.load(name, header)
+    letor = _cache.load(name, header, options)
     if letor is None:
         letor = read_file(name, options, n_jobs)
         if _cache.header(name, options) == header:
@@ -119,32 +126,24 @@ def save_letor(data: RankingData, path: Path, *, sparse: bool = False) -> None:
     Parameters
     ----------
     data : RankingData
-        The documents; infinite values are an error.
+        The documents; infinite values and categorical features are an error.
     path : str or path
         The file to write.
     sparse : bool
         Leave out zeros. (Of a sparse matrix only stored values are written in any case.) If the
         last features are zero everywhere, read the file with `n_features`.
     """
-    name = _name(path)
+    name = file_name(path)
     if not all(hasattr(data, field) for field in ("X", "y", "qid", "comments")):
         raise InputError(
             f"data must be a RankingData, got {type(data).__name__}; make one of X, y and qid first."
         )
+    numbers_only(getattr(data, "categories", {}), "LETOR text")
     try:
         with replacing(name) as file:
             _write(data, file, name.endswith(".gz"), sparse)
     except OSError as error:
         raise unwritable(name, error) from error
-
-
-def _name(path: Any) -> str:
-    if not isinstance(path, (str, bytes, os.PathLike)):
-        raise InputError(
-            f"path must be the name of a file, text or a pathlib.Path, got {type(path).__name__}; "
-            "write what is in memory to a file first."
-        )
-    return os.fsdecode(path)
 
 
 def _write(data: Any, file: Any, packed: bool, sparse: bool) -> None:

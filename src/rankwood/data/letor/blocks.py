@@ -5,6 +5,7 @@ import gzip
 import os
 import threading
 from collections.abc import Iterator
+from stat import S_ISREG
 from typing import BinaryIO, NamedTuple
 
 from rankwood._core.checks import InputError
@@ -13,6 +14,7 @@ from rankwood.data.file_errors import GZIP, READ_ERRORS, unreadable
 BLOCK = (
     2 << 20
 )  # bytes: large enough that calls cost little, small enough for the processor's cache
+LONGEST_LINE = 256 << 20  # bytes: a line with more is not one of a matrix that fits in memory
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -43,12 +45,6 @@ class BlockReader:
                 return None
             try:
                 size = self._read(buf)
-                if buf.find(0, 0, size) >= 0:
-                    line = self.line + buf.count(b"\n", 0, buf.find(0, 0, size))
-                    raise InputError(
-                        f"{self.path}, line {line}: there is a zero byte, so this looks like a binary "
-                        "file, expected LETOR text, plain or compressed with gzip."
-                    )
             except InputError as error:
                 self.fail(self.number, error)
                 return None
@@ -77,7 +73,8 @@ class BlockReader:
                 limit *= 2
             if len(buf) <= limit:
                 buf.extend(bytes(limit + 1 - len(buf)))
-            size = self._more(buf, size, limit)
+            old, size = size, self._more(buf, size, limit)
+            self._check(buf, old, size)
             if size == limit:
                 stop = buf.rfind(b"\n", 0, size) + 1
                 continue
@@ -90,6 +87,21 @@ class BlockReader:
         if self.number == 0 and buf.startswith(_BOM):
             buf[:3] = b"   "
         return stop
+
+    def _check(self, buf: bytearray, old: int, size: int) -> None:
+        """Raise, before more is read, if there is a zero byte, or a line so long that it is hardly text."""
+        zero = buf.find(0, old, size)
+        if zero >= 0:
+            line = self.line + buf.count(b"\n", 0, zero)
+            raise InputError(
+                f"{self.path}, line {line}: there is a zero byte, so this looks like a binary "
+                "file, expected LETOR text, plain or compressed with gzip."
+            )
+        if size >= LONGEST_LINE and buf.find(b"\n", 0, size) < 0:
+            raise InputError(
+                f"{self.path}, line {self.line}: the line has no end within {LONGEST_LINE >> 20} MiB, expected "
+                "LETOR text with one document a line."
+            )
 
     def _more(self, buf: bytearray, size: int, limit: int) -> int:
         with memoryview(buf) as view:
@@ -117,16 +129,26 @@ def opened(path: str) -> Iterator[BlockReader]:
     except OSError as error:
         raise unreadable(path, error) from None
     with file:
-        before = stamp(os.fstat(file.fileno()))
+        stat = os.fstat(file.fileno())
         packed = file.peek(2)[:2] == GZIP
         source: BinaryIO = gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[assignment]
         yield BlockReader(source, path)
-        if stamp(os.fstat(file.fileno())) != before:
+        # The time of a pipe changes whenever something is written into it.
+        at_rest = not S_ISREG(stat.st_mode) or stamp(os.fstat(file.fileno())) == stamp(stat)
+        if not at_rest:
             raise InputError(
                 f"{path} was changed while it was read, expected a file at rest: load it again."
             )
 
 
-def stamp(stat: os.stat_result) -> tuple[int, int]:
-    """Return the size and the time of the last change, which identify a version of a file."""
-    return stat.st_size, stat.st_mtime_ns
+class Stamp(NamedTuple):
+    """What identifies a version of a file; `cp -p` can restore `mtime_ns`, but not `ctime_ns`."""
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+
+
+def stamp(stat: os.stat_result) -> Stamp:
+    """Return the size of a file, and the times of the last change of its content and of anything else."""
+    return Stamp(stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)

@@ -1,8 +1,8 @@
 """A binary copy of the content of a text file, stored beside it and used only while the text is unchanged.
 
-The copy is an ordinary `.npz` file. Its checksums reveal damage; its header has the size and the time of the
+The copy is an ordinary `.npz` file. Its checksums reveal damage; its header has the size and the times of the
 text and the options it was read with. If anything is wrong with a copy, the text is read instead, and an error
-in writing a copy is ignored.
+in writing a copy is ignored. A copy may be read by those who may read the text, and never is a link.
 """
 
 import contextlib
@@ -16,10 +16,12 @@ import numpy as np
 from rankwood._core.atomic import replacing
 from rankwood._core.checks import InputError
 from rankwood.data.comments import Comments
+from rankwood.data.letor.blocks import stamp
 from rankwood.data.letor.join import Letor
-from rankwood.data.letor.read import Options
+from rankwood.data.letor.options import Options
 
-_VERSION = 1
+_VERSION = 2
+_MEMBERS = ("X", "y", "qid", "blob", "offsets")  # the last two are empty if there are no comments
 _ENDING = ".rankwood.npz"
 
 
@@ -30,40 +32,41 @@ def copy_path(path: str) -> str:
 
 def header(path: str, options: Options) -> str:
     """Return the header of a copy: the version of the text, and the options."""
-    stat = os.stat(path)
     fields = {
         "format": f"rankwood letor {_VERSION}",
-        "size": stat.st_size,
-        "mtime_ns": stat.st_mtime_ns,
+        **stamp(os.stat(path))._asdict(),
         "n_features": options.n_features,
         "absent": repr(float(options.fill_value)),
         "marker": bool(options.missing_marker),
+        "missing": options.missing_words,
     }
     return json.dumps(fields, sort_keys=True)
 
 
-def load(path: str, expected: str) -> Letor | None:
+def load(path: str, expected: str, options: Options) -> Letor | None:
     """Return the content of the copy of `path`, or None without an undamaged one with that header."""
+    if not os.path.isfile(copy_path(path)):  # to open a pipe would take for ever
+        return None
     try:
         with open(copy_path(path), "rb") as file, np.load(file, allow_pickle=False) as members:
             if members["header"].tobytes().decode() != expected:
                 return None
             # Reading a member to its end checks its checksum.
-            found = {name: members[name] for name in members.files}
-        comments = Comments(found["blob"], found["offsets"]) if "blob" in found else None
+            found = {name: members[name] for name in _MEMBERS}
+        comments = Comments(found["blob"], found["offsets"]) if found["offsets"].size else None
         letor = Letor(found["X"], found["y"], found["qid"], comments)
     except (OSError, ValueError, KeyError, EOFError, TypeError, AttributeError):
         return None
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, MemoryError):
         return None
-    return letor if _is_consistent(letor) else None
+    return letor if _is_consistent(letor, options) else None
 
 
-def _is_consistent(letor: Letor) -> bool:
-    """Whether the arrays fit together; the file might be anybody's."""
+def _is_consistent(letor: Letor, options: Options) -> bool:
+    """Whether the arrays fit together and to the options; the file might be anybody's."""
     X, y, qid, comments = letor
     rows = y.size
-    return (
+    shaped = (
         X.dtype == np.float32
         and y.dtype == np.float64
         and (qid.dtype == np.int64 or qid.dtype.kind == "U")
@@ -71,15 +74,23 @@ def _is_consistent(letor: Letor) -> bool:
         and X.flags.c_contiguous
         and X.shape[0] == rows > 0
         and y.shape == qid.shape == (rows,)
-        and (comments is None or len(comments) == rows)
+        and X.shape[1] == (X.shape[1] if options.n_features is None else options.n_features)
     )
+    return shaped and _holds_values(X, y, qid) and (comments is None or comments.fit(rows))
+
+
+def _holds_values(X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> bool:
+    """Whether values, labels and query ids are such as text can have: no infinity, no empty id."""
+    limits = (np.fmax.reduce(X, axis=None, initial=0), np.fmin.reduce(X, axis=None, initial=0))
+    ids = qid.dtype.kind != "U" or bool((qid != "").all())
+    return bool(np.isfinite(limits).all() and np.isfinite(y).all() and y.min() >= 0 and ids)
 
 
 def save(path: str, letor: Letor, header: str) -> None:
     """Write a copy of the content of `path`, if its directory is writable."""
     X, y, qid, comments = letor
     arrays = {"header": np.frombuffer(header.encode(), np.uint8), "X": X, "y": y, "qid": qid}
-    if comments is not None:
-        arrays |= {"blob": comments.blob, "offsets": comments.offsets}
-    with contextlib.suppress(OSError, InputError), replacing(copy_path(path)) as file:
-        np.savez(file, allow_pickle=False, **arrays)
+    none = Comments(np.empty(0, np.uint8), np.empty(0, np.int64))
+    blob, offsets = (comments or none).blob, (comments or none).offsets
+    with contextlib.suppress(OSError, InputError), replacing(copy_path(path), like=path) as file:
+        np.savez(file, allow_pickle=False, **arrays, blob=blob, offsets=offsets)

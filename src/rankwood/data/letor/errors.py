@@ -55,4 +55,10 @@ def _bad_feature(token: str) -> str:
             f"the value in {quoted(token)} is infinite, expected a finite number, or 'nan' for a "
             "value that is missing."
         )
-    return f"the value in {quoted(token)} is {quoted(value)}, expected a number such as '3:0.25'."
+    hint = (
+        f"; if it means that the value is missing, read the file with missing=[{value!r}] "
+        f"(--missing {value!r})"
+        if value and len(value) <= _LONGEST and not any(char.isdigit() for char in value)
+        else ""
+    )
+    return f"the value in {quoted(token)} is {quoted(value)}, expected a number such as '3:0.25'{hint}."

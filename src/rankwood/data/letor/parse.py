@@ -22,11 +22,13 @@ from rankwood.data.letor.tokens import (
     NINE,
     NUMBER,
     ZERO,
+    DecimalNumber,
     Rounded,
     blank,
     end_of_line,
     ends_token,
     is_marker,
+    missing_word_end,
     read_number,
     skip_blanks,
     to_float32,
@@ -51,6 +53,9 @@ class ParseRules(NamedTuple):
     fixed_width: bool  # a feature index above the width of the matrix is an error
     missing_marker: bool  # values of at least 1.797e308 are missing
     fill_value: np.float32  # the value of a feature that a line leaves out
+    missing_words: (
+        np.ndarray
+    )  # words for a missing value, in lower case, each with a newline behind it
 
 
 class Columns(NamedTuple):
@@ -198,8 +203,11 @@ def read_features(buf, i, rules, columns, state):
             return _FAILED
         number = read_number(buf, i + 1)
         if number.kind == 0 or not ends_token(buf[number.stop]):
-            report.error = BAD_VALUE
-            return _FAILED
+            stop = missing_word_end(buf, i + 1, rules.missing_words)
+            if stop == 0:
+                report.error = BAD_VALUE
+                return _FAILED
+            number = DecimalNumber(NAN, stop, 0, 0, number.negative)
         if index > report.width:
             report.width = index
             report.widest_at = begin

@@ -21,17 +21,10 @@ from rankwood.data.letor import parse as kernel
 from rankwood.data.letor.blocks import BlockInfo, BlockReader, opened
 from rankwood.data.letor.budget import MemoryBudget
 from rankwood.data.letor.join import Letor, Part, allocate_pages, join
+from rankwood.data.letor.options import Options
 from rankwood.data.letor.tokens import MAX_POWER, NEWLINE, POWER_OF_TEN, ends_token
 
 _MAX_THREADS = 8  # only one thread reads the file at a time, which feeds about that many
-
-
-class Options(NamedTuple):
-    """The options that decide how text is understood."""
-
-    n_features: int | None = None
-    fill_value: float = 0.0  # of features that a line leaves out
-    missing_marker: bool = False  # values of at least 1.797e308 are missing
 
 
 class TextBlock(NamedTuple):
@@ -76,8 +69,12 @@ class Parser:
         self.blocks, self.path, self.options = blocks, blocks.path, options
         self.parts: dict[int, Part] = {}
         self.budget = MemoryBudget(self.path, options.n_features, n_threads)
+        words = "".join(word + "\n" for word in options.missing_words)
         self.rules = kernel.ParseRules(
-            options.n_features is not None, options.missing_marker, np.float32(options.fill_value)
+            options.n_features is not None,
+            options.missing_marker,
+            np.float32(options.fill_value),
+            np.array(list(words.encode()), np.uint8),
         )
 
     def work(self) -> None:

@@ -11,6 +11,7 @@ from rankwood._core.compile import inline
 
 TAB, NEWLINE, RETURN, SPACE, HASH, PLUS, MINUS, POINT, ZERO, NINE, COLON = b"\t\n\r #+-.09:"
 _A, _E, _N = b"aen"
+_UPPER_A, _UPPER_Z = b"AZ"
 _LOWER = 32  # the bit that makes a letter lower case
 
 NUMBER, LONG, NAN = 1, 2, 3  # kinds of number; 0 is text that is not a number
@@ -104,6 +105,22 @@ def read_exponent(buf, i):
 def spells_nan(buf, i):
     """Whether the text at `i` starts with "nan", in upper or lower case."""
     return buf[i] | _LOWER == _N and buf[i + 1] | _LOWER == _A and buf[i + 2] | _LOWER == _N
+
+
+@inline
+def missing_word_end(buf, i, words):
+    """Return where the word at `i` ends if it is one of `words`, in upper or lower case; otherwise 0."""
+    at, same, stop = i, True, 0
+    for k in range(words.size):
+        if words[k] == NEWLINE:
+            stop = at if same and stop == 0 and ends_token(buf[at]) else stop
+            at, same = i, True
+        elif same:
+            char = int(buf[at])
+            char = char + _LOWER if _UPPER_A <= char <= _UPPER_Z else char
+            same = char == words[k]
+            at += 1
+    return stop
 
 
 @inline

@@ -21,7 +21,8 @@ from rankwood.data.ranking_data import RankingData
 from rankwood.engines import _errors, _parameters
 from rankwood.engines.base import Gradients, TextModel, TrainingTask
 from rankwood.engines.catboost.losses import Native, native
-from rankwood.engines.catboost.parameters import translate
+from rankwood.engines.catboost.parameters import by_new_number, translate
+from rankwood.engines.catboost.parameters import real_name as real_name
 from rankwood.engines.lightgbm import langevin
 
 
@@ -41,10 +42,15 @@ class CatBoostEngine:
     """One training run of CatBoost."""
 
     keeps_rounds = True
+    #: CatBoost trains in one call, and has no model before the call returns.
+    has_models_midway = False
 
     def __init__(self, params: dict[str, Any], loss: Native, task: TrainingTask) -> None:
         params = dict(params)
         self._columns = _parameters.categorical(params.pop("categorical_feature", None), task.train)
+        if "monotone_constraints" in params:
+            directions = enumerate(params["monotone_constraints"])
+            params["monotone_constraints"] = by_new_number(dict(directions), self._columns)
         self._recorded = task.recorded
         self._symmetric = params.get("grow_policy", "SymmetricTree") == "SymmetricTree"
         labels, valid = loss.labels(task.train.y), task.valid
@@ -76,12 +82,14 @@ class CatBoostEngine:
 
     def _pool(self, data: RankingData, groups: Groups, y: np.ndarray) -> Any:
         """Return data as CatBoost takes it: the rows of a query are consecutive."""
-        rows, weight = groups.rows, None
+        rows = groups.rows
         X = data.X if np.array_equal(rows, np.arange(rows.size)) else data.X[rows]
-        if data.weight is not None:
-            weight = np.repeat(data.weight, groups.sizes)
+        weight = None if data.weight is None else np.repeat(data.weight, groups.sizes)
+        weights = {"group_weight": weight}
+        if data.sample_weight is not None:
+            weights = {"weight": data.sample_weight[rows] * (1.0 if weight is None else weight)}
         query = np.repeat(np.arange(groups.ids.size), groups.sizes)
-        return cb.Pool(_features(X, self._columns), y[rows], group_id=query, group_weight=weight)
+        return cb.Pool(_features(X, self._columns), y[rows], group_id=query, **weights)
 
     def _fit(self) -> None:
         """Train all rounds; this runs on the thread."""
@@ -214,18 +222,29 @@ class CatBoostModel(TextModel):
         out[order] = found
         return out
 
+    @property
+    def booster(self) -> Any:
+        """The ``CatBoost`` object."""
+        return self.loaded()[0]
+
     def _read(self) -> tuple[Any, int, list[int]]:
         """Return the model, its number of trees and its categorical columns."""
         held = json.loads(self.text)
         model = cb.CatBoost()
-        model.load_model(blob=base64.b64decode(held["cbm"]))
-        return model, min(held["trees"], model.tree_count_), held["categorical"]
+        model.load_model(blob=base64.b64decode(held["cbm"], validate=True))
+        trees = checks.at_least(held["trees"], 0, "trees")
+        columns = _parameters.column_numbers(
+            held["categorical"], None, len(model.feature_names_), "categorical"
+        )
+        return model, min(trees, model.tree_count_), columns
 
 
 def start(params: dict[str, Any], task: TrainingTask) -> CatBoostEngine:
     """Begin a training run; parameters have the shared names or CatBoost's own."""
     loss, real = _parse_params(params, task.objective)
     weighted = task.train.weight is not None
+    if loss.name != "QueryRMSE" and task.train.sample_weight is not None:
+        raise _refused(f"{loss.name} has weights of documents in its probabilities too;")
     if loss.name == "LambdaMart" and weighted:
         raise _refused("LambdaMart ignores the weights of queries;")
     if loss.name == "StochasticRank" and weighted:
@@ -245,6 +264,8 @@ def _parse_params(params: dict[str, Any], objective: Any) -> tuple[Native, dict[
     loss = native(objective)
     real = translate(params)
     langevin.parse(langevin.separate_params(params)[0], real.get("learning_rate", 0.1), None)
+    if loss.name in ("YetiRank", "PairLogit") and real.get("monotone_constraints") is not None:
+        raise _refused(f"{loss.name} doesn't keep to monotone;")
     if loss.name == "LambdaMart":
         if real["l2_leaf_reg"] > 0:
             raise _refused(
@@ -263,7 +284,10 @@ def _refused(why: str) -> checks.InputError:
 
 
 def load(text: str) -> CatBoostModel:
-    """Return the model that `text` holds, or raise if CatBoost can't read it."""
+    """Return the model that `text` holds, or raise if CatBoost can't read it.
+
+    The binary model can't be checked here: its format is CatBoost's own, and a hostile one may crash CatBoost.
+    """
     model = CatBoostModel(text)
     with _plain_errors("read the model"):
         model.loaded()
@@ -273,7 +297,7 @@ def load(text: str) -> CatBoostModel:
 def _features(X: Any, columns: list[int]) -> Any:
     """Return features as CatBoost takes them: categorical ones come last, as text."""
     if not columns:
-        return X
+        return _parameters.sparse_matrix(X)
     X = _parameters.dense(X)
     numeric = [i for i in range(X.shape[1]) if i not in columns]
     words = np.empty((X.shape[0], len(columns)), object)

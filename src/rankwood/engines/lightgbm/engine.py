@@ -5,17 +5,20 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core import threads
 from rankwood.data.groups import Groups
-from rankwood.engines import _errors, _parameters
+from rankwood.engines import _errors, _parameters, forks
 from rankwood.engines.base import Engine, Gradients, Model, TextModel, TrainingTask
-from rankwood.engines.lightgbm import langevin
+from rankwood.engines.lightgbm import langevin, text_check
 from rankwood.engines.lightgbm.langevin import Langevin, ShrinkingScores
 from rankwood.engines.lightgbm.parameters import binning_params, parse
+from rankwood.engines.lightgbm.parameters import real_name as real_name
 from rankwood.objectives.units import unit_of
 
 with _parameters.passive_threads():
     import lightgbm as lgb
+
+# Also what LightGBM does outside of training and prediction, as when it reads a model.
+forks.watch(lambda: lgb.basic._LIB.LGBM_SetMaxThreads(1))
 
 
 def _reason(message: str) -> str:
@@ -141,7 +144,9 @@ class LightGBMModel(TextModel):
         self, X: Any, groups: Groups | None = None, n_jobs: int | None = None
     ) -> np.ndarray:
         """Return one score per row."""
-        return self.loaded().predict(X, num_threads=threads.threads(n_jobs))
+        X = _parameters.sparse_matrix(X)
+        with _plain_errors("predict"):
+            return self.loaded().predict(X, num_threads=forks.engine_threads(n_jobs))
 
     def importances(self) -> np.ndarray:
         """Return the total gain of the splits on each feature."""
@@ -170,11 +175,17 @@ def check_params(params: dict[str, Any], objective: Any) -> None:
 
 
 def load(text: str) -> Model:
-    """Return the model that `text` holds, or raise if LightGBM can't read it."""
+    """Return the model that `text` holds, or raise if it is damaged: LightGBM itself doesn't notice."""
     if text.startswith("{"):
         from rankwood.engines.lightgbm import stored_pairs  # it imports this module
 
         return stored_pairs.load(text)  # type: ignore[return-value]
+    text_check.check(text)
+    return read(text)
+
+
+def read(text: str) -> LightGBMModel:
+    """Return the model that a checked text holds."""
     model = LightGBMModel(text)
     with _plain_errors("read the model"):
         model.loaded()

@@ -2,8 +2,8 @@
 
 from typing import Any, NamedTuple
 
-from rankwood._core import checks, threads
-from rankwood.engines import _parameters
+from rankwood._core import checks
+from rankwood.engines import _parameters, forks
 from rankwood.engines.lightgbm import langevin
 from rankwood.engines.lightgbm.langevin import Langevin
 from rankwood.objectives.units import unit_of
@@ -53,7 +53,13 @@ _BINNING = frozenset(
     )
 )
 # LightGBM accepts these, and would do something else than rank.
-_FOREIGN = ("num_class", "task", "data", "valid", "input_model", "output_model", "machines")
+_FOREIGN = (
+    *("num_class", "task", "data", "valid", "input_model", "output_model", "machines"),
+    # Parameters of its other objectives, and of the columns of its files.
+    *("alpha", "fair_c", "poisson_max_delta_step", "tweedie_variance_power", "reg_sqrt"),
+    *("is_unbalance", "scale_pos_weight", "boost_from_average", "auc_mu_weights"),
+    *("label_column", "weight_column", "group_column", "ignore_column", "header"),
+)
 
 
 class Parsed(NamedTuple):
@@ -85,6 +91,13 @@ def parse(params: dict[str, Any], objective: Any) -> Parsed:
     return Parsed(booster, sglb, differences)
 
 
+def real_name(name: str) -> str:
+    """Return LightGBM's own name of a parameter, by any of its names or by ours."""
+    if name in _SHARED:
+        return _SHARED[name]
+    return next((key for key, others in _aliases().items() if name in (key, *others)), name)
+
+
 def translate(params: dict[str, Any]) -> dict[str, Any]:
     """Return parameters under LightGBM's names, and those that make results depend on the seed alone."""
     aliases = _aliases()
@@ -108,7 +121,7 @@ def translate(params: dict[str, Any]) -> dict[str, Any]:
                 f"objective='lambdarank-ndcg@10({_OBJECTIVE[real]}=...)'."
             )
         out[real or name] = value
-    out["num_threads"] = threads.threads(out.get("num_threads"))
+    out["num_threads"] = forks.engine_threads(out.get("num_threads"))
     if out.get("seed") is None:
         out.pop("seed", None)
     if checks.finite(out.get("bagging_fraction", 1.0), "subsample") < 1.0:

@@ -10,10 +10,12 @@ from rankwood._core import checks
 from rankwood.data.groups import Groups
 from rankwood.engines import _parameters, pair_memory
 from rankwood.engines.base import Gradients, TrainingTask
+from rankwood.engines.lightgbm import text_check
 from rankwood.engines.lightgbm.engine import (  # type: ignore[attr-defined]
     LightGBMEngine,
     LightGBMModel,
     lgb,
+    read,
 )
 from rankwood.engines.pair_lists import Lists, columns_of, lists_of
 from rankwood.engines.pairtree.binning import as_float32
@@ -154,6 +156,11 @@ class PairsModel:
         }
         return json.dumps(content)
 
+    @property
+    def booster(self) -> Any:
+        """The ``lightgbm.Booster`` of pairs of documents."""
+        return self._model.booster
+
     def predict(
         self, X: Any, groups: Groups | None = None, n_jobs: int | None = None
     ) -> np.ndarray:
@@ -182,9 +189,24 @@ class PairsModel:
 
 
 def load(text: str) -> PairsModel:
-    """Return the model that `text` holds."""
-    content = json.loads(text)
-    return PairsModel(content["lightgbm"], content["differences"], content["n_features"])
+    """Return the model that `text` holds, or raise if it is damaged."""
+    try:
+        content = json.loads(text)
+        trees, n_features = content["lightgbm"], content["n_features"]
+        checks.at_least(n_features, 1, "n_features")
+        columns = columns_of(content["differences"], None, n_features)
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise checks.InputError(f"there is no model of pairs in the text: {error}.") from None
+    if not isinstance(trees, str) or columns != content["differences"]:
+        raise checks.InputError("the model of pairs is damaged: its differences or its trees.")
+    width = text_check.check(trees)
+    if width != 2 * n_features + len(columns):
+        raise checks.InputError(
+            f"the model of pairs is damaged: its trees are on {width} features, and pairs have "
+            f"{2 * n_features + len(columns)}."
+        )
+    read(trees)
+    return PairsModel(trees, columns, n_features)
 
 
 def _chunks(sizes: np.ndarray, limit: int) -> Iterator[tuple[int, int]]:

@@ -122,6 +122,11 @@ class PairTreeModel:
         self._forest = forest
 
     @property
+    def booster(self) -> Forest:
+        """The trees."""
+        return self._forest
+
+    @property
     def text(self) -> str:
         """The whole state, as JSON."""
         return self._forest.text

@@ -136,11 +136,16 @@ class Forest:
                     f"the text is a model of format {content['format']!r}, version "
                     f"{content['format_version']!r}; expected {_FORMAT!r}, version {_VERSION}."
                 )
-            leaves = np.array(content["leaves"], np.int64)
-            forest = cls(int(content["n_features"]), _trees(content["arrays"], leaves))
+            leaves = np.array(
+                [checks.at_least(n, 1, "leaves") for n in content["leaves"]], np.int64
+            )
+            forest = cls(
+                checks.at_least(content["n_features"], 1, "n_features"),
+                _trees(content["arrays"], leaves),
+            )
         except checks.InputError:
             raise
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise checks.InputError(f"there is no pair-tree model in the text: {error}.") from None
         for number, tree in enumerate(forest.trees):
             if not _is_valid(tree, forest.n_features):
@@ -154,8 +159,9 @@ def _trees(arrays: dict[str, dict[str, str]], leaves: np.ndarray) -> list[Tree]:
     for name, kind in (_NODES | _LEAVES).items():
         flat = np.frombuffer(base64.b64decode(arrays[name]["base64"], validate=True), kind)
         sizes = leaves if name in _LEAVES else leaves - 1
-        if flat.size != sizes.sum() or (sizes < 0).any():
-            raise ValueError(f"{name} has {flat.size} values instead of {sizes.sum()}")
+        total = sum(sizes.tolist())  # in Python's numbers, which don't overflow
+        if flat.size != total:
+            raise ValueError(f"{name} has {flat.size} values instead of {total}")
         native = flat.astype(flat.dtype.newbyteorder("="))
         parts[name] = np.split(native, np.cumsum(sizes)[:-1]) if leaves.size else []
     return [Tree(**{name: parts[name][k] for name in parts}) for k in range(leaves.size)]
@@ -169,4 +175,4 @@ def _is_valid(tree: Tree, n_features: int) -> bool:
         return False
     later = (children < 0) | (children > np.tile(np.arange(nodes), 2))
     known = (tree.side <= 2) & (tree.column >= 0) & (tree.column < n_features)
-    return bool(later.all() and known.all())
+    return bool(later.all() and known.all() and np.isfinite(tree.value).all())

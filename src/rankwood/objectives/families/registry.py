@@ -5,7 +5,10 @@ from typing import Any, TypeVar
 
 from rankwood._core import checks, named, spec
 from rankwood._core.named import Named, Parameter
-from rankwood.objectives.families import former_names  # noqa: F401  (texts of earlier versions are read too)
+from rankwood.objectives.families import (  # noqa: F401  (texts of earlier versions and other programs are read too)
+    foreign_names,
+    former_names,
+)
 from rankwood.objectives.families.lambdaex import LAMBDAEX
 from rankwood.objectives.families.lambdagap import LAMBDAGAP
 from rankwood.objectives.families.lambdaloss import LAMBDALOSS
@@ -28,8 +31,9 @@ def objective(name: Any, **params: Any) -> Any:
     Parameters
     ----------
     name : str or part
-        ``"name@k(param=value)"``, with ``bi-`` before it for models that compare pairs of documents; or the printed
-        form of a composition; or a composition, which is returned as it is.
+        ``"name@k(param=value)"``, with ``bi-`` before it for models that compare pairs of documents; or a name of
+        another program, such as ``"rank:ndcg"`` or ``"YetiRank:mode=NDCG"`` (docs/names.md); or the printed form of a
+        composition; or a composition, which is returned as it is.
     **params
         Parameters of the name; they replace those in the text.
 

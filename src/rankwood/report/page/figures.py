@@ -8,6 +8,7 @@ import numpy as np
 
 from rankwood._core.text import shortened
 from rankwood.report import _drawing
+from rankwood.report.model_plots import visible_range
 from rankwood.report.page.breakdown import Bin, ByLabel
 from rankwood.report.page.outcome import Outcome, Pair
 from rankwood.report.page.training import Curve, Importance
@@ -47,6 +48,8 @@ def curves(name: str, found: Sequence[Curve]) -> "Figure":
         ax.set_xlabel("round")
         ax.set_title(short(_drawing.TITLES.get(name, name), 50), loc="left", fontsize=10)
         ax.locator_params(axis="x", integer=True)
+        if name not in _drawing.TITLES:  # a metric
+            ax.set_ylim(*visible_range(name, [one.values for one in found]))
         if name in _drawing.SHARES:
             ax.set_ylim(bottom=0)
             _drawing.show_percent(ax)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rankwood.report import view
+from rankwood.report.axis import axis_of
 from rankwood.report.movers import QueryTable
 from rankwood.report.page.breakdown import Bin, ByLabel
 from rankwood.report.page.outcome import LEVEL, Outcome, TrainingMean
@@ -103,7 +104,9 @@ def by_kind(title: str, heading: str, bins: Sequence[Bin], outcome: Outcome) -> 
     against = [pair.name for pair in pairs]
     headings = [heading, "queries", *outcome.models]
     headings += [f"{name} - {pair.against}" for name, pair in zip(against, pairs, strict=True)]
-    reach = [_reach([one.differences[i] for one in bins]) for i in range(len(pairs))]
+    axes = [
+        axis_of([0.0, *(x for one in bins for x in one.differences[i])]) for i in range(len(pairs))
+    ]
     rows = [
         [
             Cell(one.label),
@@ -112,7 +115,7 @@ def by_kind(title: str, heading: str, bins: Sequence[Bin], outcome: Outcome) -> 
             *(
                 Cell(
                     view.format_number(difference, DIGITS, sign=True),
-                    span=Span(low, difference, high, reach[i], outcome.sign),
+                    span=Span(low, difference, high, axes[i], outcome.sign, one is bins[-1]),
                 )
                 for i, (difference, low, high) in enumerate(one.differences)
             ),
@@ -120,12 +123,6 @@ def by_kind(title: str, heading: str, bins: Sequence[Bin], outcome: Outcome) -> 
         for one in bins
     ]
     return Table(title, headings, rows, len(headings) - 1)
-
-
-def _reach(differences: Sequence[tuple[float, float, float]]) -> float:
-    """Return the half-width of an axis around 0 that holds all intervals."""
-    ends = [abs(x) for one in differences for x in one if not math.isnan(x)]
-    return max(ends, default=0.0) or 1.0
 
 
 def few_queries(table: QueryTable, links: dict[str, str]) -> Table:

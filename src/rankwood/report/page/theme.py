@@ -13,6 +13,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from rankwood._core import checks
+from rankwood._core.text import printable_lines
 from rankwood._version import __version__
 from rankwood.report import _drawing
 from rankwood.report.html import table_element
@@ -84,7 +85,7 @@ def render_page(
     """
     from markupsafe import Markup
 
-    return render(
+    made = render(
         "page.html.j2",
         title=title,
         body=Markup(body),
@@ -94,6 +95,7 @@ def render_page(
         script=Markup(_resource("script.js")),
         version=__version__,
     )
+    return printable_lines(made)  # names may have control characters, in any place
 
 
 def render(template: str, **values: Any) -> str:

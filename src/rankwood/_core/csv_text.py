@@ -1,0 +1,42 @@
+"""Tables as CSV that a spreadsheet can open and a program can read back.
+
+A spreadsheet takes a cell that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, and names of models and ids of
+queries may come from strangers. Such a text gets an apostrophe before it, which `plain_text` takes away; numbers don't.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+# A text of apostrophes and then such a character is marked as well, so that every text can be read back.
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_QUOTED = re.compile('[,"\r\n]')
+_MARKED = re.compile(r"'+[=+\-@\t\r]")
+
+
+def csv_text(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return rows as CSV: numbers with all digits, an empty cell for NaN, no cell that is a formula."""
+    return "".join(",".join(map(_cell, row)) + "\n" for row in (headings, *rows))
+
+
+def _cell(value: Any) -> str:
+    """Return a cell; the csv module wouldn't quote a carriage return in lines that end without one."""
+    if isinstance(value, float) and math.isnan(value):
+        return ""
+    text = str(value)
+    if isinstance(value, str) and _FORMULA.match(text) and not _is_number(text):
+        text = f"'{text}"
+    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
+
+
+def plain_text(cell: str) -> str:
+    """Return the text that `csv_text` wrote as a cell."""
+    return cell[1:] if _MARKED.match(cell) else cell
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False

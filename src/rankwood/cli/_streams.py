@@ -1,0 +1,70 @@
+"""Standard streams that a command can use, whatever the shell has made of them."""
+
+import codecs
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+#: What is written for signs that the encoding of a stream lacks; each is as wide as the sign itself.
+_PLAIN = {
+    "†": "+",
+    "‡": "#",
+    "↓": "v",
+    "↑": "^",
+    "−": "-",
+    "–": "-",
+    "─": "-",
+    "━": "=",
+    "×": "x",
+    "±": "~",
+}
+_ERRORS = "rankwood.plain"
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    """Return what is written in place of what can't be encoded: a similar sign, or an escape."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    letters = error.object[error.start : error.end]
+    return "".join(
+        _PLAIN.get(c, c.encode("ascii", "backslashreplace").decode()) for c in letters
+    ), error.end
+
+
+codecs.register_error(_ERRORS, _plain)
+
+
+@contextmanager
+def usable_streams() -> Iterator[frozenset[str]]:
+    """Make sure that all streams can be used, and yield the names of those that the shell has closed.
+
+    A closed stream is opened on the null device: otherwise the next file that is opened would get its number, and an
+    engine's messages would be written into a model.
+    """
+    closed = frozenset(n for n in ("stdin", "stdout", "stderr") if getattr(sys, n) is None)
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if name in closed:
+            _open_number(number)
+        if name in closed and name != "stdin":
+            setattr(sys, name, open(number, "w", encoding="utf-8", closefd=False))  # noqa: SIM115
+    former = getattr(sys.stdout, "errors", None)
+    change = getattr(sys.stdout, "reconfigure", None)
+    if change is not None:
+        change(errors=_ERRORS)
+    try:
+        yield closed
+    finally:
+        if change is not None and former is not None and not sys.stdout.closed:
+            change(errors=former)
+
+
+def _open_number(number: int) -> None:
+    """Open the null device under the number of a stream, unless the number is in use."""
+    try:
+        os.fstat(number)
+    except OSError:
+        null = os.open(os.devnull, os.O_RDWR)
+        if null != number:
+            os.dup2(null, number)
+            os.close(null)

@@ -1,0 +1,136 @@
+"""Constraints on trees by the names of features: scores that rise or fall with one, features that may interact."""
+
+import ast
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rankwood._core import checks
+from rankwood.data.ranking_data import RankingData
+from rankwood.engines import _parameters
+from rankwood.objectives.units import unit_of
+
+#: Our word for each kind of constraint, and what other programs call it.
+WORDS = {
+    "monotone": ("monotone_constraints", "monotone_constraint", "monotonic_cst", "mc"),
+    "interactions": ("interaction_constraints", "interaction_cst"),
+}
+#: The names that engines have for them.
+_NATIVE = {"monotone": "monotone_constraints", "interactions": "interaction_constraints"}
+#: The kind of constraint of each word.
+KIND = {word: kind for kind, others in WORDS.items() for word in (kind, *others)}
+_FORM = {
+    "monotone": "monotone={'price': -1}, with 1 for scores that rise with the feature and -1 for those that fall",
+    "interactions": "interactions=[['price', 'stock'], ['title', 'body']]",
+}
+
+
+def check(engine: str, able: Iterable[str], params: Mapping[str, Any], objective: Any) -> None:
+    """Raise if an engine lacks a constraint, or lacks it for objectives of pairs."""
+    for word, value in params.items():
+        kind = KIND.get(word)
+        if kind is None or value is None:
+            continue
+        if kind not in able:
+            raise checks.InputError(
+                f"engine={engine!r} has no {kind}: take 'lightgbm' or 'xgboost'."
+            )
+        if unit_of(objective) == "pairs":
+            raise checks.InputError(
+                f"{word} is for models of documents, and bi-... compares two of them: leave it out."
+            )
+
+
+def without(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that are no constraints."""
+    return {name: value for name, value in params.items() if name not in KIND}
+
+
+def renamed(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters with constraints under the engines' names, as they were given."""
+    given = ((KIND.get(name, ""), name, value) for name, value in params.items())
+    return {_NATIVE.get(kind, name): value for kind, name, value in given}
+
+
+def by_number(params: Mapping[str, Any], data: RankingData) -> dict[str, Any]:
+    """Return parameters with constraints under the engines' names, as lists by the numbers of features.
+
+    Raises
+    ------
+    InputError
+        If there is no such feature, or if a constraint has another form.
+    """
+    out = without(params)
+    for word, value in params.items():
+        kind = KIND.get(word)
+        if kind is None or value is None:
+            continue
+        if kind == "monotone":
+            out[_NATIVE[kind]] = _directions(value, data, word)
+            continue
+        groups = _groups(value, data, word)
+        if word == "interactions":  # as in scikit-learn, the features that are left are a group too
+            left = sorted(set(range(data.n_features)).difference(*groups))
+            groups += [left] if left else []
+        out[_NATIVE[kind]] = groups
+    return out
+
+
+def _directions(value: Any, data: RankingData, word: str) -> list[int]:
+    """Return 1, -1 or 0 for each feature."""
+    value = _parsed(value, word)
+    if isinstance(value, Mapping):
+        out = [0] * data.n_features
+        for column, direction in value.items():
+            out[_number(column, data, word)] = _direction(direction, word)
+        return out
+    if not isinstance(value, (list, tuple)) and not hasattr(value, "tolist"):
+        raise _wrong(word, value)
+    listed = value.tolist() if hasattr(value, "tolist") else list(value)
+    if len(listed) != data.n_features:
+        raise checks.InputError(
+            f"{word} has {len(listed)} values, but there are {data.n_features} features; name the few that matter, as "
+            f"in {_FORM['monotone']}."
+        )
+    return [_direction(one, word) for one in listed]
+
+
+def _direction(value: Any, word: str) -> int:
+    if isinstance(value, bool) or value not in (-1, 0, 1):
+        raise checks.InputError(f"{word}: a direction must be 1, -1 or 0, got {value!r}.")
+    return int(value)
+
+
+def _groups(value: Any, data: RankingData, word: str) -> list[list[int]]:
+    """Return groups of features by number."""
+    value = _parsed(value, word)
+    if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
+        raise _wrong(word, value)
+    groups = list(value)
+    if any(isinstance(group, (str, int)) or not isinstance(group, Iterable) for group in groups):
+        raise _wrong(word, value)
+    found = [sorted({_number(column, data, word) for column in group}) for group in groups]
+    if not found or not all(found):
+        raise checks.InputError(f"{word}: there is an empty group; write {_FORM['interactions']}.")
+    return found
+
+
+def _number(column: Any, data: RankingData, word: str) -> int:
+    """Return the number of a feature; files have keys that are numbers as text."""
+    names = data.feature_names
+    if isinstance(column, str) and column.isdigit() and column not in (names or ()):
+        column = int(column)
+    return _parameters.column_numbers([column], names, data.n_features, word)[0]
+
+
+def _parsed(value: Any, word: str) -> Any:
+    """Return a value, read from text if an engine would read it from text: "(1,0,-1)", "[0,1],[2]"."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        raise _wrong(word, value) from None
+
+
+def _wrong(word: str, value: Any) -> checks.InputError:
+    return checks.InputError(f"{word} must be as in {_FORM[KIND[word]]}, got {value!r}.")

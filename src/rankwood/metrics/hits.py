@@ -1,0 +1,173 @@
+"""Metrics that count relevant documents: hits, success, R-precision."""
+
+from collections import namedtuple
+from typing import ClassVar
+
+from rankwood._core.compile import inner
+from rankwood._core.each import each
+from rankwood._core.numeric import as_type_of
+from rankwood._core.parts import Positive, part
+from rankwood.metrics.additive import GAINS_COLUMNS, additive_swap, by_rank
+from rankwood.metrics.binary import divide, mark_relevant
+from rankwood.metrics.insertions import additive_insertions
+from rankwood.metrics.verbs import tied_run
+
+#: Swap record of success: 1 for a relevant document, 1 for a position within k, and the hits of the query.
+Within = namedtuple("Within", "gain discount hits")
+
+
+def _relevance(self, label):
+    return as_type_of(label, label >= self.rel)
+
+
+@inner
+def fill_within(ranked, values, k, room):
+    """Fill a record with values by rank, and with 1 for positions within k."""
+    by_rank(ranked, values, room.gain)
+    for i in each(ranked.slot.size):
+        room.discount[i] = 1.0 if i < k else 0.0
+
+
+@inner
+def sum_of_first(ranked, values, k):
+    """Return the sum of the values of the first k documents."""
+    total = 0.0
+    for i in range(min(k, ranked.slot.size)):
+        total += values[ranked.slot[i]]
+    return total
+
+
+@inner
+def tied_sum_of_first(ranked, values, k):
+    """Return the mean of that sum over the orders of tied documents."""
+    n, total = ranked.slot.size, 0.0
+    i = 0
+    while i < n:
+        j, run = tied_run(ranked, values, i)
+        if i < k:
+            total += run * (min(j, k) - i) / (j - i)
+        i = j
+    return total
+
+
+@inner
+def count_positive(values):
+    """Return how many values are above 0: the relevant documents, those that were not ranked among them."""
+    found = 0
+    for i in range(values.size):
+        found += 1 if values[i] > 0.0 else 0
+    return found
+
+
+@part
+class Hits:
+    """Number of relevant documents among the first k [sanderson2010].
+
+    Parameters
+    ----------
+    k : int, optional
+        Cutoff; None means the whole list.
+    rel : float
+        Smallest label of a relevant document.
+    """
+
+    k: int | None = None
+    rel: Positive = 1.0
+    swap_columns: ClassVar[tuple[str, ...]] = GAINS_COLUMNS
+
+    def ranks(self) -> int:
+        """Return k: all that matters is which documents are the first k."""
+        return 0 if self.k is None else self.k
+
+    def label_values(self, label, discount, out):
+        mark_relevant(label, self.rel, out)
+
+    def value(self, ranked, values):
+        return sum_of_first(ranked, values, self.k)
+
+    def swap_record(self, ranked, values, room):
+        fill_within(ranked, values, self.k, room)
+        return room
+
+    swap_delta, insertion_record, as_relevance = additive_swap, additive_insertions, _relevance
+
+
+@part
+class Success:
+    """1 if a relevant document is among the first k, else 0: the hit rate of a query [sanderson2010].
+
+    Parameters
+    ----------
+    k, rel : as in `Hits`
+    """
+
+    k: int | None = None
+    rel: Positive = 1.0
+    normalised: ClassVar[bool] = True
+    swap_columns: ClassVar[tuple[str, ...]] = GAINS_COLUMNS
+
+    def ranks(self) -> int:
+        """Return k: all that matters is which documents are the first k."""
+        return 0 if self.k is None else self.k
+
+    def label_values(self, label, discount, out):
+        mark_relevant(label, self.rel, out)
+
+    def value(self, ranked, values):
+        return min(sum_of_first(ranked, values, self.k), 1.0)
+
+    def swap_record(self, ranked, values, room):
+        fill_within(ranked, values, self.k, room)
+        hits = as_type_of(room.gain[0], 0.0)
+        for i in range(ranked.n):
+            hits += room.gain[i] * room.discount[i]
+        return Within(room.gain, room.discount, hits)
+
+    def swap_delta(self, a, b):
+        one = as_type_of(a.own.hits, 1.0)
+        after = a.own.hits + (b.own.gain - a.own.gain) * (a.own.discount - b.own.discount)
+        return min(after, one) - min(a.own.hits, one)
+
+    def mean_over_ties(self, ranked, values):
+        n, i = ranked.slot.size, 0
+        while i < n and i < self.k:  # type: ignore[operator]
+            j, relevant = tied_run(ranked, values, i)
+            if relevant > 0.0:
+                none = 1.0  # the probability that the places within k get none of the relevant documents
+                for t in range(min(j, self.k) - i):
+                    none *= max(j - i - relevant - t, 0.0) / (j - i - t)
+                return 1.0 - none
+            i = j
+        return 0.0
+
+    as_relevance = _relevance
+
+
+@part
+class RPrecision:
+    """Precision of the first R documents, R being the number of relevant ones [sanderson2010].
+
+    Parameters
+    ----------
+    rel : float
+        Smallest label of a relevant document.
+    """
+
+    rel: Positive = 1.0
+    normalised: ClassVar[bool] = True
+    swap_columns: ClassVar[tuple[str, ...]] = GAINS_COLUMNS
+
+    def label_values(self, label, discount, out):
+        divide(out, mark_relevant(label, self.rel, out))
+
+    def value(self, ranked, values):
+        return sum_of_first(ranked, values, count_positive(values))
+
+    def mean_over_ties(self, ranked, values):
+        return tied_sum_of_first(ranked, values, count_positive(values))
+
+    def swap_record(self, ranked, values, room):
+        fill_within(ranked, values, count_positive(values), room)
+        return room
+
+    swap_delta, insertion_record, as_relevance = additive_swap, additive_insertions, _relevance

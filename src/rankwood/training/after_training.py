@@ -1,0 +1,115 @@
+"""What a fitted estimator offers beside scores: the engine's own object, a summary, ranked documents."""
+
+from typing import TYPE_CHECKING, Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from rankwood._core import checks
+from rankwood.data.frames import column, is_frame
+from rankwood.data.groups import group_rows
+from rankwood.data.ranked_documents import RankedDocuments, ranked_documents
+from rankwood.data.ranking_data import RankingData
+from rankwood.training.summary import Summary, short_summary, summary_of
+
+if TYPE_CHECKING:
+    from rankwood.training.estimator import QueryIds, Sizes
+
+
+class AfterTraining:
+    """Methods of fitted estimators."""
+
+    @property
+    def booster_(self) -> Any:
+        """The engine's own object, which predicts: a ``lightgbm.Booster``, ``xgboost.Booster`` or ``CatBoost``.
+
+        The engine "pairtree" has a `Forest`. It is the object itself and no copy: whoever changes it changes the model.
+        """
+        return _own_object(self, "booster")
+
+    @property
+    def module_(self) -> Any:
+        """The PyTorch module of a network, on the CPU and in evaluation mode; its inputs are transformed features."""
+        return _own_object(self, "module")
+
+    def summary(self, top: int = 5) -> Summary:
+        """Return what was trained, on what, how well and how long.
+
+        Parameters
+        ----------
+        top : int
+            The number of most important features to list.
+
+        Returns
+        -------
+        Summary
+            It prints itself, as text or in a notebook; `to_dict` has the values.
+
+        Examples
+        --------
+        >>> import rankwood as rw
+        >>> ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(rw.load_demo("train"))
+        >>> ranker.summary().to_dict()["trees"]
+        3
+        """
+        check_is_fitted(self)
+        return summary_of(self, checks.at_least(top, 0, "top"))
+
+    def rank(
+        self, X: Any, qid: "QueryIds" = None, top: int | None = None, *, group: "Sizes" = None
+    ) -> RankedDocuments:
+        """Rank documents: those of each query from the highest score to the lowest.
+
+        Parameters
+        ----------
+        X : RankingData, matrix or table
+            Documents in any order, as in `predict`.
+        qid : array or str, optional
+            Query id of each row, or the column that has them. Without queries all rows are one list.
+        top : int, optional
+            The number of documents of each query to return; all by default.
+        group : array, optional
+            Sizes of consecutive queries, in place of `qid`.
+
+        Returns
+        -------
+        RankedDocuments
+            A row per document, with its query, rank, row and score, and its id if the comments of `X` have one. Equal
+            scores are in the caller's order.
+
+        Examples
+        --------
+        >>> import rankwood as rw
+        >>> ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(rw.load_demo("train"))
+        >>> ranker.rank(rw.load_demo("test"), top=3).rows["rank"][:6].tolist()
+        [1, 2, 3, 1, 2, 3]
+        """
+        if top is not None:
+            checks.at_least(top, 1, "top")
+        scores = self.predict(X, qid=qid, group=group)  # type: ignore[attr-defined]
+        if isinstance(X, RankingData):
+            found = None if X.comments is None else X.comments.doc_ids
+            return ranked_documents(scores, X.groups, found if found and any(found) else None, top)
+        ids = column(X, qid) if isinstance(qid, str) and is_frame(X) else qid
+        return ranked_documents(scores, group_rows(scores.size, ids, group), None, top)
+
+    def _set_data(self, train: RankingData) -> None:
+        """Set what is known of the training data: its features and its size."""
+        self._set_features(train.n_features, train.feature_names, train.categories)  # type: ignore[attr-defined]
+        self.data_size_ = {"queries": int(train.groups.ids.size), "documents": len(train)}
+
+    def __str__(self) -> str:
+        known = short_summary(self)
+        return f"{self!r}\n{known}" if known else repr(self)
+
+
+def _own_object(estimator: Any, name: str) -> Any:
+    """Return an attribute of the model; without it an AttributeError, as `hasattr` needs it, says what there is."""
+    if hasattr(estimator, "second_"):
+        raise AttributeError(
+            f"TwoStage has several models: read first_[0].{name}_ and second_.{name}_."
+        )
+    check_is_fitted(estimator, "model_")
+    if not hasattr(type(estimator.model_), name):
+        other = "module" if name == "booster" else "booster"
+        raise AttributeError(f"{type(estimator).__name__} has no {name}_: read {other}_.")
+    return getattr(estimator.model_, name)

@@ -1,0 +1,73 @@
+"""The first stage of a TwoStage on new queries, which none of its models was trained on."""
+
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from rankwood._core import checks
+from rankwood.data.ranking_data import RankingData
+from rankwood.training.context import FitContext
+from rankwood.training.cross_fit import (
+    CrossFit,
+    Stream,
+    cross_fit_folds,
+    fit_quietly,
+    score_queries,
+)
+from rankwood.training.inputs import ValidationSets
+
+SERVE = ("mean", "fold", "refit")
+#: What models did before there was a choice; files of that time don't name it.
+FORMER = "fold"
+
+
+def serving_scores(model: Any, data: RankingData) -> np.ndarray:
+    """Score new queries by the first stage of a fitted TwoStage, as its `serve` says."""
+    serve = checks.one_of(model.serve, SERVE, "serve")
+    if len(model.first_) == 1:  # a single model was trained on everything
+        return _all_queries(model.first_[0], data)
+    if serve == "fold":
+        return _fold_scores(model.first_, data, model.random_state)
+    if serve == "mean":
+        total = np.zeros(len(data))
+        for ranker in model.first_:
+            total += _all_queries(ranker, data)
+        return total / len(model.first_)
+    if model.refit_ is None:
+        raise checks.InputError(
+            "serve='refit' needs a first-stage model of all training queries, which this TwoStage was trained "
+            "without: call fit again with serve='refit', or set_params(serve='mean')."
+        )
+    return _all_queries(model.refit_, data)
+
+
+def needs_refit(serve: str, folds: int) -> bool:
+    """Tell whether new queries need a model beside those of the folds."""
+    return serve == "refit" and folds > 1
+
+
+def with_refit(
+    first: CrossFit, ranker: Any, train: RankingData, valid: ValidationSets | None
+) -> CrossFit:
+    """Return a cross-fit with a model of all training queries; it is trained if there is none yet."""
+    if first.refit is not None:
+        return first
+    start = perf_counter()
+    named = None if valid is None else valid.by_name
+    whole = fit_quietly(ranker, train, named, FitContext(stage="first"))
+    return first._replace(refit=whole, seconds=first.seconds + perf_counter() - start)
+
+
+def _fold_scores(rankers: list[Any], data: RankingData, seed: int) -> np.ndarray:
+    """Score queries that are split into folds too: model i scores fold i."""
+    fold = cross_fit_folds(data, len(rankers), seed, Stream.UNSEEN)
+    scores = np.empty(len(data))
+    for i, ranker in enumerate(rankers):
+        score_queries(ranker, data, fold == i, scores)
+    return scores
+
+
+def _all_queries(ranker: Any, data: RankingData) -> np.ndarray:
+    """Return the scores of all queries by one model."""
+    return checks.vector(ranker.predict(data), "first-stage scores", len(data))

@@ -1,0 +1,210 @@
+"""Arguments of `fit` as LightGBM, XGBoost and CatBoost spell them: taken, or answered with their place here."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rankwood._core import checks
+from rankwood.data.ranking_data import RankingData
+from rankwood.training.context import Callback
+
+#: Arguments of `fit` elsewhere that are parameters of a ranker here, and how they are written.
+_OF_RANKER = {
+    "eval_metric": "eval_metric=['ndcg@10', 'map']",
+    "eval_at": "eval_metric=['ndcg@5', 'ndcg@10']",
+    **dict.fromkeys(
+        ("early_stopping_rounds", "early_stopping", "stopping_rounds"), "early_stopping_rounds=50"
+    ),
+    **dict.fromkeys(
+        ("num_boost_round", "n_estimators", "iterations", "num_round"), "n_estimators=500"
+    ),
+    **dict.fromkeys(("categorical_feature", "cat_features"), "categorical_feature=[0, 3]"),
+    **dict.fromkeys(("obj", "objective", "fobj"), "objective='lambdarank-ndcg@10'"),
+    **dict.fromkeys(
+        ("verbose", "verbose_eval", "silent", "logging_level", "metric_period"), "verbose=True"
+    ),
+    "params": "learning_rate=0.1, num_leaves=31",
+}
+#: Arguments that have another form here.
+_INSTEAD = {
+    "eval_names": "name the sets: valid={'recent': (X, y, qid)}",
+    "evals": "give valid={'recent': (X, y, qid)}; the first set decides",
+    "valid_sets": "give valid={'recent': (X, y, qid)}; the first set decides",
+    "validation_data": "give valid=(X, y, qid)",
+    "validation_fraction": "split by query: train, valid = data.split(0.2)",
+    "feature_name": "give a table, or RankingData(X, y, qid=qid, feature_names=names)",
+    "feature_names": "give a table, or RankingData(X, y, qid=qid, feature_names=names)",
+    "evals_result": "read history_ after fit",
+    "eval_result": "read history_ after fit",
+    "use_best_model": "the best round is kept unless early_stopping_rounds=None; leave it out",
+    "plot": "give callbacks=[rankwood.callbacks.LiveCurve()]",
+    "plot_file": "give callbacks=[rankwood.callbacks.CSV('rounds.csv')] and draw that",
+    "group_weight": "give weight=, a number per query",
+    "eval_sample_weight": "leave it out: metrics count every query the same",
+    "sample_weight_eval_set": "leave it out: metrics count every query the same",
+    "eval_group_weight": "leave it out: metrics count every query the same",
+    "pairs": "leave it out: pairs are made from the labels of each query",
+    **dict.fromkeys(
+        ("init_score", "eval_init_score", "base_margin", "base_margin_eval_set", "baseline"),
+        "leave it out: training starts from equal scores",
+    ),
+    **dict.fromkeys(
+        ("init_model", "xgb_model", "keep_training_booster"),
+        "leave it out: a model is trained from its first tree on",
+    ),
+    **dict.fromkeys(
+        ("position", "positions"), "leave it out: clicks and their position bias are not modelled"
+    ),
+    **dict.fromkeys(
+        ("snapshot_interval", "save_snapshot", "snapshot_file"),
+        "networks have checkpoint=; save trees by callbacks=[f], where f calls round.model().save(path)",
+    ),
+}
+#: Words of constructors elsewhere that are arguments of `fit` here.
+_OF_FIT = {
+    **dict.fromkeys(
+        ("group_id", "query_id", "qid", "query", "group_column", "query_column"),
+        "fit(X, y, qid=ids)",
+    ),
+    "group": "fit(X, y, group=sizes)",
+    **dict.fromkeys(("weight", "sample_weight", "weight_column"), "fit(X, y, qid=ids, weight=...)"),
+    **dict.fromkeys(
+        ("eval_set", "eval_group", "eval_qid", "valid", "valid_sets", "evals"),
+        "fit(X, y, qid=ids, valid=(X_valid, y_valid, qid_valid))",
+    ),
+    "callbacks": "fit(train, callbacks=[f])",
+    "feature_name": "RankingData(X, y, qid=ids, feature_names=names)",
+    "feature_names": "RankingData(X, y, qid=ids, feature_names=names)",
+}
+_TAKEN = ("eval_set", "eval_qid", "eval_group", "group_id", "query_id")
+#: Callbacks of other programs by the names of their classes, and what takes their place.
+_CALLBACKS = {
+    "_EarlyStoppingCallback": "Ranker(early_stopping_rounds=50)",
+    "EarlyStopping": "Ranker(early_stopping_rounds=50)",
+    "_LogEvaluationCallback": "rankwood.callbacks.Log()",
+    "EvaluationMonitor": "rankwood.callbacks.Log()",
+    "_RecordEvaluationCallback": "history_ after fit",
+    "LightGBMPruningCallback": "rankwood.callbacks.OptunaPruning(trial)",
+    "XGBoostPruningCallback": "rankwood.callbacks.OptunaPruning(trial)",
+    "CatBoostPruningCallback": "rankwood.callbacks.OptunaPruning(trial)",
+    "_ResetParameterCallback": "a fixed learning_rate: it can't change between rounds",
+    "LearningRateScheduler": "a fixed learning_rate: it can't change between rounds",
+    "TrainingCheckPoint": "a function that calls round.model().save(path)",
+}
+
+
+def check_constructor(params: dict[str, Any]) -> None:
+    """Raise if a parameter of a ranker is an argument of `fit`."""
+    for name in params:
+        if name in _OF_FIT:
+            raise checks.InputError(f"{name} is no parameter of a ranker: write {_OF_FIT[name]}.")
+
+
+def fit_arguments(others: dict[str, Any], given: dict[str, Any], estimator: Any) -> dict[str, Any]:
+    """Return the arguments of `fit`, with those that have other names; raise if one belongs elsewhere."""
+    if not others:
+        return given
+    kind = type(estimator).__name__
+    for name in others:
+        if name not in _TAKEN:
+            raise checks.InputError(_answer(name, kind, given))
+    out = dict(given)
+    for name in ("group_id", "query_id"):
+        if name in others:
+            _only_once(name, "qid", out)
+            out["qid"] = others[name]
+    if "eval_set" in others:
+        _only_once("eval_set", "valid", out)
+        out["valid"] = _validation(others)
+    elif "eval_qid" in others or "eval_group" in others:
+        raise checks.InputError("the queries of validation data need its rows: give eval_set= too.")
+    return out
+
+
+def _only_once(name: str, ours: str, given: dict[str, Any]) -> None:
+    if given[ours] is not None:
+        raise checks.InputError(f"{name} and {ours} mean the same: give one of them.")
+
+
+def _answer(name: str, kind: str, given: dict[str, Any]) -> str:
+    """Return the sentence for an argument that `fit` doesn't take."""
+    if name in _INSTEAD:
+        return f"fit has no {name}: {_INSTEAD[name]}."
+    if name in _OF_RANKER and kind != "TwoStage":
+        return f"fit has no {name}: it is a parameter, as in {kind}({_OF_RANKER[name]})."
+    if name in _OF_RANKER:
+        return f"fit has no {name}: it is a parameter of a stage, as in first=Ranker({_OF_RANKER[name]})."
+    known = [*given, "callbacks", *_TAKEN]
+    return f"fit has no argument {name!r}{checks.nearest(name, known)}"
+
+
+def _validation(others: dict[str, Any]) -> Any:
+    """Return validation data as `fit` takes it, from `eval_set` and the queries beside it."""
+    sets = others["eval_set"]
+    queries = [others.get(name) for name in ("eval_qid", "eval_group")]
+    if isinstance(sets, RankingData):
+        return sets
+    if _is_pair(sets):  # CatBoost takes a single pair
+        sets, queries = [sets], [None if q is None else [q] for q in queries]
+    if not isinstance(sets, (list, tuple)) or not sets:
+        raise checks.InputError(f"eval_set must be a list of (X, y), got {type(sets).__name__}.")
+    if len(sets) > 1:
+        # Programs differ in which set stops training: LightGBM any, XGBoost the last.
+        raise checks.InputError(
+            f"eval_set has {len(sets)} sets, and programs differ in which one stops training: give "
+            "valid={'recent': (X, y, qid), 'older': ...}, the deciding one first."
+        )
+    if isinstance(sets[0], RankingData):
+        return sets[0]
+    if not _is_pair(sets[0]):
+        raise checks.InputError(
+            "eval_set must be a list with a pair (X, y), with eval_qid or eval_group beside it; or give "
+            "valid=(X, y, qid)."
+        )
+    X, y = sets[0]
+    qid, group = (None if q is None else _first(q) for q in queries)
+    if (qid is None) == (group is None):
+        raise checks.InputError(
+            "eval_set needs the queries of its rows: give eval_qid=[ids] or eval_group=[sizes], one entry per set."
+        )
+    return RankingData(X, y, qid=qid, group=group)
+
+
+def _is_pair(x: Any) -> bool:
+    """Return whether this is (X, y), and not a list of such."""
+    return isinstance(x, tuple) and len(x) == 2 and not isinstance(x[0], (tuple, RankingData))
+
+
+def _first(queries: Any) -> Any:
+    """Return the queries of the only set: the entry of a list of one, or what was given without a list."""
+    if isinstance(queries, (list, tuple)) and len(queries) == 1:
+        return queries[0]
+    return queries
+
+
+def check_callbacks(callbacks: Any) -> Sequence[Callback]:
+    """Return callbacks as a list; raise if one can't be called, or belongs to another program."""
+    if callbacks is None:
+        return ()
+    listed = list(callbacks) if isinstance(callbacks, (list, tuple, set)) else [callbacks]
+    for callback in listed:
+        kind = callback if isinstance(callback, type) else type(callback)
+        program = kind.__module__.partition(".")[0]
+        if program in ("lightgbm", "xgboost", "catboost", "optuna_integration", "optuna"):
+            instead = _CALLBACKS.get(kind.__name__)
+            use = (
+                f"use {instead}"
+                if instead
+                else "write a function of one Round, see docs/training.md"
+            )
+            raise checks.InputError(
+                f"callbacks: {kind.__name__.strip('_')} is of {program}, whose rounds are other ones; {use}."
+            )
+        if isinstance(callback, type):
+            raise checks.InputError(
+                f"callbacks: {kind.__name__} is a class, give an object: {kind.__name__}()."
+            )
+        if not callable(callback):
+            raise checks.InputError(
+                f"callbacks must be functions that take a Round, got {type(callback).__name__}."
+            )
+    return listed
