@@ -26,7 +26,7 @@ def split(text: str, kind: str) -> tuple[str, dict[str, Any]]:
     head, bracket, inside = text.strip().partition("(")
     name, at, k = (word.strip() for word in head.partition("@"))
     readable = re.fullmatch(NAME, name) and (not bracket or inside.endswith(")"))
-    if not readable or bool(at) != bool(re.fullmatch("-?[0-9]{1,18}", k)):
+    if not readable or bool(at) != bool(re.fullmatch("-?[0-9]{1,40}", k)):
         raise checks.InputError(
             f"{kind} {shortened(text, 200)!r} can't be read; expected a form such as 'name', 'name@10' or "
             "'name@10(param=value)'."
