@@ -49,7 +49,16 @@ def subjects() -> dict[str, Subject]:
     data = rw.load_demo("train")
     ranker = rw.Ranker(n_estimators=_TREES, num_leaves=15, n_jobs=1).fit(data)
     evaluation = rw.evaluate(["ndcg@10", "map"], data, np.arange(len(data)) % 7)
-    words = ["train", "train.txt", "--model", "trained.json", "--n-estimators", "1", "--jobs", "1"]
+    words = [
+        "train",
+        "train.txt",
+        "--model",
+        "trained.json",
+        "--n-estimators",
+        "1",
+        "--threads",
+        "1",
+    ]
 
     def cache() -> None:
         os.utime("train.txt")  # so that the copy is out of date
@@ -57,7 +66,8 @@ def subjects() -> dict[str, Subject]:
 
     def train() -> None:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            command_line(words)
+            if command_line(words):
+                raise SystemExit("the command line failed")
 
     def table_is_whole() -> bool:
         lines = Path("table.csv").read_text().splitlines()
@@ -123,7 +133,10 @@ def main() -> None:
     args = parser.parse_args()
     known = subjects()
     share = -(-args.kills // len(known))
-    counts = {name: run(one, share, random.Random(args.seed)) for name, one in known.items()}
+    counts = {}
+    for name, one in known.items():
+        counts[name] = run(one, share, random.Random(args.seed))
+        print(name, counts[name], flush=True)
     print(table(counts))
     raise SystemExit(sum(count.torn for count in counts.values()) > 0)
 
