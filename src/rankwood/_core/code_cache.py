@@ -54,7 +54,7 @@ class CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
 
 def protect(dispatcher: Any, digest: bytes) -> None:
     """Let a compiled function's cache check what it reads, ignore what fails, and belong to sources of a digest."""
-    cache = getattr(dispatcher, "_cache", None)
+    cache: Any = getattr(dispatcher, "_cache", None)
     file = getattr(cache, "_cache_file", None)
     if file is None:  # nothing is compiled
         return
