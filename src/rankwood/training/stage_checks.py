@@ -14,11 +14,13 @@ from rankwood.engines import base
 from rankwood.objectives.document_weights import check_document_weights
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.units import unit_of
-from rankwood.training.estimator import RankingEstimator, check_queries_once
+from rankwood.training.estimator import RankingEstimator
 from rankwood.training.fingerprints import fingerprint
 from rankwood.training.inputs import ValidationSets, validation_sets
+from rankwood.training.prediction_inputs import check_queries_once
 from rankwood.training.ranker import Ranker
 from rankwood.training.serving import SERVE
+from rankwood.training.stage_lists import second_stage_lists
 
 
 @contextmanager
@@ -45,7 +47,8 @@ def check_two_stage(model: Any, train: RankingData, valid: ValidationSets | None
     with naming_stage("second"):
         one = train.select([0])
         _check_pairs(model.second, model.top, train)
-        _check_stage(model.second, model.ideal == "full", model._lists(one, np.zeros(len(one))))
+        lists = second_stage_lists(model, one, np.zeros(len(one)))
+        _check_stage(model.second, model.ideal == "full", lists)
     queries = train.groups.ids.size
     if queries < folds:
         raise checks.InputError(
