@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import rankwood as rw
 from rankwood.report import plots, view
 from rankwood.report.axis import axis_of, tick_text
-from rankwood.report.per_query import histogram, per_query
+from rankwood.report.per_query import histogram, query_values
 
 FLOATS = st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: round(x, 6))
 
@@ -59,11 +59,11 @@ def test_histograms_count_every_difference_on_its_side(differences):
 
 def test_lower_is_better_for_arp():
     found = rw.compare(evaluations(a=[1, 2, 3, np.nan], b=[2, 2, 1, 5]))
-    assert per_query(found, "b", "a", "m").text == "1 won, 1 tied, 1 lost"
-    assert per_query(found, "b", "a", "arp").counts == (1, 1, 1)
+    assert query_values(found, "b", "a", "m").text == "1 won, 1 tied, 1 lost"
+    assert query_values(found, "b", "a", "arp").counts == (1, 1, 1)
     one = rw.compare(evaluations(a=[1, 2, 3], b=[2, 3, 4]))
-    assert per_query(one, "b", "a", "m").counts == (3, 0, 0)
-    assert per_query(one, "b", "a", "arp").counts == (0, 0, 3)
+    assert query_values(one, "b", "a", "m").counts == (3, 0, 0)
+    assert query_values(one, "b", "a", "arp").counts == (0, 0, 3)
     figure = one.plot(metric="arp")
     assert figure.axes[1].get_title(loc="left") == "0 won, 0 tied, 3 lost"
     with pytest.raises(rw.InputError, match="two models are needed, got 'a' twice"):

@@ -51,14 +51,6 @@ _FOREIGN = (
     *("num_class", "num_target", "multi_strategy", "base_score", "boost_from_average"),
     *("scale_pos_weight", "process_type", "updater", "refresh_leaf", "num_feature"),
 )
-#: Parameters of XGBoost's own ranking objectives, which aren't used, and their names in ours.
-_OBJECTIVE = {
-    "lambdarank_pair_method": "truncation",
-    "lambdarank_num_pair_per_sample": "truncation",
-    "lambdarank_normalization": "norm",
-    "lambdarank_score_normalization": "norm",
-    "ndcg_exp_gain": "gain",
-}
 _DART = ("rate_drop", "skip_drop", "one_drop", "sample_type", "normalize_type")
 #: Keys of a configuration that aren't parameters.
 _NOT_NAMES = {"name", "specified_updater", "updater_seq"}
@@ -100,12 +92,8 @@ def translate(params: dict[str, Any]) -> dict[str, Any]:
             raise checks.InputError(
                 f"{name} is Langevin boosting, which XGBoost doesn't have; take engine='lightgbm' or 'catboost'."
             )
-        elif real in _OBJECTIVE:
-            raise checks.InputError(
-                f"{name} belongs to XGBoost's own objective, which isn't used; write it into ours, as in "
-                f"objective='lambdarank-ndcg@10({_OBJECTIVE[real]}=...)'."
-            )
         else:
+            _parameters.refuse_objective(name, real, "XGBoost's own objective, which isn't used")
             _parameters.refuse(name, real, _OURS, _FOREIGN)
             out[real] = value
     out["nthread"] = forks.engine_threads(out.get("nthread"))

@@ -9,6 +9,7 @@ from rankwood.data.arguments import missing_column
 from rankwood.data.categories import Categories, matched
 from rankwood.data.frames import column, column_names, features, is_frame
 from rankwood.data.groups import Groups, group_rows
+from rankwood.data.labels import check_queries_once
 from rankwood.data.ranking_data import RankingData
 
 
@@ -46,12 +47,6 @@ def need_groups(groups: Groups | None, what: str) -> Groups:
     return groups
 
 
-def check_queries_once(X: Any, qid: Any, group: Any) -> None:
-    """Raise if queries are given beside a `RankingData`, which has its own."""
-    if isinstance(X, RankingData) and not (qid is None and group is None):
-        raise checks.InputError("a RankingData knows its queries: leave out qid and group.")
-
-
 def matching_features(
     X: Any, qid: Any, names: list[str] | None, categories: Categories
 ) -> tuple[Any, Any]:
@@ -75,5 +70,5 @@ def matching_features(
         if missing:
             raise missing_column(missing[0], column_names(X))
         only = names
-    found = features(X, drop, only, words=categories)
+    found = features(X, drop, only, text_columns=categories)
     return matched(found.X, found.names, found.categories, categories, "the model"), qid

@@ -22,6 +22,16 @@ SERVE = ("mean", "fold", "refit")
 FORMER = "fold"
 
 
+def check_settings(model: Any) -> None:
+    """Raise unless the parameters of a TwoStage, but for its stages, can be used."""
+    checks.at_least(model.top, 1, "top")
+    checks.at_least(model.folds, 1, "folds")
+    checks.at_least(model.random_state, 0, "random_state")
+    checks.one_of(model.listwise, (True, False), "listwise")
+    checks.one_of(model.ideal, ("full", "list"), "ideal")
+    checks.one_of(model.serve, SERVE, "serve")
+
+
 def serving_scores(model: Any, data: RankingData) -> np.ndarray:
     """Score new queries by the first stage of a fitted TwoStage, as its `serve` says."""
     serve = checks.one_of(model.serve, SERVE, "serve")
@@ -43,7 +53,7 @@ def serving_scores(model: Any, data: RankingData) -> np.ndarray:
 
 
 def needs_refit(serve: str, folds: int) -> bool:
-    """Tell whether new queries need a model beside those of the folds."""
+    """Return whether new queries need a model beside those of the folds."""
     return serve == "refit" and folds > 1
 
 
