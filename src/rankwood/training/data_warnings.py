@@ -129,7 +129,7 @@ def _shared_queries(train: RankingData, valid: RankingData, what: str) -> Iterat
 
 
 def _count(some: int, queries: int) -> str:
-    return f"{plural(some, 'query')} of {queries}" if some > 1 else f"1 query of {queries}"
+    return f"{plural(some, 'query')} of {queries}"
 
 
 def _equal_queries(train: RankingData, valid: RankingData, several: np.ndarray) -> int:
