@@ -7,12 +7,11 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood.data.ranking_data import RankingData
-from rankwood.training.context import FitContext
 from rankwood.training.cross_fit import (
     CrossFit,
     Stream,
     cross_fit_folds,
-    fit_quietly,
+    fit_whole,
     score_queries,
 )
 from rankwood.training.inputs import ValidationSets
@@ -64,8 +63,7 @@ def with_refit(
     if first.refit is not None:
         return first
     start = perf_counter()
-    named = None if valid is None else valid.by_name
-    whole = fit_quietly(ranker, train, named, FitContext(stage="first"))
+    whole = fit_whole(ranker, train, valid, ())
     return first._replace(refit=whole, seconds=first.seconds + perf_counter() - start)
 
 
