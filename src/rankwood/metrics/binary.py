@@ -46,6 +46,7 @@ def _label_values(self, label, discount, out):
 
 
 def relevance_of(self, label):
+    """Return 1 for the label of a relevant document, else 0: a method of metrics with `rel`."""
     return as_type_of(label, label >= self.rel)
 
 
@@ -67,11 +68,13 @@ def sum_of_first(ranked, values, k):
 
 
 def record_of_first(self, ranked, values, room):
+    """Return the record of `fill_within`: a method of metrics with `k`."""
     fill_within(ranked, values, self.k, room)
     return room
 
 
 def value_of_first(self, ranked, values):
+    """Return the sum of the first k values: a method of metrics with `k`."""
     return sum_of_first(ranked, values, self.k)
 
 
