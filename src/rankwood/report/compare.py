@@ -89,7 +89,8 @@ def compare(
     qrels : Qrels, dict, table or iterable, optional
         Judgments, to evaluate runs by.
     convention : str, optional
-        The program whose rules that follows, as in `rankwood.evaluate`; with `qrels` only.
+        The program whose definitions and rules the evaluation of runs follows, as in `rankwood.evaluate`; with `qrels`
+        only.
     n_jobs : int, optional
         Number of threads; None means every core. The result is the same for any number.
 
