@@ -2,6 +2,7 @@
 
 import math
 import re
+from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 import rankwood as rw
 from rankwood.report import plots, view
 from rankwood.report.axis import axis_of, tick_text
+from rankwood.report.page import figures as page_figures
+from rankwood.report.page.training import Stage, learning_curves
 from rankwood.report.per_query import histogram, query_values
 
 FLOATS = st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: round(x, 6))
@@ -172,3 +175,12 @@ def test_importance():
     assert "2 of 3 features used" in ax.get_title(loc="left")
     with pytest.raises(rw.InputError, match="Ranker has no feature importances"):
         plots.importance(type("Ranker", (), {})())
+
+
+def test_curves_of_a_page_know_the_metric_of_any_validation_set():
+    known = SimpleNamespace(history_={"arp": [9.0, 3.0, 2.0], "older arp": [9.0, 3.0, 2.0]})
+    found = learning_curves([Stage("model", 0, [known])])
+    for name, curves in found.items():
+        # Less is better, so the bad first round is what the axis leaves out.
+        low, high = page_figures.curves(name, curves).axes[0].get_ylim()
+        assert low < 2.0 < high < 9.0, name
