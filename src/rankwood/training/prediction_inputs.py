@@ -13,14 +13,14 @@ from rankwood.data.labels import check_queries_once
 from rankwood.data.ranking_data import RankingData
 
 
-class Documents(NamedTuple):
+class PredictionInput(NamedTuple):
     """Documents to score: a matrix with the features that were trained on, and the queries if they are known."""
 
     X: Any
     groups: Groups | None
 
 
-def documents_to_score(estimator: Any, X: Any, qid: Any, group: Any) -> Documents:
+def documents_to_score(estimator: Any, X: Any, qid: Any, group: Any) -> PredictionInput:
     """Return what `predict` was given; raise unless it has the features that the model was trained on."""
     check_is_fitted(estimator, "model_")
     check_queries_once(X, qid, group)
@@ -34,7 +34,7 @@ def documents_to_score(estimator: Any, X: Any, qid: Any, group: Any) -> Document
         )
     if groups is None and X.shape[0] and not (qid is None and group is None):
         groups = group_rows(X.shape[0], qid, group)
-    return Documents(X, groups)
+    return PredictionInput(X, groups)
 
 
 def need_groups(groups: Groups | None, what: str) -> Groups:
