@@ -32,6 +32,8 @@ def passive_threads() -> Iterator[None]:
             del os.environ["OMP_WAIT_POLICY"]
 
 
+#: Features that a model file may claim: an array of so many still fits in memory.
+MOST_FEATURES = 10**7
 #: Parameters of Ranker, and the names that programs have for them.
 _WORDS = {
     "n_estimators": "iterations num_iterations num_iteration n_iter num_tree num_trees num_round num_rounds nrounds "

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from rankwood._core import checks, threads
+from rankwood.engines._parameters import MOST_FEATURES
 
 _LARGEST = 1 << 32  # bytes of a file
 _DEEPEST = 64  # objects and lists inside each other
-_MOST_FEATURES = 10**7
 _MOST_ROUNDS = 10**9
 
 
@@ -53,7 +53,7 @@ def check_depth(content: Any, path: str | Path) -> None:
 def check_features(content: dict[str, Any], path: str | Path) -> None:
     """Raise unless there is a possible number of features, and a name for each if there are names."""
     count, names = content["n_features"], content["feature_names"]
-    _check_number(count, _MOST_FEATURES, "n_features", path)
+    _check_number(count, MOST_FEATURES, "n_features", path)
     if names is None:
         return
     if len(names) != count or not all(isinstance(name, str) for name in names):
