@@ -70,7 +70,7 @@ def read(
 
 
 def _is_printed(text: str) -> bool:
-    """Tell whether a text is the printed form of a part; ``AP(rel=2)@5`` is a metric of ir_measures."""
+    """Return whether a text is the printed form of a part; ``AP(rel=2)@5`` is a metric of ir_measures."""
     start = text.split("(")[0].strip()
     return (start in PARTS or start in former.FORMER) and text.rstrip().endswith(")")
 
@@ -117,12 +117,8 @@ def build(
 
 
 def _arguments(inside: str, text: str) -> dict[str, Any]:
-    call = literals.parse("f" + inside, text)
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
-        raise checks.InputError(
-            f"{shortened(text, 200)!r}: parameters must be given by name, as in (sigma=2.0)."
-        )
-    return {name: _value(node, text) for name, node in literals.keywords(call, text).items()}
+    given = literals.arguments(inside, text, "(sigma=2.0)")
+    return {name: _value(node, text) for name, node in given.items()}
 
 
 def _value(node: ast.expr, text: str) -> Any:

@@ -1,10 +1,9 @@
 """Constraints on trees by the names of features: scores that rise or fall with one, features that may interact."""
 
-import ast
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rankwood._core import checks
+from rankwood._core import checks, literals
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import _parameters
 from rankwood.objectives.units import unit_of
@@ -41,7 +40,7 @@ def check(engine: str, able: Iterable[str], params: Mapping[str, Any], objective
 
 
 def without(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that are no constraints."""
+    """Return the parameters that aren't constraints."""
     return {name: value for name, value in params.items() if name not in KIND}
 
 
@@ -127,8 +126,8 @@ def _parsed(value: Any, word: str) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        return ast.literal_eval(value)
-    except (ValueError, SyntaxError):
+        return literals.read(value)
+    except checks.InputError:
         raise _wrong(word, value) from None
 
 
