@@ -50,8 +50,8 @@ def compare(
     ----------
     evaluations : dict of Evaluation
         Two or more models by name, evaluated with the same metrics and rules on the same queries; with `bounds`, one
-        is enough. Queries are matched by id, so their order does not matter. Models of a list are called "model 1", "model 2", … With
-        `qrels`, these may be runs, in any form that `rankwood.evaluate` takes.
+        is enough. Queries are matched by id, so their order does not matter. Models of a list are called "model 1",
+        "model 2", … With `qrels`, these may be runs, in any form that `rankwood.evaluate` takes.
     baseline : str, optional
         The model that the others are compared with; the first by default.
     test : {"permutation", "fisher", "t", "wilcoxon", "bootstrap"}

@@ -310,11 +310,6 @@ def _features(X: Any, columns: list[int]) -> Any:
 
 def _moved(directions: dict[int, int], columns: list[int]) -> dict[int, int]:
     """Return the directions of features by their numbers in CatBoost's order, where categorical ones come last."""
-    wrong = [column for column in columns if directions[column]]
-    if wrong:
-        raise checks.InputError(
-            f"monotone: feature {wrong[0]} is categorical, and categories have no order."
-        )
     order = [i for i in directions if i not in columns]
     return {at: directions[i] for at, i in enumerate(order) if directions[i]}
 
