@@ -166,6 +166,8 @@ def xgboost_edit(content, path, value):
         ("xgboost", ("learner_model_param", "num_feature"), "1"),
         ("xgboost", ("learner_model_param", "num_class"), "3"),
         ("xgboost", ("learner_model_param", "base_score"), "x"),
+        ("xgboost", ("learner_model_param", "base_score"), "1E99"),
+        ("xgboost", ("learner_model_param", "base_score"), "9" * 60),
         ("xgboost", ("objective", "name"), "multi:softmax"),
         ("xgboost", ("feature_types",), ["z"] * 5),
         ("xgboost", ("gradient_booster", "name"), "gblinear"),

@@ -36,7 +36,14 @@ def column(frame: Any, name: str) -> Any:
     at = names.index(name)
     if hasattr(frame, "iloc"):  # pandas
         return frame.iloc[:, at]
-    return frame[frame.columns[at] if hasattr(frame, "dtypes") else name]
+    found = frame[frame.columns[at] if hasattr(frame, "dtypes") else name]
+    if hasattr(frame, "num_rows") and not hasattr(found, "combine_chunks"):
+        import pyarrow as pa
+
+        return pa.chunked_array(
+            [found]
+        )  # a batch of Arrow has columns in one piece, a table in chunks
+    return found
 
 
 def features(

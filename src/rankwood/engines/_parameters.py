@@ -119,7 +119,7 @@ def _given(columns: Any, train: RankingData) -> list[int]:
     if columns is None or (isinstance(columns, str) and columns == "auto"):
         return []
     if isinstance(columns, str):
-        columns = [int(c) if c.strip().isdigit() else c.strip() for c in columns.split(",")]
+        columns = [int(c) if c.strip().isdecimal() else c.strip() for c in columns.split(",")]
     columns = columns if isinstance(columns, Iterable) else [columns]
     return column_numbers(columns, train.feature_names, train.n_features, "categorical_feature")
 

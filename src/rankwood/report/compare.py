@@ -48,9 +48,9 @@ def compare(
     Parameters
     ----------
     evaluations : dict of Evaluation
-        Two or more models by name, evaluated with the same metrics and rules on the same queries. Queries are
-        matched by id, so their order does not matter. Models of a list are called "model 1", "model 2", … With
-        `qrels`, these may be runs, in any form that `rankwood.evaluate` takes.
+        Two or more models by name, evaluated with the same metrics and rules on the same queries; with `bounds`, one
+        is enough. Queries are matched by id, so their order does not matter. Models of a list are called "model 1",
+        "model 2", … With `qrels`, these may be runs, in any form that `rankwood.evaluate` takes.
     baseline : str, optional
         The model that the others are compared with; the first by default.
     test : {"permutation", "fisher", "t", "wilcoxon", "bootstrap"}
@@ -125,7 +125,8 @@ def compare(
     rules["interval"] = checks.one_of(interval or usual, INTERVALS, "interval")
     rules["level"] = stats.confidence(level)
     rules["seed"] = checks.at_least(seed, 0, "seed")
-    table = align(evaluate_runs(evaluations, qrels, metrics, convention, n_jobs), metrics)
+    evaluated = evaluate_runs(evaluations, qrels, metrics, convention, n_jobs)
+    table = align(evaluated, metrics, 2 if bounds is None else 1)
     if rules["marks"] == "letters" and len(table.models) > len(LETTERS):
         raise checks.InputError(
             f"there are letters for {len(LETTERS)} models, got {len(table.models)}; use marks='stars'."

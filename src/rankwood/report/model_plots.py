@@ -239,8 +239,10 @@ def per_query(
     '1 won, 1 tied, 0 lost'
     """
     against = check_name("model", against or comparison.rules["baseline"], comparison.models)
-    model = model or next(name for name in comparison.models if name != against)
+    model = model or next((name for name in comparison.models if name != against), against)
     model = check_name("model", model, comparison.models)
+    if len(comparison.models) < 2:
+        raise checks.InputError(f"two models are needed, and {model!r} is the only one.")
     if model == against:
         raise checks.InputError(f"two models are needed, got {model!r} twice.")
     metric = check_name("metric", metric or comparison.metrics[0], comparison.metrics)

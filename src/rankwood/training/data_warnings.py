@@ -37,10 +37,10 @@ def findings(
     """Yield a sentence for everything that looks wrong."""
     varied = varied_queries(train)
     yield from _equal_labels(train, varied, "training data")
-    for name, data in valid.by_name.items() if valid else ():
+    for i, (name, data) in enumerate(valid.by_name.items() if valid else ()):
         what = "validation data" if name == VALID else f"validation data {name!r}"
         yield from _equal_labels(data, varied_queries(data), what)
-        yield from _shared_queries(train, data, what)
+        yield from _shared_queries(train, data, what, decides=i == 0)
     if not shuffle:
         yield from _sorted_rows(train, varied)
     if varied.sum() >= _FEW:
@@ -107,16 +107,24 @@ def _candidates(data: RankingData, queries: np.ndarray) -> np.ndarray:
     return np.flatnonzero(agree >= _AGREE)
 
 
-def _shared_queries(train: RankingData, valid: RankingData, what: str) -> Iterator[str]:
-    """Warn about queries of the validation data that are in the training data: with all documents, or torn apart."""
+def _shared_queries(
+    train: RankingData, valid: RankingData, what: str, decides: bool
+) -> Iterator[str]:
+    """Warn about queries of the validation data that are in the training data: with all documents, or torn apart.
+
+    A set that doesn't decide may be the training data itself: people like to watch its curve.
+    """
     several = valid.groups.sizes > 1  # single documents may be equal by chance
     equal = _equal_queries(train, valid, several)
     queries = valid.groups.ids.size
+    if equal and equal == several.sum() and not decides:
+        return
     if equal:
+        harm = "is stopped too late" if decides else "looks better on it than it is"
         count = f"all {queries} queries" if equal == several.sum() else _count(equal, queries)
         yield (
             f"{count} of the {what} {'is' if equal == 1 else 'are'} in the training data too: a model that has seen "
-            "them is stopped too late; split the data by query, as RankingData.split does."
+            f"them {harm}; split the data by query, as RankingData.split does."
         )
         return
     torn = _torn_queries(train, valid)

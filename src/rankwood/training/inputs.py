@@ -83,6 +83,10 @@ def validation_data(valid: Any, train: RankingData, name: str = VALID) -> Rankin
     """Return one set of validation data with the features of the training data."""
     where = "the validation data" if name == VALID else f"the validation data {name!r}"
     if isinstance(valid, (tuple, list)):
+        if any(isinstance(one, RankingData) for one in valid):
+            raise InputError(
+                f"{name}: several sets need names, as in valid={{'recent': a, 'older': b}}; the first one decides."
+            )
         if len(valid) != 3:
             raise InputError(f"{name} must be (X, y, qid), got {len(valid)} values.")
         try:
