@@ -40,7 +40,9 @@ def column(frame: Any, name: str) -> Any:
     if hasattr(frame, "num_rows") and not hasattr(found, "combine_chunks"):
         import pyarrow as pa
 
-        return pa.chunked_array([found])  # a batch of Arrow has columns in one piece, a table in chunks
+        return pa.chunked_array(
+            [found]
+        )  # a batch of Arrow has columns in one piece, a table in chunks
     return found
 
 

@@ -68,7 +68,7 @@ def check_fitted(content: dict[str, Any], path: str | Path) -> None:
         if not _is_curves(content.get(name, {})):
             raise damaged(path, f"{name!r} must be lists of numbers by name")
     check_params(content["params"], path)
-    _check_letor(content["letor"], path)
+    check_letor(content["letor"], path)
 
 
 def check_params(params: dict[str, Any], path: str | Path) -> None:
@@ -93,6 +93,8 @@ def check_stages(model: Any, path: str | Path) -> None:
         raise damaged(path, str(error).rstrip(".")) from None
     if not model.first_ or any(r.n_features_in_ != model.n_features_in_ for r in model.first_):
         raise damaged(path, "'first' must be rankers of as many features as the whole model")
+    if any(r.categories_ != model.first_[0].categories_ for r in model.first_):
+        raise damaged(path, "'first' must be rankers with the same categories")
 
 
 def _check_number(value: Any, most: int, name: str, path: str | Path) -> None:
@@ -110,7 +112,7 @@ def _is_curves(value: Any) -> bool:
     return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
 
 
-def _check_letor(letor: dict[str, Any] | None, path: str | Path) -> None:
+def check_letor(letor: dict[str, Any] | None, path: str | Path) -> None:
     """Raise unless it is said how LETOR files are read: what an absent feature is, and flags or words."""
     for name, value in (letor or {}).items():
         words = value if isinstance(value, list) else [value]
