@@ -101,7 +101,7 @@ def _directions(value: Any, data: RankingData, word: str) -> list[int]:
 def _direction(value: Any, word: str) -> int:
     if isinstance(value, bool) or not isinstance(value, Real) or value not in (-1, 0, 1):
         raise checks.InputError(f"{word}: a direction must be 1, -1 or 0, got {value!r}.")
-    return int(value)
+    return int(float(value))
 
 
 def _refuse_categories(directions: list[int], given: Any, data: RankingData, word: str) -> None:
