@@ -68,7 +68,7 @@ def check_fitted(content: dict[str, Any], path: str | Path) -> None:
         if not _is_curves(content.get(name, {})):
             raise damaged(path, f"{name!r} must be lists of numbers by name")
     check_params(content["params"], path)
-    _check_letor(content["letor"], path)
+    check_letor(content["letor"], path)
 
 
 def check_params(params: dict[str, Any], path: str | Path) -> None:
@@ -97,7 +97,7 @@ def _is_curves(value: Any) -> bool:
     return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
 
 
-def _check_letor(letor: dict[str, Any] | None, path: str | Path) -> None:
+def check_letor(letor: dict[str, Any] | None, path: str | Path) -> None:
     """Raise unless the options by which LETOR files are read can be used."""
     for name, value in (letor or {}).items():
         words = value if isinstance(value, list) else [value]
