@@ -18,7 +18,7 @@ WANTED = {
     "lambda-ex": "table5 figure3",
     "lambdaloss": "table4 table5 figure3 figure5",
     "which-tricks": "table4 table3 figure1",
-    "bivariate": "table2 table4",
+    "bivariate": "table2 table3 table4 table5",
 }
 
 

@@ -60,9 +60,8 @@ def test_numbers_and_the_words_of_engines_mean_the_same(data, engine, tmp_path):
         np.testing.assert_array_equal(model.predict(data), expected)
     model = ranker(engine, monotone={0: -1, 1: 1}).fit(data)
     model.save(tmp_path / "m.json")
-    again = clone(rw.Ranker.load(tmp_path / "m.json")).fit(
-        data
-    )  # JSON has no keys that are numbers
+    # JSON has no keys that are numbers.
+    again = clone(rw.Ranker.load(tmp_path / "m.json")).fit(data)
     np.testing.assert_array_equal(again.predict(data), expected)
 
 

@@ -42,7 +42,7 @@ def check(engine: str, able: Iterable[str], params: Mapping[str, Any], objective
 
 
 def without(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that are no constraints."""
+    """Return the parameters that aren't constraints."""
     return {name: value for name, value in params.items() if name not in KIND}
 
 

@@ -1,19 +1,18 @@
 """Compare models query by query: means, differences, tests of significance."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwood import stats
 from rankwood._core import checks
-from rankwood.report.align import Aligned, align, align_one, better_sign
+from rankwood.report.align import Aligned, align, better_sign
+from rankwood.report.bounds import values_of_bounds
 from rankwood.report.columns import MEAN, TEST, structured
 from rankwood.report.comparison import Comparison
 from rankwood.report.presets import INTERVALS, resolve
-from rankwood.report.reference_models import perfect, random
-from rankwood.report.runs import evaluate_runs, models_or_judgments
+from rankwood.report.runs import evaluate_runs
 from rankwood.report.view import LETTERS
 
 _CORRECTIONS: dict[str | None, Callable[[np.ndarray], np.ndarray]] = {
@@ -90,7 +89,8 @@ def compare(
     qrels : Qrels, dict, table or iterable, optional
         Judgments, to evaluate runs by.
     convention : str, optional
-        The program whose rules that follows, as in `rankwood.evaluate`; with `qrels` only.
+        The program whose definitions and rules the evaluation of runs follows, as in `rankwood.evaluate`; with `qrels`
+        only.
     n_jobs : int, optional
         Number of threads; None means every core. The result is the same for any number.
 
@@ -134,7 +134,7 @@ def compare(
     rules["baseline"] = _baseline(baseline, table.models)
     better = {name: better_sign(name) for name in table.metrics}
     tests = _tests(table, rules, better, n_jobs)
-    bound_values = {} if bounds is None else _bounds(table, bounds, n_jobs)
+    bound_values = {} if bounds is None else values_of_bounds(table, bounds, n_jobs)
     means = _means(table, bound_values)
     return Comparison(table, means, tests, rules, better, list(bound_values))
 
@@ -288,20 +288,3 @@ def _mirrored(row: dict[str, Any], rules: dict[str, Any]) -> dict[str, Any]:
     for a, b in (("model", "against"), ("mean", "against_mean"), ("wins", "losses")):
         other |= {a: row[b], b: row[a]}
     return {**row, **other}
-
-
-def _bounds(table: Aligned, bounds: Any, n_jobs: int | None) -> dict[str, np.ndarray]:
-    """Return the values of the perfect and the random model, or of the given ones, by metric and query."""
-    bounds = models_or_judgments(bounds)
-    if isinstance(bounds, Mapping):
-        return {str(name): align_one(table, str(name), ev) for name, ev in bounds.items()}
-    y, qid = bounds if type(bounds) is tuple and len(bounds) == 2 else (bounds, None)
-    rules = {"qid": qid, "n_jobs": n_jobs, "convention": table.conventions.get("convention")}
-    empty = table.conventions.get("empty")
-    values: dict[str, list[np.ndarray]] = {"perfect model": [], "random model": []}
-    for metric in table.metrics:  # a convention may have a rule for empty queries per metric
-        rules["empty"] = empty.get(metric) if isinstance(empty, dict) else empty
-        one_metric = replace(table, metrics=[metric])
-        for (name, columns), evaluate in zip(values.items(), (perfect, random), strict=True):
-            columns.append(align_one(one_metric, name, evaluate(metric, y, **rules))[0])
-    return {name: np.array(columns) for name, columns in values.items()}

@@ -30,6 +30,11 @@ class ValidationSets(NamedTuple):
     by_name: dict[str, RankingData]
     joined: RankingData
 
+    @classmethod
+    def single(cls, data: RankingData) -> "ValidationSets":
+        """Return the only set, which needs no name."""
+        return cls({VALID: data}, data)
+
     @property
     def first(self) -> RankingData:
         """The set that decides."""
@@ -108,8 +113,7 @@ def validation_sets(valid: Any, train: RankingData) -> ValidationSets | None:
         return valid
     pairs = _named(valid)
     if pairs is None:
-        data = validation_data(valid, train)
-        return ValidationSets({VALID: data}, data)
+        return ValidationSets.single(validation_data(valid, train))
     if not pairs:
         raise InputError("valid has no set: give at least one, or leave it out.")
     found: dict[str, RankingData] = {}

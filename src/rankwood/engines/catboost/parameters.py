@@ -6,7 +6,7 @@ from typing import Any
 
 import catboost as cb
 
-from rankwood._core import threads
+from rankwood._core import checks, threads
 from rankwood.engines import _parameters
 
 #: Parameters that engines share, and their names in CatBoost.
@@ -106,3 +106,14 @@ def _translate_trees(out: dict[str, Any]) -> None:
     else:
         instead = "its symmetric trees grow by depth; leave it out or set grow_policy='Lossguide'"
         _parameters.lacks("CatBoost", "min_child_samples", smallest, 20, instead)
+
+
+def by_new_number(directions: dict[int, int], columns: list[int]) -> dict[int, int]:
+    """Return the directions of features by their numbers in CatBoost's order, where categorical ones come last."""
+    wrong = [column for column in columns if directions[column]]
+    if wrong:
+        raise checks.InputError(
+            f"monotone: feature {wrong[0]} is categorical, and categories have no order."
+        )
+    order = [i for i in directions if i not in columns]
+    return {at: directions[i] for at, i in enumerate(order) if directions[i]}
