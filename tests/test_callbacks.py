@@ -222,7 +222,7 @@ class _Other:
         ([3], "callbacks must be functions that take a Round, got int"),
         ([Round], "Round is a class, give an object"),
         ([lambda done: 0.5], "returns True to end training, or nothing; <lambda> returned 0.5"),
-        ([_Other()], "Other is of lightgbm, whose rounds are other ones; write a function"),
+        ([_Other()], "Other belongs to lightgbm and can't read our rounds; write a function"),
     ],
 )
 def test_wrong_callbacks(sets, callbacks, message):

@@ -203,6 +203,13 @@ def test_bounds_follow_the_convention(call, made):
     assert found["means"][2]["mean"] == pytest.approx(best)
 
 
+def test_one_model_beside_bounds(call, made):
+    found = answer(call("@data.txt @near.txt --bounds --json"))
+    assert [row["model"] for row in found["means"]] == ["near", "perfect model", "random model"]
+    assert found["tests"] == []
+    assert "near" in call("@data.txt @near.txt --bounds")[1]
+
+
 def test_help_has_examples(call):
     check_help(call("--help"), "compare")
 

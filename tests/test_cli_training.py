@@ -62,6 +62,7 @@ train @train.txt --model m.json --log-csv m.json -> given for both the model and
 train @train.txt --model m.json --log-csv nowhere/log.csv -> there is no directory nowhere
 train @train.txt --model m.json --log-csv @train.txt -> is read by this command
 train @train.txt --model m.json --monotone 9=1 -> must be below 4, the number of features
+train @train.txt --model m.json --monotone 1=1 --monotone 1=-1 -> --monotone names a feature twice
 train @train.txt --model m.json --engine neural --monotone 1=1 -> --monotone is of trees
 """),
 )

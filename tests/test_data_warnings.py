@@ -87,6 +87,15 @@ def test_shared_queries(train):
     )
 
 
+def test_training_data_may_be_watched(train):
+    other = generated(2)
+    assert found(train, {"later": other, "training": train}) == []
+    mixed = rw.RankingData.concat([generated(3, 9, np.arange(1000, 1009)), train])
+    (text,) = found(train, {"later": other, "mixed": mixed})
+    assert "mixed" in text and "looks better on it than it is" in text
+    assert len(found(train, {"training": train, "later": other})) == 1
+
+
 def test_labels_of_equal_documents_may_differ(train):
     """Other labels: judged again, or another query with the same features."""
     other = rw.RankingData(train.X, train.y + 5, qid=train.qid)

@@ -71,9 +71,8 @@ def test_python_blocks_run(page, session):
     text = page.read_text(encoding="utf-8")
     for needed in re.findall(r"^<!-- needs: (\w+) -->$", text, re.MULTILINE):
         pytest.importorskip(needed, reason=f"the page is about {needed}")
-        warnings.simplefilter(
-            "ignore"
-        )  # pytest takes that back; what a program warns of is not our affair
+        # Warnings of another program are its own matter; pytest restores the filters.
+        warnings.simplefilter("ignore")
     session.__file__ = str(page)  # where the page's parts are defined
     blocks = list(BLOCK.finditer(text))
     assert blocks, page

@@ -516,7 +516,7 @@ def test_damaged_and_foreign_files(data, tmp_path):
         "content doesn't match its checksum": json.dumps({**content, "n_features": 9}),
         "'n_features' is missing": signed({k: v for k, v in content.items() if k != "n_features"}),
         "of the wrong kind": signed({**content, "n_features": "abc"}),
-        "is damaged: LightGBM can't read the model: ": signed({**content, "model": "not a model"}),
+        "the text of the LightGBM model is damaged": signed({**content, "model": "not a model"}),
         "import the module that defines its parts": signed(
             {**content, "objective": "Lambda(weight=Mine())"}
         ),

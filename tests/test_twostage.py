@@ -16,6 +16,7 @@ from rankwood.data.groups import group_rows
 from rankwood.data.truncation import merge_scores, top_mask
 from rankwood.training import model_file
 from rankwood.training.cross_fit import Stream, cross_fit_folds
+from rankwood.training.stage_lists import second_stage_lists
 
 PLAIN = {"listwise": False}
 SEEN = []  # what every spy has been told, in order
@@ -584,7 +585,7 @@ def test_rankers_in_both_stages(trained):
     assert len(model.history_["first"]) == 3
     assert set(model.history_["first"][0]) == set(model.history_["second"]) == {"ndcg@10"}
     # The second stage is stopped by NDCG with the ideal of full lists.
-    lists = model._lists(valid, model.cross_scores_[1])
+    lists = second_stage_lists(model, valid, model.cross_scores_[1])
     curve = model.history_["second"]["ndcg@10"]
     got = rw.evaluate("ndcg@10", lists, model.second_.predict(lists)).mean()["ndcg@10"]
     assert got == pytest.approx(curve[model.second_.best_iteration_ - 1], abs=1e-9)

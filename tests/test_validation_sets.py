@@ -82,6 +82,7 @@ def test_unlisted_labels_and_sparse_features_of_some_sets(sets):
         ({"late": "text"}, r"late must be a RankingData or \(X, y, qid\), got str"),
         ({"late": ([[1.0]], [1.0], [1])}, "validation data 'late' has 1 features"),
         ({"late": ([[1.0]], [-1.0], [1])}, "in the validation data 'late', y must not be negative"),
+        ((rw.load_demo("valid"),) * 2, "several sets need names, as in valid="),
         (([[1.0]], [1.0]), r"valid must be \(X, y, qid\), got 2 values"),
     ],
 )

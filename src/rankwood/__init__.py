@@ -22,12 +22,12 @@ from rankwood.objectives.families.registry import objective
 from rankwood.objectives.gradients import gradients
 
 if TYPE_CHECKING:
+    from rankwood._core.warning import DataWarning
     from rankwood.data.demo import load_demo
     from rankwood.diagnostics import Diagnosis, diagnose
     from rankwood.neural.ranker import NeuralRanker
     from rankwood.report.compare import compare
     from rankwood.report.comparison import Comparison
-    from rankwood.training.data_warnings import DataWarning
     from rankwood.training.ranker import Ranker
     from rankwood.training.two_stage import TwoStage
     from rankwood.tuning import Tuning, tune
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # These take a while to import (scikit-learn, SciPy), and most of the package does without them.
 _LATER = {
     "Comparison": "rankwood.report",
-    "DataWarning": "rankwood.training.data_warnings",
+    "DataWarning": "rankwood._core.warning",
     "Diagnosis": "rankwood.diagnostics",
     "NeuralRanker": "rankwood.neural.ranker",
     "Ranker": "rankwood.training.ranker",

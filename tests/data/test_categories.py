@@ -36,6 +36,7 @@ TABLES = {
         {"f": pl.Series(w, dtype=pl.Enum(["zoo", "pear", "fig", "apple"]))}
     ),
     "Arrow": lambda w: pa.table({"f": pa.array(w).dictionary_encode()}),
+    "Arrow, a batch": lambda w: pa.record_batch({"f": pa.array(w).dictionary_encode()}),
     "Arrow in chunks": lambda w: pa.table({"f": arrow_in_chunks(w)}),
 }
 
@@ -153,3 +154,10 @@ def test_letor_files_have_no_categories(tmp_path):
     ):
         rw.save_letor(data, tmp_path / "a.txt")
     assert not list(tmp_path.iterdir())
+
+
+def test_columns_of_a_batch():
+    batch = pa.record_batch({"q": ["u", "u", "v"], "a": [1.5, None, 2.0], "b": [1, 2, 3]})
+    data = rw.RankingData(batch, [0, 1, 0], qid="q")
+    np.testing.assert_array_equal(data.X, [[1.5, 1], [np.nan, 2], [2, 3]])
+    assert data.qid.tolist() == ["u", "u", "v"]

@@ -213,7 +213,7 @@ BAD = {
     "X must hold numbers": {"X": [["a"], ["b"], ["c"], ["d"]]},
     "column 'g' must hold numbers": {"X": pd.DataFrame({"f": [1.0] * 4, "g": list("abcd")})},
     "there are no rows": {"X": np.zeros((0, 2)), "y": [], "qid": []},
-    "y and qid can name columns only if X is a table": {"qid": "q"},
+    "y, qid and sample_weight can name columns only if X is a table": {"qid": "q"},
 }
 
 

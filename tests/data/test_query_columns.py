@@ -42,9 +42,8 @@ def test_without_queries_a_name_is_enough():
     "columns",
     [
         {"length": np.repeat([2, 3, 4, 5] * 3, 3)},  # of the query, but not different everywhere
-        {
-            "idf": np.repeat(np.linspace(0.1, 0.9, 12), 3)
-        },  # different everywhere, but no whole number
+        # Different everywhere, but not whole numbers.
+        {"idf": np.repeat(np.linspace(0.1, 0.9, 12), 3)},
         {"price": np.arange(36)},
         {"group": np.arange(36) % 4},  # called so, but of documents
         {"missing": np.full(36, np.nan)},

@@ -375,8 +375,13 @@ def test_an_interrupt_keeps_the_trees_so_far(data, valid, monkeypatch):
         return look(self)
 
     monkeypatch.setattr(CatBoostEngine, "valid_scores", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        ranker.fit(data, valid=valid)
+    # A shell starts jobs in the background with SIGINT ignored, and then nothing would end a million rounds.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            ranker.fit(data, valid=valid)
+    finally:
+        signal.signal(signal.SIGINT, before)
     rounds = ranker.best_iteration_
     assert 30 <= rounds <= len(ranker.history_["ndcg@10"]) + 1
     assert ranker.model_.loaded()[0].tree_count_ == rounds

@@ -177,3 +177,14 @@ def test_networks_take_numbers_only(case):
         rw.InputError, match="'kind' is categorical, and networks take numbers only"
     ):
         rw.NeuralRanker(epochs=1).fit(case.data())
+
+
+def test_both_stages_keep_categories_in_their_file(case, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rw.DataWarning)
+        model = rw.TwoStage(small("lightgbm"), small("lightgbm"), top=5, folds=2).fit(case.data())
+    model.save(tmp_path / "two.json")
+    loaded = rw.TwoStage.load(tmp_path / "two.json")
+    assert loaded.categories_ == model.categories_ != {}
+    scores = model.predict(case.table(), qid=case.qid)
+    assert loaded.predict(case.table(), qid=case.qid).tobytes() == scores.tobytes()

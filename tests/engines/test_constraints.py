@@ -1,6 +1,7 @@
 """Constraints by the names of features, measured on predictions."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
@@ -59,9 +60,8 @@ def test_numbers_and_the_words_of_engines_mean_the_same(data, engine, tmp_path):
         np.testing.assert_array_equal(model.predict(data), expected)
     model = ranker(engine, monotone={0: -1, 1: 1}).fit(data)
     model.save(tmp_path / "m.json")
-    again = clone(rw.Ranker.load(tmp_path / "m.json")).fit(
-        data
-    )  # JSON has no keys that are numbers
+    # JSON has no keys that are numbers.
+    again = clone(rw.Ranker.load(tmp_path / "m.json")).fit(data)
     np.testing.assert_array_equal(again.predict(data), expected)
 
 
@@ -108,16 +108,38 @@ def test_only_groups_of_features_interact(data, engine):
     assert all(p <= {0, 1} or p <= {2, 3} or p <= {4} for p in paths)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_categories_have_no_direction(data, engine):
+    X = np.column_stack([np.arange(900) % 3, data.X[:, 0]])
+    table = rw.RankingData(X, data.y, qid=data.qid, feature_names=["kind", "price"])
+    with pytest.raises(rw.InputError, match="'kind' is categorical, and categories have no order"):
+        ranker(engine, monotone={"kind": 1}, categorical_feature=["kind"]).fit(table)
+    frame = pd.DataFrame(data.X, columns=NAMES).assign(kind=pd.Categorical(["a", "b", "c"] * 300))
+    with pytest.raises(rw.InputError, match="'kind' is categorical, and categories have no order"):
+        ranker(engine, monotone={"kind": 1}).fit(frame, data.y, qid=data.qid)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"²": 1}, "there is no feature '²'"),
+        ({"price": np.array([1, 0])}, "a direction must be 1, -1 or 0"),
+        ({"price": "1"}, "a direction must be 1, -1 or 0"),
+        ("-" * 5000 + "1", "monotone must be as in"),
+        ("9" * 5000, "monotone must be as in"),
+    ],
+)
+def test_odd_directions(data, value, message):
+    with pytest.raises(rw.InputError, match=message):
+        ranker("lightgbm", monotone=value).fit(data)
+
+
 def test_catboost_with_categories_before_the_constrained_feature(data):
     X = np.column_stack([np.arange(900) % 3, data.X[:, 0]])
     table = rw.RankingData(X, data.y, qid=data.qid, feature_names=["kind", "price"])
     model = ranker("catboost", monotone={"price": -1}, categorical_feature=["kind"]).fit(table)
     rows = np.column_stack([np.zeros(50), np.linspace(-2.5, 2.5, 50)])
     assert np.diff(model.predict(rows)).max() <= 0 and np.ptp(model.predict(rows)) > 0.1
-    with pytest.raises(
-        rw.InputError, match="feature 0 is categorical, and categories have no order"
-    ):
-        ranker("catboost", monotone={"kind": 1}, categorical_feature=["kind"]).fit(table)
 
 
 @pytest.mark.parametrize(

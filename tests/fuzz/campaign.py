@@ -59,20 +59,25 @@ class Process:
         other.close()
 
     def run(self, kind: str, seed: int, first: int, last: int) -> worker.Result:
-        """Run a batch; if an input ends the process, the rest of the batch runs in another one."""
-        findings: list[Finding] = []
-        while first < last:
+        """Run a batch; if an input ends the process, those before it and behind it run again in another one."""
+        total = worker.Result(0, 0, 0, [])
+        todo = [(first, last)]
+        while todo:
+            first, last = todo.pop()
+            if first == last:
+                continue
             if self._process is None:
                 self._start()
             self._at.value = -1
             self._connection.send((kind, seed, first, last))
             ended = self._wait()
             if isinstance(ended, worker.Result):
-                return ended._replace(findings=findings + ended.findings)
-            index = max(self._at.value, first)
-            findings.append(Finding(kind, index, *ended))
-            first = index + 1  # inputs before it are counted as tried only
-        return worker.Result(0, 0, 0, findings)
+                total = worker.Result(*(a + b for a, b in zip(total, ended, strict=True)))
+            else:
+                index = max(self._at.value, first)
+                total.findings.append(Finding(kind, index, *ended))
+                todo += [(index + 1, last), (first, index)]
+        return total
 
     def _wait(self) -> worker.Result | tuple[str, str]:
         """Return the result of a batch, or what ended the process."""

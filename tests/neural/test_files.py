@@ -80,7 +80,7 @@ def test_damaged_files(train, tmp_path):
         "has no weights 'more'": {"model": to_text({**arrays, "network.more": np.zeros(2)})},
         "not in the safetensors format": {"model": "AAAA"},
         "not in base64": {"model": "?"},
-        "have shape (8,), and a network with its parameters has (9,)": {"n_features": 9},
+        "its input transform isn't one of 9 features": {"n_features": 9},
         "has no parameter 'trees'": {"params": {"trees": 3}},
         "'history' is of the wrong kind": {"history": []},
         "unknown architecture 'rnn'": {"fitted": {**content["fitted"], "architecture": "rnn"}},

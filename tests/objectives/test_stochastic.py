@@ -236,7 +236,7 @@ def test_far_documents_do_no_harm():
 
 
 def test_metrics_that_can():
-    able = r"\(AP, DCG, ERR, ExpDCG, NDCG, PFound, Precision, RBP, RR, Recall\), got ARP\(\)"
+    able = r"\(AP, DCG, ERR, ExpDCG, Hits, NDCG, PFound, Precision, RBP, RPrecision, RR, Recall\), got ARP\(\)"
     with pytest.raises(rw.InputError, match=f"StochasticRank.metric must be a part .*{able}"):
         rw.objective("StochasticRank(ARP())")
 

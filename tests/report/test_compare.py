@@ -297,7 +297,7 @@ def test_lists_get_names():
 
 A, B = evaluation([0.1, 0.2, 0.3]), evaluation([0.2, 0.3, 0.4])
 REFUSED = {
-    "at least two models to compare, got 1": lambda: compare({"a": A}),
+    "at least two models to compare, or one and bounds=, got 1": lambda: compare({"a": A}),
     "must be a dictionary such as": lambda: compare(A, "b"),
     "model 'b' must be an Evaluation": lambda: compare({"a": A, "b": [0.1, 0.2, 0.3]}),
     "same name as text": lambda: compare({1: A, "1": B}),

@@ -2,6 +2,7 @@
 
 import math
 import re
+from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +13,9 @@ from hypothesis import strategies as st
 import rankwood as rw
 from rankwood.report import plots, view
 from rankwood.report.axis import axis_of, tick_text
-from rankwood.report.per_query import histogram, per_query
+from rankwood.report.page import figures as page_figures
+from rankwood.report.page.training import Stage, learning_curves
+from rankwood.report.per_query import histogram, query_values
 
 FLOATS = st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: round(x, 6))
 
@@ -59,11 +62,11 @@ def test_histograms_count_every_difference_on_its_side(differences):
 
 def test_lower_is_better_for_arp():
     found = rw.compare(evaluations(a=[1, 2, 3, np.nan], b=[2, 2, 1, 5]))
-    assert per_query(found, "b", "a", "m").text == "1 won, 1 tied, 1 lost"
-    assert per_query(found, "b", "a", "arp").counts == (1, 1, 1)
+    assert query_values(found, "b", "a", "m").text == "1 won, 1 tied, 1 lost"
+    assert query_values(found, "b", "a", "arp").counts == (1, 1, 1)
     one = rw.compare(evaluations(a=[1, 2, 3], b=[2, 3, 4]))
-    assert per_query(one, "b", "a", "m").counts == (3, 0, 0)
-    assert per_query(one, "b", "a", "arp").counts == (0, 0, 3)
+    assert query_values(one, "b", "a", "m").counts == (3, 0, 0)
+    assert query_values(one, "b", "a", "arp").counts == (0, 0, 3)
     figure = one.plot(metric="arp")
     assert figure.axes[1].get_title(loc="left") == "0 won, 0 tied, 3 lost"
     with pytest.raises(rw.InputError, match="two models are needed, got 'a' twice"):
@@ -172,3 +175,12 @@ def test_importance():
     assert "2 of 3 features used" in ax.get_title(loc="left")
     with pytest.raises(rw.InputError, match="Ranker has no feature importances"):
         plots.importance(type("Ranker", (), {})())
+
+
+def test_curves_of_a_page_know_the_metric_of_any_validation_set():
+    known = SimpleNamespace(history_={"arp": [9.0, 3.0, 2.0], "older arp": [9.0, 3.0, 2.0]})
+    found = learning_curves([Stage("model", 0, [known])])
+    for name, curves in found.items():
+        # Less is better, so the bad first round is what the axis leaves out.
+        low, high = page_figures.curves(name, curves).axes[0].get_ylim()
+        assert low < 2.0 < high < 9.0, name

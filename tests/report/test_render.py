@@ -72,9 +72,8 @@ def test_html(found):
     assert page.rows[: len(tables)] == tables
     assert len(page.rows) == len(tables) + 4 * (1 + 10)  # the worst queries of each model
     assert Cells(found.to_html(worst=0)).rows == tables
-    assert (
-        found.to_html().count("<svg") == 6 + 2 * 3
-    )  # intervals, and two pictures for each other model
+    # Intervals, and two pictures for each other model.
+    assert found.to_html().count("<svg") == 6 + 2 * 3
 
 
 def test_markdown(found):

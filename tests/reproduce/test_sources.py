@@ -62,9 +62,9 @@ def test_every_bit_counts(five):
     split = read_split(DataRef(str(five), "x", 0, None))
     before = digest_of(split)
     for name in ("X", "y"):
-        changed = rw.RankingData(split.test.X.copy(), split.test.y.copy(), qid=split.test.qid)
-        array = getattr(changed, name)
-        array[(0,) * array.ndim] += 1
+        arrays = {"X": split.test.X.copy(), "y": split.test.y.copy()}
+        arrays[name][(0,) * arrays[name].ndim] += 1
+        changed = rw.RankingData(**arrays, qid=split.test.qid)
         assert digest_of(split._replace(test=changed)) != before
 
 

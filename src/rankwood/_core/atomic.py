@@ -25,7 +25,7 @@ def replacing(
     where `path` is a symbolic link, a copy takes the place of the link, and any other file that of its target.
     """
     target = os.path.realpath(path) if like is None else os.path.abspath(path)
-    _check_replaceable(target, os.fspath(path))
+    check_replaceable(target, os.fspath(path))
     _remove_abandoned(target)
     temporary = f"{target}.{secrets.token_hex(6)}.tmp"
     mode = _mode(target, like)
@@ -44,9 +44,8 @@ def replacing(
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         if isinstance(error, OSError) and error.filename in (None, temporary):
-            error.filename = os.fspath(
-                path
-            )  # a full disk has no name, and the temporary one says nothing
+            # The error of a full disk names no file, and the temporary name says nothing to the caller.
+            error.filename = os.fspath(path)
         raise
 
 
@@ -64,11 +63,11 @@ def _sync(descriptor: int) -> None:
         os.fsync(descriptor)
     except OSError as error:
         if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS):
-            raise  # others mean that the file system can't do it
+            raise  # these three mean that the file system has no fsync
 
 
-def _check_replaceable(target: str, path: str) -> None:
-    """Raise unless there is no file yet, or one that may be written to."""
+def check_replaceable(target: str, path: str) -> None:
+    """Raise if a target exists and isn't a file that may be written to; `path` is its name in the message."""
     if not os.path.exists(target):
         return
     if not os.path.isfile(target):
@@ -104,7 +103,7 @@ def _remove_abandoned(target: str) -> None:
 
 
 def _is_abandoned(entry: os.DirEntry[str], oldest: float) -> bool:
-    """Tell whether this user wrote to a file, last before a time."""
+    """Return whether a file is this user's, and nobody has written to it since `oldest`."""
     try:
         found = entry.stat(follow_symlinks=False)
     except OSError:

@@ -53,10 +53,10 @@ class CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
 
 
 def protect(dispatcher: Any, digest: bytes) -> None:
-    """Let a compiled function's cache check what it reads, ignore what fails, and belong to sources of a digest."""
-    cache = getattr(dispatcher, "_cache", None)
+    """Make a kernel's cache check what it reads, survive what fails, and count for sources of this digest only."""
+    cache: Any = getattr(dispatcher, "_cache", None)
     file = getattr(cache, "_cache_file", None)
-    if file is None:  # nothing is compiled
+    if file is None:  # Numba is switched off (NUMBA_DISABLE_JIT)
         return
     # A kernel calls functions of other files, so what is on disk is good for these sources only: after an upgrade
     # the old compiled code may still be there.

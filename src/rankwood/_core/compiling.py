@@ -9,10 +9,12 @@ from typing import Any
 
 from numba.core import event
 
-_LOCK = (
-    "numba:compiler_lock"  # held while code is compiled, and while compiled code is read from disk
-)
-_COMPILE = "numba:compile"  # code is compiled because the disk has none
+#: Events of Numba. The lock is held while code is compiled, and while compiled code is read from disk.
+_LOCK = "numba:compiler_lock"
+#: Code is compiled because the disk has none.
+_COMPILE = "numba:compile"
+#: What a user reads meanwhile.
+COMPILING = "compiling; the next process finds the code on disk"
 
 
 class CompileTimer(event.Listener):  # type: ignore[misc]
@@ -34,7 +36,7 @@ class CompileTimer(event.Listener):  # type: ignore[misc]
         self._start = 0.0
 
     def on_start(self, event: Any) -> None:
-        """Take note of a beginning; those inside another one, or on other threads meanwhile, count once."""
+        """Start the clock, unless it runs already, for another function or on another thread."""
         if event.kind == _COMPILE:
             if self.on_compile is not None:
                 self.on_compile()
@@ -45,7 +47,7 @@ class CompileTimer(event.Listener):  # type: ignore[misc]
             self._depth += 1
 
     def on_end(self, event: Any) -> None:
-        """Add the time since the beginning."""
+        """Stop the clock when the last of them is done."""
         if event.kind == _COMPILE:
             return
         with self._guard:
@@ -77,6 +79,6 @@ def compile_note(show: bool | None = None) -> Callable[[], None]:
         nonlocal shown
         if shown:
             shown = False
-            print("Compiling; the next process finds the code on disk.", file=sys.stderr)
+            print(f"{COMPILING.capitalize()}.", file=sys.stderr)
 
     return note

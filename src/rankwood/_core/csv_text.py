@@ -17,7 +17,12 @@ _MARKED = re.compile(r"'+[=+\-@\t\r]")
 
 def csv_text(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Return rows as CSV: numbers with all digits, an empty cell for NaN, no cell that is a formula."""
-    return "".join(",".join(map(_cell, row)) + "\n" for row in (headings, *rows))
+    return csv_lines((headings, *rows))
+
+
+def csv_lines(rows: Iterable[Sequence[Any]]) -> str:
+    """Return rows as lines to add to such a text."""
+    return "".join(",".join(map(_cell, row)) + "\n" for row in rows)
 
 
 def _cell(value: Any) -> str:

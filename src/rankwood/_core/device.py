@@ -78,7 +78,7 @@ def _library(x: Any) -> str:
     return type(x).__module__.split(".")[0]
 
 
-@cache  # an error is not kept, and asking the driver takes as long as a small kernel
+@cache  # an error is not kept, and a call of the driver takes as long as a small kernel
 def load_cuda() -> Any:
     """Return `rankwood._core.cuda.launch`, or raise if there is no numba-cuda or no GPU."""
     try:
@@ -109,7 +109,7 @@ def as_vector(x: Any, name: str, size: int | None = None) -> Any:
     cuda = load_cuda()
     if hasattr(x, "detach"):
         x = x.detach()
-    # The class is asked first: the property of a tensor is made anew in each call.
+    # The class comes first: a tensor computes the property anew in each call.
     described = hasattr(type(x), "__cuda_array_interface__") or _is_numbas(x)
     described = described or hasattr(x, "__cuda_array_interface__")
     found = cuda.vector(x if described else _describe(x))

@@ -129,7 +129,7 @@ def _holds(row: Foreign, given: Mapping[str, Any]) -> bool:
 
 
 def _choices(rows: list[Foreign]) -> tuple[str, str]:
-    """Return the parameter that rows are told apart by, and its values as a sentence lists them."""
+    """Return the parameter by which rows differ, and its values as a sentence lists them."""
     key = next(iter(rows[0].when))
     values = [value for row in rows for value in row.when.get(key, ()) if value is not None]
     return key, ", ".join(map(str, dict.fromkeys(values)))
@@ -240,14 +240,9 @@ def _arguments(inside: str, text: str, known: dict[str, Any]) -> dict[str, Any]:
     """Read `(key=value, ...)` beside what is known already; values without quotes are words."""
     if not inside:
         return known
-    call = literals.parse("f" + inside, text)
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
-        raise checks.InputError(
-            f"{shortened(text, 200)!r}: parameters must be given by name, as in (rel=2)."
-        )
     given = {
         key: node.id if isinstance(node, ast.Name) else literals.value(node, text)
-        for key, node in literals.keywords(call, text).items()
+        for key, node in literals.arguments(inside, text, "(rel=2)").items()
     }
     for key in known.keys() & given.keys():
         raise checks.InputError(f"{shortened(text, 200)!r} gives {key} twice.")

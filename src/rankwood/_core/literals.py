@@ -57,6 +57,16 @@ def keywords(call: ast.Call, text: str) -> dict[str, ast.expr]:
     return found
 
 
+def arguments(inside: str, text: str, example: str) -> dict[str, ast.expr]:
+    """Return the arguments of "(key=value, ...)"; `text` is what the user typed, for messages."""
+    call = parse("f" + inside, text)
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+        raise checks.InputError(
+            f"{shortened(text, 200)!r}: parameters must be given by name, as in {example}."
+        )
+    return keywords(call, text)
+
+
 def value(node: ast.expr, text: str) -> Any:
     """Return the value of a literal: a number, a text, True, False, None, or a list, tuple, set or dict of them."""
     try:
@@ -69,5 +79,5 @@ def value(node: ast.expr, text: str) -> Any:
 
 
 def read(text: str) -> Any:
-    """Return the value of a text that is a literal; raise an `InputError` if it is none."""
+    """Return the value of a text that is a literal; raise an `InputError` if it isn't one."""
     return value(parse(text, text), text)

@@ -26,7 +26,7 @@ def split(text: str, kind: str) -> tuple[str, dict[str, Any]]:
     head, bracket, inside = text.strip().partition("(")
     name, at, k = (word.strip() for word in head.partition("@"))
     readable = re.fullmatch(NAME, name) and (not bracket or inside.endswith(")"))
-    if not readable or bool(at) != bool(re.fullmatch("-?[0-9]{1,18}", k)):
+    if not readable or bool(at) != bool(re.fullmatch("-?[0-9]{1,40}", k)):
         raise checks.InputError(
             f"{kind} {shortened(text, 200)!r} can't be read; expected a form such as 'name', 'name@10' or "
             "'name@10(param=value)'."
@@ -70,7 +70,7 @@ def read(
 
 
 def _is_printed(text: str) -> bool:
-    """Tell whether a text is the printed form of a part; ``AP(rel=2)@5`` is a metric of ir_measures."""
+    """Return whether a text is the printed form of a part; ``AP(rel=2)@5`` is a metric of ir_measures."""
     start = text.split("(")[0].strip()
     return (start in PARTS or start in former.FORMER) and text.rstrip().endswith(")")
 
@@ -117,12 +117,8 @@ def build(
 
 
 def _arguments(inside: str, text: str) -> dict[str, Any]:
-    call = literals.parse("f" + inside, text)
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
-        raise checks.InputError(
-            f"{shortened(text, 200)!r}: parameters must be given by name, as in (sigma=2.0)."
-        )
-    return {name: _value(node, text) for name, node in literals.keywords(call, text).items()}
+    given = literals.arguments(inside, text, "(sigma=2.0)")
+    return {name: _value(node, text) for name, node in given.items()}
 
 
 def _value(node: ast.expr, text: str) -> Any:

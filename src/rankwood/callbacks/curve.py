@@ -67,7 +67,7 @@ class LiveCurve:
 
     def _draw(self, done: Round) -> None:
         """Show the figure, in place of the one before."""
-        figure = learning_curve(done)
+        figure = _figure(done)
         if self._handle is None:
             self._handle = self._display(figure, display_id=True)
         else:
@@ -75,7 +75,7 @@ class LiveCurve:
         self._drawn = monotonic()
 
 
-def learning_curve(done: Round) -> "Figure":
+def _figure(done: Round) -> "Figure":
     """Return a figure with the metrics by round; each metric has axes of its own, each validation set a line."""
     first = next(iter(done.metrics), "")
     metrics = list(done.metrics.get(first, {}))

@@ -1,13 +1,12 @@
 """Callbacks that write rounds down: to a logger, or to a CSV file."""
 
-import csv
-import io
 import logging
 from pathlib import Path
 from typing import Any
 
 from rankwood._core import checks
 from rankwood._core.atomic import replacing
+from rankwood._core.csv_text import csv_lines, csv_text
 from rankwood.callbacks._values import flat, place
 from rankwood.training.context import Round
 
@@ -111,19 +110,16 @@ class CSV:
             if new or not self.path.exists():  # other columns: the file is replaced as a whole
                 self._columns += new
                 with replacing(self.path) as file:
-                    file.write(self._text([dict(zip(self._columns, self._columns, strict=True))]))
-                    file.write(self._text(self._rows))
+                    file.write(csv_text(self._columns, map(self._cells, self._rows)).encode())
             else:
                 with open(self.path, "ab", buffering=0) as file:  # one write of one line
-                    file.write(self._text([row]))
+                    file.write(csv_lines([self._cells(row)]).encode())
         except OSError as error:
             raise checks.InputError(f"{self.path} can't be written: {error.strerror}.") from None
 
-    def _text(self, rows: list[dict[str, Any]]) -> bytes:
-        """Return rows as lines of the file."""
-        out = io.StringIO()
-        csv.DictWriter(out, self._columns, restval="", lineterminator="\n").writerows(rows)
-        return out.getvalue().encode()
+    def _cells(self, row: dict[str, Any]) -> list[Any]:
+        """Return a row by column; other stages have other metrics, whose cells are empty."""
+        return [row.get(name, "") for name in self._columns]
 
     def close(self) -> None:
         """Forget the rows: another run with this object begins the file anew."""

@@ -15,8 +15,11 @@ def _need(module: str, what: str, install: str) -> Any:
     """Return a module, or raise with the command that installs it."""
     try:
         return import_module(module)
-    except ImportError:
-        raise checks.InputError(f"{what} needs a package; type: pip install {install}") from None
+    except ImportError as error:
+        package = (error.name or module).partition(".")[0]
+        raise checks.InputError(
+            f"{what} needs the package {package}: pip install {install}."
+        ) from None
 
 
 class OptunaPruning:

@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from rankwood import load_letor
+from rankwood._core.atomic import check_replaceable
 from rankwood._core.checks import InputError
-from rankwood._core.text import printable
+from rankwood._core.text import printable, shortened
 from rankwood.cli import _args, _show
 from rankwood.data.letor.errors import TooWide
 from rankwood.data.ranking_data import RankingData
+from rankwood.data.trec_lines import is_plain
 
 
 def reading_options(args: argparse.Namespace, ranker: Any = None) -> dict[str, Any]:
@@ -139,10 +141,7 @@ def check_output(path: str, inputs: Iterable[str]) -> None:
         raise InputError(
             f"{path} can't be written: it is a device or a pipe, expected a file name."
         )
-    if target.exists() and not target.stat().st_mode & 0o222:
-        raise InputError(
-            f"{path} can't be written: it is read-only; give another name, or make it writable first."
-        )
+    check_replaceable(str(target), path)
     if not os.access(folder, os.W_OK):
         raise InputError(f"{path} can't be written: the directory {folder} is read-only.")
     for other in inputs:
@@ -192,7 +191,7 @@ def read_scores(path: str) -> np.ndarray:
         raise InputError(f"{name} is a binary file, expected one score per line.") from None
     lines = text.rstrip().splitlines()
     try:
-        if "_" in text or not text.isascii():  # Python also reads 1_0, and digits of other scripts
+        if not is_plain(text):
             raise ValueError
         scores = list(map(float, lines))
     except ValueError:
@@ -206,9 +205,9 @@ def read_scores(path: str) -> np.ndarray:
 def _score(line: str, place: str) -> float:
     """Return the number on a line; raise if there is none or more than one."""
     try:
-        if "_" in line or not line.isascii():
+        if not is_plain(line):
             raise ValueError
         return float(line)
     except ValueError:
-        shown = line if len(line) <= 40 else line[:37] + "..."
+        shown = shortened(line, 40)
         raise InputError(f"{place}: expected one score, a number, got {shown!r}.") from None

@@ -38,7 +38,8 @@ def split_files(files: list[str], least: int = 2) -> tuple[str | None, list[str]
     if len(models) < least:
         raise InputError(
             f"there must be at least two models to compare, got {len(models)}; expected a LETOR file and "
-            "two files of scores or models, TREC judgments and two runs, or two tables of queries."
+            "two files of scores or models, TREC judgments and two runs, or two tables of queries; with "
+            "--bounds, one model is enough."
         )
     return labels, models
 

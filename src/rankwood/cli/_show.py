@@ -16,10 +16,11 @@ from rich.console import Console, JustifyMethod
 from rich.text import Text
 
 from rankwood._core.text import printable, printable_lines
+from rankwood._core.warning import DataWarning
 from rankwood.report import render
 from rankwood.report.table import Cell, Table
 
-_NARROW = 20  # a table can't be told from a column of letters below that
+_NARROW = 20  # a narrower table would be a column of letters
 _WIDE = 10_000  # width of output to a file or pipe, where no terminal limits a table
 
 
@@ -55,17 +56,13 @@ def status(text: str, show: bool | None = None) -> Iterator[None]:
 @contextmanager
 def plain_warnings() -> Iterator[None]:
     """Write each warning about data as one line to standard error, without the place in the sources."""
-    from rankwood.training.data_warnings import (
-        DataWarning,  # slow to import: --help need not wait for it
-    )
-
     with warnings.catch_warnings():
         warnings.simplefilter("always", DataWarning)
         before = warnings.showwarning
 
         def write(message: Any, category: Any, *place: Any) -> None:
             if issubclass(category, DataWarning):
-                print(f"rankwood: warning: {message}", file=sys.stderr)
+                print(f"rankwood: warning: {printable(str(message))}", file=sys.stderr)
             else:
                 before(message, category, *place)
 

@@ -3,10 +3,10 @@
 import argparse
 from typing import Any
 
-from rankwood._core.atomic import replacing
+from rankwood._core.atomic import written
+from rankwood._core.csv_text import csv_text
 from rankwood._core.text import plural
 from rankwood.cli import _files, _neural, _two_stages
-from rankwood.report.render import csv_text
 from rankwood.training import model_file
 
 
@@ -18,8 +18,7 @@ def save(ranker: Any, args: argparse.Namespace) -> None:
         return
     rounds = range(1, 1 + max(map(len, ranker.record_.values()), default=0))
     columns = {"round": rounds, **ranker.record_}
-    with replacing(args.record_file) as file:
-        file.write(csv_text(list(columns), zip(*columns.values(), strict=True)).encode())
+    written(csv_text(list(columns), zip(*columns.values(), strict=True)), args.record_file)
 
 
 def rescue(ranker: Any, args: argparse.Namespace) -> str:

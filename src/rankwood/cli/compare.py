@@ -104,7 +104,7 @@ def _add_output(group: Any) -> None:
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Compare, and return all numbers, or the tables or text to show."""
-    labels, files = _models.split_files(args.files)
+    labels, files = _models.split_files(args.files, least=1 if args.bounds else 2)
     names = _models.name_models(files, args.name)
     metrics = args.metric or (["ndcg@10"] if labels else None)
     for name in (metrics or []) if labels else []:  # tables may have metrics that we don't know

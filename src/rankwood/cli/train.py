@@ -12,7 +12,7 @@ from rankwood.cli import (
     _neural,
     _parameters,
     _train_files,
-    _training,
+    _train_options,
     _two_stages,
 )
 from rankwood.cli._train_summary import next_commands, show
@@ -67,12 +67,12 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
     parser = _args.command(commands, "train", about, _EXAMPLE, run, show)
     _args.add_file(parser, "train", "LETOR file to train on, plain or gzipped")
     parser.add_argument("--model", required=True, metavar="FILE", help="file to write the model to")
-    _training.add_valid(parser)
+    _train_options.add_valid(parser)
     _args.add_verbosity(parser)
     group = parser.add_argument_group("learning")
     add_learning(group)
     _neural.add(group)
-    _training.add_constraints(group)
+    _train_options.add_constraints(group)
     _add_stopping(group)
     add_other_parameters(group)
     _two_stages.add(parser.add_argument_group("two stages"))
@@ -137,7 +137,7 @@ def add_other_parameters(group: Any) -> None:
 
 
 def _add_recording(group: Any) -> None:
-    _training.add_log(group)
+    _train_options.add_log(group)
     text = "record this for each round: effective_pairs, coherency, coherency@K or seconds; may be repeated"
     _args.add_names(group, "--record", text)
     group.add_argument(
@@ -160,17 +160,17 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     parts = _checked_parts(args, metrics)
     trees = {name: default for name, (_, default, _) in TUNING.items()}
     ranker = _two_stages.make(args, lambda given: _ranker(given, metrics), trees)
-    files = _training.valid_files(args.valid)
-    _training.check_outputs(args, files)
+    files = _train_options.valid_files(args.valid)
+    _train_options.check_outputs(args, files)
     began_reading = perf_counter()
-    train, valid = _training.read_sets(args, files)
+    train, valid = _train_options.read_sets(args, files)
     _check_labels(args.train, train, parts.objectives)
     for name, data in valid.items():
         _check_labels(files[name], data, parts.metrics)
     reading = perf_counter() - began_reading
     more = {} if args.checkpoint is None else {"checkpoint": args.checkpoint}
     try:
-        ranker.fit(train, valid=valid or None, callbacks=_training.callbacks(args), **more)
+        ranker.fit(train, valid=valid or None, callbacks=_train_options.callbacks(args), **more)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_train_files.rescue(ranker, args)) from None
     _train_files.save(ranker, args)
@@ -238,7 +238,7 @@ def _ranker(args: argparse.Namespace, metrics: list[str]) -> Any:
     """Return the ranker of the arguments, of trees or a network."""
     if args.engine == _neural.ENGINE:
         return _neural.make_ranker(args, metrics, TUNING)
-    own = _training.constraints(args)
+    own = _train_options.constraints(args)
     return make_ranker(args, metrics, record=_record(args), verbose=_args.verbosity(args), **own)
 
 

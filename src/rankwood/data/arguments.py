@@ -16,7 +16,7 @@ def columns(X: Any, given: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[str,
     named = tuple(name for name in given if isinstance(name, str))
     if named and not is_frame(X):
         raise checks.InputError(
-            f"y and qid can name columns only if X is a table, got {named[0]!r}."
+            f"y, qid and sample_weight can name columns only if X is a table, got {named[0]!r}."
         )
     return tuple(column(X, a) if isinstance(a, str) else a for a in given), named
 
@@ -70,7 +70,7 @@ def product(a: np.ndarray | None, b: np.ndarray | None, queries: np.ndarray) -> 
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
-    """Return a view that can't be written to, of memory that only we know."""
+    """Return a copy that can't be written to, whatever the caller does with the original."""
     own = array.copy()
     own.setflags(write=False)
     return own

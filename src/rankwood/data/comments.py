@@ -69,8 +69,8 @@ class Comments:
     def __repr__(self) -> str:
         return f"Comments({len(self)} rows, {self.blob.nbytes + self.offsets.nbytes} bytes)"
 
-    def fit(self, rows: int) -> bool:
-        """Whether there is a comment for each of so many rows, and each is a part of the bytes of all."""
+    def cover(self, rows: int) -> bool:
+        """Return whether there is a comment for each of so many rows, and each lies within the bytes of all."""
         blob, offsets = self.blob, self.offsets
         return (
             (blob.ndim, offsets.shape) == (1, (rows + 1,))

@@ -36,40 +36,44 @@ def column(frame: Any, name: str) -> Any:
     at = names.index(name)
     if hasattr(frame, "iloc"):  # pandas
         return frame.iloc[:, at]
-    return frame[frame.columns[at] if hasattr(frame, "dtypes") else name]
+    found = frame[frame.columns[at] if hasattr(frame, "dtypes") else name]
+    if hasattr(frame, "num_rows") and not hasattr(found, "combine_chunks"):
+        import pyarrow as pa
+
+        # A batch of Arrow has columns in one piece, a table in chunks.
+        return pa.chunked_array([found])
+    return found
 
 
 def features(
     X: Any,
     drop: tuple[str, ...] = (),
     only: list[str] | None = None,
-    words: Collection[str] = (),
+    text_columns: Collection[str] = (),
 ) -> Features:
     """Return X as a float matrix, with names and categories of its columns.
 
     A float32 or float64 matrix is used as it is, never copied and never changed; missing values are NaN.
-    In a table, the columns in `drop` are not features; or only those in `only` are, in that order. Text is an error
-    but in the columns `words`, where it means categories.
+    In a table, the columns in `drop` are not features; or only those in `only` are, in that order. In `text_columns`
+    text means categories; elsewhere it is an error.
     """
     if hasattr(X, "collect") and hasattr(X, "collect_schema"):
         raise checks.InputError("X is a lazy table; call .collect() on it first.")
     if is_frame(X):
         names = only or [n for n in column_names(X) if n not in drop]
-        return _from_columns(X, names, words)
+        return _from_columns(X, names, text_columns)
     if sparse.issparse(X):
         if X.ndim != 2:
             raise checks.InputError(f"X must have two dimensions, got shape {X.shape}.")
         X = X.tocsr()
         if X.dtype.kind not in "fiub":
             raise checks.InputError(f"X must hold numbers, got {X.dtype}; convert it first.")
-        if (
-            not X.has_canonical_format
-        ):  # entries that are there twice mean their sum; engines don't add them
+        # Entries that are there twice mean their sum, and engines don't add them.
+        if not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
-        return Features(
-            (X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)), None, {}
-        )
+        real = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+        return Features(real, None, {})
     a = checks.numbers(X, "X", keep=(np.float32, np.float64))
     if a.ndim != 2:
         raise checks.InputError(
@@ -98,7 +102,7 @@ def sparse_matrix(X: Any) -> Any:
     return X
 
 
-def _from_columns(frame: Any, names: list[str], words: Collection[str]) -> Features:
+def _from_columns(frame: Any, names: list[str], text_columns: Collection[str]) -> Features:
     """Copy a table's columns into one matrix, column by column, so that no second copy is held."""
     if not names:
         raise checks.InputError("the table has no feature columns left.")
@@ -106,7 +110,7 @@ def _from_columns(frame: Any, names: list[str], words: Collection[str]) -> Featu
     columns, categories = [], {}
     for name in names:
         values = column(frame, name)
-        found = coded_column(values, name, name in words)
+        found = coded_column(values, name, name in text_columns)
         if found is not None:
             categories[name] = found.values
         columns.append(_numbers(values, name) if found is None else found.codes)

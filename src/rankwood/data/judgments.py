@@ -69,7 +69,7 @@ def _from_dict(given: Mapping[Any, Any], value: str) -> _Rows:
                 f"a dictionary must be {{query: {{document: {value}}}}}, got {type(documents).__name__} for query "
                 f"{str(query)!r}."
             )
-        # A query without documents is one all the same: a document that is in no other place keeps it.
+        # A query without documents counts too: a document without a name stands for it.
         for doc, number in (documents or {"": 0}).items():
             rows.qid.append(str(query))
             rows.doc.append(str(doc))
@@ -78,7 +78,7 @@ def _from_dict(given: Mapping[Any, Any], value: str) -> _Rows:
 
 
 def _from_table(given: Any, value: str) -> _Rows | None:
-    """Return the rows of a pandas or Polars table; None if it lacks a column."""
+    """Return the rows of a table; None if it has no queries or no documents."""
     columns = [str(name) for name in getattr(given, "column_names", given.columns)]
     names = [_first(columns, known) for known in (_QUERY, _DOC, _VALUES[value])]
     if None in names[:2]:
@@ -97,7 +97,7 @@ def _column(column: Any) -> list[Any]:
 
 
 def _from_items(items: list[Any], value: str) -> _Rows | None:
-    """Return rows given one by one; None if the first one is no such row."""
+    """Return rows given one by one; None if the first one has another form."""
     first = items[0] if items else None
     if _attribute(first, _QUERY) is not None and _attribute(first, _DOC) is not None:
         names = [_attribute(first, known) for known in (_QUERY, _DOC, _VALUES[value])]
@@ -137,7 +137,7 @@ def _checked(rows: _Rows) -> _Rows:
 def _numbers(rows: _Rows, name: str) -> np.ndarray:
     """Return the labels or scores of rows: finite numbers."""
     for row, value in enumerate(rows.value):
-        plain = isinstance(value, (int, float, np.number)) and not isinstance(value, complex)
+        plain = isinstance(value, (int, float, np.integer, np.floating))
         if not plain or not np.isfinite(float(value)):
             raise InputError(
                 f"the {name} of document {rows.doc[row]!r} of query {rows.qid[row]!r} must be a finite number, got "

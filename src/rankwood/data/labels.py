@@ -9,11 +9,16 @@ from rankwood.data.groups import Groups, group_rows
 from rankwood.data.ranking_data import RankingData
 
 
+def check_queries_once(X: Any, qid: Any, group: Any) -> None:
+    """Raise if queries are given beside a `RankingData`, which has its own."""
+    if isinstance(X, RankingData) and not (qid is None and group is None):
+        raise checks.InputError("a RankingData knows its queries: leave out qid and group.")
+
+
 def labels_and_groups(y: Any, qid: Any = None, group: Any = None) -> tuple[np.ndarray, Groups]:
     """Return labels and groups of a RankingData, or of labels with query ids or group sizes."""
     if isinstance(y, RankingData):
-        if qid is not None or group is not None:
-            raise checks.InputError("a RankingData knows its queries: leave out qid and group.")
+        check_queries_once(y, qid, group)
         return y.y, y.groups
     y = checks.labels(y)
     return y, group_rows(y.size, qid, group)

@@ -15,12 +15,12 @@ from rankwood.data.file_errors import GZIP, READ_ERRORS, Path, unreadable, unwri
 def is_number(word: str) -> bool:
     """Whether a word is a finite number, in digits of ASCII alone."""
     try:
-        return _is_plain(word) and math.isfinite(float(word))
+        return is_plain(word) and math.isfinite(float(word))
     except ValueError:
         return False
 
 
-def _is_plain(text: str) -> bool:
+def is_plain(text: str) -> bool:
     """Whether a text has nothing in it that Python reads as a number and other programs don't: 1_0, １０."""
     return "_" not in text and text.isascii()
 
@@ -56,7 +56,7 @@ def _read_text(path: str, what: str) -> str:
 def number_column(path: str, rows: list[list[str]], column: int, name: str) -> np.ndarray:
     """Return a column of words as finite numbers."""
     try:
-        if not _is_plain("".join(row[column] for row in rows)):
+        if not is_plain("".join(row[column] for row in rows)):
             raise ValueError
         values = [float(row[column]) for row in rows]
     except ValueError:

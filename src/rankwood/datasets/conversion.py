@@ -170,7 +170,7 @@ def _read_arrays(path: Path) -> RankingData:
     comments = None
     if "blob" in arrays and "offsets" in arrays and arrays["offsets"].size:
         comments = Comments(arrays["blob"], arrays["offsets"])
-        if not comments.fit(arrays["y"].size):
+        if not comments.cover(arrays["y"].size):
             raise InputError(f"{path} is damaged: its comments don't go with its rows.")
     return RankingData(arrays["X"], arrays["y"], qid=arrays["qid"], comments=comments)
 

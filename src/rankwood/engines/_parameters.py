@@ -32,6 +32,8 @@ def passive_threads() -> Iterator[None]:
             del os.environ["OMP_WAIT_POLICY"]
 
 
+#: Features that a model file may claim: an array of so many still fits in memory.
+MOST_FEATURES = 10**7
 #: Parameters of Ranker, and the names that programs have for them.
 _WORDS = {
     "n_estimators": "iterations num_iterations num_iteration n_iter num_tree num_trees num_round num_rounds nrounds "
@@ -47,22 +49,24 @@ _WORDS = {
     "colsample_bytree": "feature_fraction sub_feature rsm",
     "random_state": "seed random_seed",
     "n_jobs": "nthread nthreads num_threads num_thread thread_count",
-    "verbose": "verbosity logging_level silent verbose_eval",
-    "objective": "loss_function loss app application objective_type",
+    "verbose": "verbosity logging_level silent verbose_eval metric_period",
+    "objective": "loss_function loss app application objective_type obj fobj",
     "eval_metric": "metric metrics metric_types custom_metric custom_loss eval_at ndcg_eval_at ndcg_at map_eval_at "
     "map_at",
-    "early_stopping_rounds": "early_stopping_round early_stopping n_iter_no_change od_wait od_type",
+    "early_stopping_rounds": "early_stopping_round early_stopping stopping_rounds n_iter_no_change od_wait od_type",
     "categorical_feature": "cat_features cat_feature categorical_features cat_column categorical_column "
     "enable_categorical",
 }
 #: Parameters of Ranker by the names that programs have for them.
-_RANKER_NAMES = {word: ours for ours, words in _WORDS.items() for word in words.split()}
-#: Parameters of the ranking objectives of programs, and their names in ours.
+RANKER_NAMES = {word: ours for ours, words in _WORDS.items() for word in words.split()}
+#: Parameters of the ranking objectives of LightGBM and XGBoost, which aren't used, and their names in ours.
 _OBJECTIVE_NAMES = {
     "lambdarank_truncation_level": "truncation",
+    "lambdarank_pair_method": "truncation",
     "lambdarank_num_pair_per_sample": "truncation",
     "lambdarank_norm": "norm",
     "lambdarank_normalization": "norm",
+    "lambdarank_score_normalization": "norm",
     "sigmoid": "sigma",
     "label_gain": "gain",
     "ndcg_exp_gain": "gain",
@@ -71,14 +75,19 @@ _OBJECTIVE_NAMES = {
 
 def unknown(program: str, name: str, known: Iterable[str]) -> checks.InputError:
     """Return the error for a parameter that neither Ranker nor the program has."""
-    if name in _OBJECTIVE_NAMES:
-        return checks.InputError(
-            f"{name} is of an objective of another program; write it into ours, as in "
-            f"objective='lambdarank-ndcg@10({_OBJECTIVE_NAMES[name]}=...)'."
-        )
-    ours = _RANKER_NAMES.get(name)
+    refuse_objective(name, name, "an objective of another program")
+    ours = RANKER_NAMES.get(name)
     near = f"; did you mean {ours!r}?" if ours else checks.nearest(name, known)
     return checks.InputError(f"neither Ranker nor {program} has a parameter {name!r}{near}")
+
+
+def refuse_objective(name: str, real: str | None, whose: str) -> None:
+    """Raise if a parameter is one of an objective: ours have it in their names."""
+    if real in _OBJECTIVE_NAMES:
+        raise checks.InputError(
+            f"{name} belongs to {whose}; write it into ours, as in "
+            f"objective='lambdarank-ndcg@10({_OBJECTIVE_NAMES[real]}=...)'."
+        )
 
 
 def refuse(name: str, real: str | None, ours: Mapping[str, str], foreign: Collection[str]) -> None:
@@ -110,7 +119,7 @@ def _given(columns: Any, train: RankingData) -> list[int]:
     if columns is None or (isinstance(columns, str) and columns == "auto"):
         return []
     if isinstance(columns, str):
-        columns = [int(c) if c.strip().isdigit() else c.strip() for c in columns.split(",")]
+        columns = [int(c) if c.strip().isdecimal() else c.strip() for c in columns.split(",")]
     columns = columns if isinstance(columns, Iterable) else [columns]
     return column_numbers(columns, train.feature_names, train.n_features, "categorical_feature")
 

@@ -225,7 +225,8 @@ def check_synonyms(name: str, given: Iterable[str]) -> None:
     """Raise if two of the given parameters are one parameter of an engine."""
     real_name = getattr(find(name), "real_name", str)
     seen: dict[str, str] = {}
-    refused = {real_name("n_jobs"), real_name("random_state")}  # under other names than these
+    # Other names of these two are refused in any case, with a sentence of their own.
+    refused = {real_name("n_jobs"), real_name("random_state")}
     for word in given:
         real = constraints.KIND.get(word) or real_name(word)
         if real in seen and real not in refused:

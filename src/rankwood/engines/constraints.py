@@ -1,10 +1,11 @@
 """Constraints on trees by the names of features: scores that rise or fall with one, features that may interact."""
 
-import ast
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import Any
 
-from rankwood._core import checks
+from rankwood._core import checks, literals
+from rankwood._core.text import shortened
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import _parameters
 from rankwood.objectives.units import unit_of
@@ -41,7 +42,7 @@ def check(engine: str, able: Iterable[str], params: Mapping[str, Any], objective
 
 
 def without(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that are no constraints."""
+    """Return the parameters that aren't constraints."""
     return {name: value for name, value in params.items() if name not in KIND}
 
 
@@ -57,7 +58,8 @@ def by_number(params: Mapping[str, Any], data: RankingData) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If there is no such feature, or if a constraint has another form.
+        If there is no such feature, if scores should rise or fall with a categorical one, or if a constraint has
+        another form.
     """
     out = without(params)
     for word, value in params.items():
@@ -65,7 +67,9 @@ def by_number(params: Mapping[str, Any], data: RankingData) -> dict[str, Any]:
         if kind is None or value is None:
             continue
         if kind == "monotone":
-            out[_NATIVE[kind]] = _directions(value, data, word)
+            directions = _directions(value, data, word)
+            _refuse_categories(directions, params.get("categorical_feature"), data, word)
+            out[_NATIVE[kind]] = directions
             continue
         groups = _groups(value, data, word)
         if word == "interactions":  # as in scikit-learn, the features that are left are a group too
@@ -95,9 +99,19 @@ def _directions(value: Any, data: RankingData, word: str) -> list[int]:
 
 
 def _direction(value: Any, word: str) -> int:
-    if isinstance(value, bool) or value not in (-1, 0, 1):
+    if isinstance(value, bool) or not isinstance(value, Real) or value not in (-1, 0, 1):
         raise checks.InputError(f"{word}: a direction must be 1, -1 or 0, got {value!r}.")
-    return int(value)
+    return int(float(value))
+
+
+def _refuse_categories(directions: list[int], given: Any, data: RankingData, word: str) -> None:
+    """Raise if a categorical feature has a direction, which LightGBM and XGBoost would ignore in silence."""
+    for column in _parameters.categorical(given, data):
+        if directions[column]:
+            name = repr(data.feature_names[column]) if data.feature_names else f"number {column}"
+            raise checks.InputError(
+                f"{word}: feature {name} is categorical, and categories have no order: leave it out."
+            )
 
 
 def _groups(value: Any, data: RankingData, word: str) -> list[list[int]]:
@@ -117,7 +131,7 @@ def _groups(value: Any, data: RankingData, word: str) -> list[list[int]]:
 def _number(column: Any, data: RankingData, word: str) -> int:
     """Return the number of a feature; files have keys that are numbers as text."""
     names = data.feature_names
-    if isinstance(column, str) and column.isdigit() and column not in (names or ()):
+    if isinstance(column, str) and column.isdecimal() and column not in (names or ()):
         column = int(column)
     return _parameters.column_numbers([column], names, data.n_features, word)[0]
 
@@ -127,10 +141,12 @@ def _parsed(value: Any, word: str) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        return ast.literal_eval(value)
-    except (ValueError, SyntaxError):
+        return literals.read(value)
+    except checks.InputError:
         raise _wrong(word, value) from None
 
 
 def _wrong(word: str, value: Any) -> checks.InputError:
-    return checks.InputError(f"{word} must be as in {_FORM[KIND[word]]}, got {value!r}.")
+    return checks.InputError(
+        f"{word} must be as in {_FORM[KIND[word]]}, got {shortened(repr(value), 200)}."
+    )

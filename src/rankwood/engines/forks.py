@@ -31,7 +31,7 @@ def watch(after: Callable[[], object] | None = None) -> None:
 
 
 def in_child() -> bool:
-    """Tell whether this process was forked after an engine on OpenMP was imported."""
+    """Return whether this process was forked after an engine on OpenMP was imported."""
     return _Process.forked
 
 

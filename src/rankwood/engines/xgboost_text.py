@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from rankwood._core import checks
+from rankwood.engines._parameters import MOST_FEATURES
 
 _NONE = 2_147_483_647  # the parent of a root, and the feature of a node that was deleted
-_MOST_FEATURES = 10**7
 _MOST_CATEGORY = 2**24
 _LARGEST_SCORE, _LARGEST_WEIGHT = 1e30, 1e3  # of a leaf and of a tree: sums stay finite
-_NUMBER = re.compile(r"\[?-?\d+(\.\d+)?([eE][+-]?\d{1,2})?\]?")
+_NUMBER = re.compile(r"\[?-?\d{1,18}(\.\d{1,18})?([eE][+-]?\d{1,2})?\]?")
 _LEARNER = {
     *("attributes", "feature_names", "feature_types", "gradient_booster"),
     *("learner_model_param", "objective"),
@@ -116,12 +116,15 @@ def _check_learner(learner: dict[str, Any]) -> int:
     params = learner["learner_model_param"]
     names = {"base_score", "boost_from_average", "num_class", "num_feature", "num_target"}
     _keys(params, names, "learner_model_param")
-    width = _number(params, "num_feature", 0, _MOST_FEATURES)
+    width = _number(params, "num_feature", 0, MOST_FEATURES)
     _number(params, "num_class", 0, 0)
     _number(params, "num_target", 1, 1)
     _number(params, "boost_from_average", 0, 1)
-    if not isinstance(params["base_score"], str) or not _NUMBER.fullmatch(params["base_score"]):
+    base = params["base_score"]
+    if not isinstance(base, str) or not _NUMBER.fullmatch(base):
         raise _broken("base_score must be a number")
+    if abs(float(base.strip("[]"))) > _LARGEST_SCORE:
+        raise _broken(f"base_score must be at most {_LARGEST_SCORE:g}")
     if learner["objective"] != _OBJECTIVE or learner["attributes"] != {}:
         raise _broken("its objective or its attributes aren't those of a ranker")
     for name in ("feature_names", "feature_types"):

@@ -45,22 +45,37 @@ def _label_values(self, label, discount, out):
     divide(out, divisor(self.divide_by, self.k, label.size, relevant))
 
 
-def _relevance(self, label):
+def relevance_of(self, label):
+    """Return 1 for the label of a relevant document, else 0: a method of metrics with `rel`."""
     return as_type_of(label, label >= self.rel)
 
 
-def _swap_record(self, ranked, values, room):
+@inner
+def fill_within(ranked, values, k, room):
+    """Fill a record with values by rank, and with 1 for positions within k."""
     by_rank(ranked, values, room.gain)
     for i in each(ranked.slot.size):
-        room.discount[i] = 1.0 if i < self.k else 0.0
+        room.discount[i] = 1.0 if i < k else 0.0
+
+
+@inner
+def sum_of_first(ranked, values, k):
+    """Return the sum of the values of the first k documents."""
+    total = 0.0
+    for i in range(min(k, ranked.slot.size)):
+        total += values[ranked.slot[i]]
+    return total
+
+
+def record_of_first(self, ranked, values, room):
+    """Return the record of `fill_within`: a method of metrics with `k`."""
+    fill_within(ranked, values, self.k, room)
     return room
 
 
-def _sum_of_first(self, ranked, values):
-    total = 0.0
-    for i in range(min(self.k, ranked.slot.size)):
-        total += values[ranked.slot[i]]
-    return total
+def value_of_first(self, ranked, values):
+    """Return the sum of the first k values: a method of metrics with `k`."""
+    return sum_of_first(ranked, values, self.k)
 
 
 @renamed_fields(per="divide_by")
@@ -88,8 +103,8 @@ class Precision:
         """Return k: all that matters is which documents are the first k."""
         return 0 if self.k is None else self.k
 
-    label_values, swap_record, value = _label_values, _swap_record, _sum_of_first
-    swap_delta, insertion_record, as_relevance = additive_swap, additive_insertions, _relevance
+    label_values, swap_record, value = _label_values, record_of_first, value_of_first
+    swap_delta, insertion_record, as_relevance = additive_swap, additive_insertions, relevance_of
 
 
 @part
@@ -109,8 +124,8 @@ class Recall:
     def label_values(self, label, discount, out):
         divide(out, mark_relevant(label, self.rel, out))
 
-    swap_record, value, swap_delta = _swap_record, _sum_of_first, additive_swap
-    insertion_record, as_relevance = additive_insertions, _relevance
+    swap_record, value, swap_delta = record_of_first, value_of_first, additive_swap
+    insertion_record, as_relevance = additive_insertions, relevance_of
 
 
 @inner
@@ -190,7 +205,7 @@ class AP:
     def insertion_record(self, ranked, values, room):
         return precision_insertions(ranked, values, self.k, room)
 
-    label_values, as_relevance = _label_values, _relevance
+    label_values, as_relevance = _label_values, relevance_of
 
     def mean_over_ties(self, ranked, values):
         return tied_average_precision(ranked, values, self.k)
@@ -268,7 +283,7 @@ class RR:
     def insertion_record(self, ranked, values, room):
         return first_hit_insertions(ranked, values, self.k, room)
 
-    as_relevance = _relevance
+    as_relevance = relevance_of
 
     def mean_over_ties(self, ranked, values):
         return tied_reciprocal_rank(ranked, values, self.k)

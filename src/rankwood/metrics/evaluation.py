@@ -143,7 +143,7 @@ def _averaged(joined: Evaluation) -> Evaluation:
         ids = list(row_of)
         raise InputError(
             f"query {ids[many]!r} is in {plural(int(counts[many]), 'part')} and query {ids[few]!r} in {counts[few]}: "
-            "means are comparable only if all queries are in the same number of parts."
+            "give the same number of runs of every query, as means of fewer runs have more noise."
         )
     rows = np.argsort(code, kind="stable").reshape(len(row_of), -1)
     repeats = rows.shape[1]

@@ -4,11 +4,18 @@ from collections import namedtuple
 from typing import ClassVar
 
 from rankwood._core.compile import inner
-from rankwood._core.each import each
 from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import Positive, part
-from rankwood.metrics.additive import GAINS_COLUMNS, additive_swap, by_rank
-from rankwood.metrics.binary import divide, mark_relevant
+from rankwood.metrics.additive import GAINS_COLUMNS, additive_swap
+from rankwood.metrics.binary import (
+    divide,
+    fill_within,
+    mark_relevant,
+    record_of_first,
+    relevance_of,
+    sum_of_first,
+    value_of_first,
+)
 from rankwood.metrics.insertions import additive_insertions
 from rankwood.metrics.verbs import tied_run
 
@@ -16,30 +23,9 @@ from rankwood.metrics.verbs import tied_run
 Within = namedtuple("Within", "gain discount hits")
 
 
-def _relevance(self, label):
-    return as_type_of(label, label >= self.rel)
-
-
-@inner
-def fill_within(ranked, values, k, room):
-    """Fill a record with values by rank, and with 1 for positions within k."""
-    by_rank(ranked, values, room.gain)
-    for i in each(ranked.slot.size):
-        room.discount[i] = 1.0 if i < k else 0.0
-
-
-@inner
-def sum_of_first(ranked, values, k):
-    """Return the sum of the values of the first k documents."""
-    total = 0.0
-    for i in range(min(k, ranked.slot.size)):
-        total += values[ranked.slot[i]]
-    return total
-
-
 @inner
 def tied_sum_of_first(ranked, values, k):
-    """Return the mean of that sum over the orders of tied documents."""
+    """Return the mean of `sum_of_first` over the orders of tied documents."""
     n, total = ranked.slot.size, 0.0
     i = 0
     while i < n:
@@ -82,19 +68,13 @@ class Hits:
     def label_values(self, label, discount, out):
         mark_relevant(label, self.rel, out)
 
-    def value(self, ranked, values):
-        return sum_of_first(ranked, values, self.k)
-
-    def swap_record(self, ranked, values, room):
-        fill_within(ranked, values, self.k, room)
-        return room
-
-    swap_delta, insertion_record, as_relevance = additive_swap, additive_insertions, _relevance
+    swap_record, value = record_of_first, value_of_first
+    swap_delta, insertion_record, as_relevance = additive_swap, additive_insertions, relevance_of
 
 
 @part
 class Success:
-    """1 if a relevant document is among the first k, else 0: the hit rate of a query [sanderson2010].
+    """Hit rate: 1 if a relevant document is among the first k, else 0 [sanderson2010].
 
     Parameters
     ----------
@@ -140,7 +120,7 @@ class Success:
             i = j
         return 0.0
 
-    as_relevance = _relevance
+    as_relevance = relevance_of
 
 
 @part
@@ -170,4 +150,4 @@ class RPrecision:
         fill_within(ranked, values, count_positive(values), room)
         return room
 
-    swap_delta, insertion_record, as_relevance = additive_swap, additive_insertions, _relevance
+    swap_delta, insertion_record, as_relevance = additive_swap, additive_insertions, relevance_of

@@ -47,6 +47,12 @@ class SingleFeatures(NamedTuple):
         return (value - self.random) / (1 - self.random) if self.random < 1 else 0 * value
 
 
+def varied_queries(data: RankingData) -> np.ndarray:
+    """Return which queries have different labels: in the others every order is as good."""
+    starts, label = data.groups.ptr[:-1], data.y[data.groups.rows]
+    return np.maximum.reduceat(label, starts) > np.minimum.reduceat(label, starts)
+
+
 def single_features(
     data: RankingData,
     n_jobs: int | None = None,
@@ -59,8 +65,7 @@ def single_features(
     """
     exponential = data.y.max() <= _EXPONENTIAL and bool((data.y == np.floor(data.y)).all())
     name = "ndcg@10" if exponential else "ndcg@10(gain='linear')"
-    starts, label = data.groups.ptr[:-1], data.y[data.groups.rows]
-    varied = np.flatnonzero(np.maximum.reduceat(label, starts) > np.minimum.reduceat(label, starts))
+    varied = np.flatnonzero(varied_queries(data))
     columns = np.arange(data.n_features) if columns is None else columns
     none = np.full(columns.size, np.nan)
     if not varied.size:

@@ -121,9 +121,8 @@ def _on_device(
 ) -> list[ResidentData]:
     """Return the data on the device, or raise if it has too little memory."""
     try:
-        with need_torch().inference_mode(
-            False
-        ):  # a caller's inference mode would make data that can't be trained on
+        # A caller's inference mode would make data that can't be trained on.
+        with need_torch().inference_mode(False):
             return [resident(data, transform, device) for data in sets]
     except need_torch().cuda.OutOfMemoryError:
         rows = sum(map(len, sets))

@@ -1,12 +1,12 @@
 """The gradient of an objective at the scores of a batch."""
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwood._core import checks
+from rankwood._core.warning import warn
 from rankwood.data.groups import Groups
 from rankwood.neural.data import ListLabels
 from rankwood.neural.library import need_torch
@@ -81,10 +81,9 @@ def _on_device(objective: Objective, labels: ListLabels, groups: Groups) -> Grad
             unlisted=labels.unlisted,
         )
     except checks.InputError as error:
-        warnings.warn(
+        warn(
             f"scores are copied to the CPU and gradients back, which is slow: {error}",
             RuntimeWarning,
-            stacklevel=2,
         )
         return None
     return lambda scores, step: compute(scores, step)[0]

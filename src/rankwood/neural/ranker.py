@@ -14,15 +14,9 @@ from rankwood.neural.fitting import fit_network
 from rankwood.neural.parameters import check_params
 from rankwood.neural.presets import find_preset
 from rankwood.training.context import FitContext, watching_compilation
-from rankwood.training.estimator import (
-    Labels,
-    QueryIds,
-    RankingEstimator,
-    Sizes,
-    documents_to_score,
-    need_groups,
-)
+from rankwood.training.estimator import Labels, QueryIds, RankingEstimator, Sizes
 from rankwood.training.inputs import validation_sets
+from rankwood.training.prediction_inputs import documents_to_score, need_groups
 
 _ALONE = FitContext()
 

@@ -26,9 +26,10 @@ class Aligned:
 def align(
     evaluations: Mapping[str, Evaluation] | Sequence[Evaluation],
     metrics: str | Sequence[str] | None = None,
+    fewest: int = 2,
 ) -> Aligned:
     """Match models query by query, in the order of the first; raise if they can't be compared."""
-    named = _named(evaluations)
+    named = _named(evaluations, fewest)
     first, *others = named
     names = _metrics(named, metrics)
     for other in others:
@@ -68,8 +69,8 @@ def check_name(kind: str, name: Any, known: list[str]) -> str:
     return str(name)
 
 
-def _named(evaluations: Any) -> dict[str, Evaluation]:
-    """Return evaluations by the name of their model; raise unless there are at least two."""
+def _named(evaluations: Any, fewest: int) -> dict[str, Evaluation]:
+    """Return evaluations by the name of their model; raise if there are too few."""
     if isinstance(evaluations, (list, tuple)):
         evaluations = {f"model {i}": ev for i, ev in enumerate(evaluations, 1)}
     if not isinstance(evaluations, Mapping):
@@ -82,8 +83,9 @@ def _named(evaluations: Any) -> dict[str, Evaluation]:
     named = {str(name): evaluation for name, evaluation in evaluations.items()}
     if len(named) < len(evaluations):
         raise checks.InputError("two models have the same name as text; give each its own.")
-    if len(named) < 2:
-        raise checks.InputError(f"there must be at least two models to compare, got {len(named)}.")
+    if len(named) < fewest:
+        least = "two models to compare, or one and bounds=" if fewest > 1 else "one model"
+        raise checks.InputError(f"there must be at least {least}, got {len(named)}.")
     return named
 
 

@@ -1,19 +1,18 @@
 """Compare models query by query: means, differences, tests of significance."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwood import stats
 from rankwood._core import checks
-from rankwood.report.align import Aligned, align, align_one, better_sign
+from rankwood.report.align import Aligned, align, better_sign
+from rankwood.report.bounds import values_of_bounds
 from rankwood.report.columns import MEAN, TEST, structured
 from rankwood.report.comparison import Comparison
 from rankwood.report.presets import INTERVALS, resolve
-from rankwood.report.reference_models import perfect, random
-from rankwood.report.runs import evaluate_runs, models_or_judgments
+from rankwood.report.runs import evaluate_runs
 from rankwood.report.view import LETTERS
 
 _CORRECTIONS: dict[str | None, Callable[[np.ndarray], np.ndarray]] = {
@@ -49,9 +48,9 @@ def compare(
     Parameters
     ----------
     evaluations : dict of Evaluation
-        Two or more models by name, evaluated with the same metrics and rules on the same queries. Queries are
-        matched by id, so their order does not matter. Models of a list are called "model 1", "model 2", … With
-        `qrels`, these may be runs, in any form that `rankwood.evaluate` takes.
+        Two or more models by name, evaluated with the same metrics and rules on the same queries; with `bounds`, one
+        is enough. Queries are matched by id, so their order does not matter. Models of a list are called "model 1",
+        "model 2", … With `qrels`, these may be runs, in any form that `rankwood.evaluate` takes.
     baseline : str, optional
         The model that the others are compared with; the first by default.
     test : {"permutation", "fisher", "t", "wilcoxon", "bootstrap"}
@@ -90,7 +89,8 @@ def compare(
     qrels : Qrels, dict, table or iterable, optional
         Judgments, to evaluate runs by.
     convention : str, optional
-        The program whose rules that follows, as in `rankwood.evaluate`; with `qrels` only.
+        The program whose definitions and rules the evaluation of runs follows, as in `rankwood.evaluate`; with `qrels`
+        only.
     n_jobs : int, optional
         Number of threads; None means every core. The result is the same for any number.
 
@@ -125,7 +125,8 @@ def compare(
     rules["interval"] = checks.one_of(interval or usual, INTERVALS, "interval")
     rules["level"] = stats.confidence(level)
     rules["seed"] = checks.at_least(seed, 0, "seed")
-    table = align(evaluate_runs(evaluations, qrels, metrics, convention, n_jobs), metrics)
+    evaluated = evaluate_runs(evaluations, qrels, metrics, convention, n_jobs)
+    table = align(evaluated, metrics, 2 if bounds is None else 1)
     if rules["marks"] == "letters" and len(table.models) > len(LETTERS):
         raise checks.InputError(
             f"there are letters for {len(LETTERS)} models, got {len(table.models)}; use marks='stars'."
@@ -133,7 +134,7 @@ def compare(
     rules["baseline"] = _baseline(baseline, table.models)
     better = {name: better_sign(name) for name in table.metrics}
     tests = _tests(table, rules, better, n_jobs)
-    bound_values = {} if bounds is None else _bounds(table, bounds, n_jobs)
+    bound_values = {} if bounds is None else values_of_bounds(table, bounds, n_jobs)
     means = _means(table, bound_values)
     return Comparison(table, means, tests, rules, better, list(bound_values))
 
@@ -287,20 +288,3 @@ def _mirrored(row: dict[str, Any], rules: dict[str, Any]) -> dict[str, Any]:
     for a, b in (("model", "against"), ("mean", "against_mean"), ("wins", "losses")):
         other |= {a: row[b], b: row[a]}
     return {**row, **other}
-
-
-def _bounds(table: Aligned, bounds: Any, n_jobs: int | None) -> dict[str, np.ndarray]:
-    """Return the values of the perfect and the random model, or of the given ones, by metric and query."""
-    bounds = models_or_judgments(bounds)
-    if isinstance(bounds, Mapping):
-        return {str(name): align_one(table, str(name), ev) for name, ev in bounds.items()}
-    y, qid = bounds if type(bounds) is tuple and len(bounds) == 2 else (bounds, None)
-    rules = {"qid": qid, "n_jobs": n_jobs, "convention": table.conventions.get("convention")}
-    empty = table.conventions.get("empty")
-    values: dict[str, list[np.ndarray]] = {"perfect model": [], "random model": []}
-    for metric in table.metrics:  # a convention may have a rule for empty queries per metric
-        rules["empty"] = empty.get(metric) if isinstance(empty, dict) else empty
-        one_metric = replace(table, metrics=[metric])
-        for (name, columns), evaluate in zip(values.items(), (perfect, random), strict=True):
-            columns.append(align_one(one_metric, name, evaluate(metric, y, **rules))[0])
-    return {name: np.array(columns) for name, columns in values.items()}

@@ -8,6 +8,7 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood._core.atomic import written
+from rankwood._core.csv_text import csv_text
 from rankwood.metrics.evaluation import Evaluation
 from rankwood.report import html, render, view
 from rankwood.report.align import Aligned, check_name
@@ -253,7 +254,7 @@ class Comparison(ComparisonPlots):
         str
             The table; cells without a value are empty.
         """
-        return written(render.csv_text(*view.long_table(self)), path)
+        return written(csv_text(*view.long_table(self)), path)
 
     def to_json(self, path: Path | None = None) -> str:
         """Return everything as one JSON object.

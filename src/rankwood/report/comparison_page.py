@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rankwood._core.text import printable
 from rankwood.report import html, view
-from rankwood.report.per_query import per_query
+from rankwood.report.per_query import query_values
 from rankwood.report.query_svg import histogram_svg, scatter_svg
 from rankwood.report.table import Table
 
@@ -33,7 +33,7 @@ def _pictures(comparison: "Comparison") -> str:
     others = [model for model in comparison.models if model != base][:MOST_MODELS]
     parts = []
     for model in others:
-        found = per_query(comparison, model, base)
+        found = query_values(comparison, model, base)
         parts.append(f"<figure>{scatter_svg(found)}{histogram_svg(found)}</figure>\n")
     note = (
         f"A point is a query; green ones are better than those of {escape(printable(base))}, orange ones worse. The "

@@ -9,8 +9,7 @@ from rankwood._core import checks
 from rankwood._core.text import printable, shortened
 from rankwood.report import _drawing
 from rankwood.report.align import better_sign, check_name
-from rankwood.report.per_query import PerQuery, histogram
-from rankwood.report.per_query import per_query as values_of
+from rankwood.report.per_query import PerQuery, histogram, query_values
 from rankwood.training.summary import curves_of, importances_of
 
 if TYPE_CHECKING:
@@ -240,12 +239,14 @@ def per_query(
     '1 won, 1 tied, 0 lost'
     """
     against = check_name("model", against or comparison.rules["baseline"], comparison.models)
-    model = model or next(name for name in comparison.models if name != against)
+    model = model or next((name for name in comparison.models if name != against), against)
     model = check_name("model", model, comparison.models)
+    if len(comparison.models) < 2:
+        raise checks.InputError(f"two models are needed, and {model!r} is the only one.")
     if model == against:
         raise checks.InputError(f"two models are needed, got {model!r} twice.")
     metric = check_name("metric", metric or comparison.metrics[0], comparison.metrics)
-    found = values_of(comparison, model, against, metric)
+    found = query_values(comparison, model, against, metric)
     with _drawing.style():
         figure, (left, right) = _drawing.new_figure(2, 1, 4.0, 3.9)
         _draw_scatter(left, found)

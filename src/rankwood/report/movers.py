@@ -6,6 +6,7 @@ import numpy as np
 
 from rankwood import stats
 from rankwood._core import checks
+from rankwood._core.csv_text import csv_text
 from rankwood.metrics.evaluation import Evaluation
 from rankwood.report import html, render
 from rankwood.report.align import align, better_sign, check_name
@@ -99,7 +100,7 @@ class QueryTable:
         str
             The names of the columns and the rows, values with all digits.
         """
-        return render.csv_text(list(self.rows.dtype.names or ()), self.rows.tolist())
+        return csv_text(list(self.rows.dtype.names or ()), self.rows.tolist())
 
     def __repr__(self) -> str:
         return render.plain([self.table()])

@@ -45,7 +45,7 @@ class Histogram(NamedTuple):
     counts: np.ndarray
 
 
-def per_query(
+def query_values(
     comparison: "Comparison", model: str, against: str, metric: str | None = None
 ) -> PerQuery:
     """Return the values of two models of a comparison, query by query."""

@@ -4,10 +4,7 @@ import re
 from collections.abc import Iterable
 from string import ascii_letters
 
-from rankwood._core.csv_text import csv_text
 from rankwood.report.table import Cell, Table
-
-__all__ = ["csv_text", "latex", "markdown", "markdown_text", "padded_marks", "plain"]
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|#~$])")
 _LATEX = {

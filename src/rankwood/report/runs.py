@@ -16,7 +16,9 @@ def evaluate_runs(
     """Return the evaluation of each run by name; what is evaluated already stays, and so does all without `qrels`."""
     if qrels is None:
         if convention is not None:
-            raise InputError("convention= goes with qrels=: evaluations have their own.")
+            raise InputError(
+                "convention= is for runs, which need qrels=; evaluations have their own: leave it out."
+            )
         return runs
     judged = to_qrels(qrels)
     if not isinstance(judged, Qrels):

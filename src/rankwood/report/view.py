@@ -38,7 +38,9 @@ _CORRECTIONS = {"holm": "Holm", "bonferroni": "Bonferroni"}
 def tables(comparison: "Comparison", digits: int, details: bool) -> list[Table]:
     """Return the table of means, followed by the table of tests if there should be details."""
     digits = checks.at_least(digits, 0, "digits")
-    return [summary(comparison, digits), *([differences(comparison, digits)] if details else [])]
+    means = summary(comparison, digits)
+    tested = details and comparison.tests.size > 0
+    return [means, *([differences(comparison, digits)] if tested else [])]
 
 
 def summary(comparison: "Comparison", digits: int) -> Table:
@@ -68,7 +70,9 @@ def summary(comparison: "Comparison", digits: int) -> Table:
         *(_heading(comparison, m) for m in comparison.metrics),
     ]
     breaks = [len(comparison.models)] if comparison.bounds else []
-    notes = [_legend(comparison), _method(comparison), _queries(comparison)]
+    tested = comparison.tests.size > 0  # a single model beside bounds has no test
+    notes = [_legend(comparison), _method(comparison)] if tested else []
+    notes.append(_queries(comparison))
     title = "Means over queries"
     return Table(title, headings, rows, len(comparison.metrics), [n for n in notes if n], breaks)
 
@@ -138,9 +142,10 @@ def _method(comparison: "Comparison") -> str:
 def _queries(comparison: "Comparison") -> str:
     """Return how many queries were compared, and how many were left out."""
     rows = comparison.tests
-    low, high = int(rows["queries"].min()), int(rows["queries"].max())
+    counts = (rows if rows.size else comparison.means[~comparison.means["bound"]])["queries"]
+    low, high = int(counts.min()), int(counts.max())
     text = plural(high, "query") if low == high else f"{low:,} to {high:,} queries"
-    skipped = int(rows["skipped"].max())
+    skipped = int(rows["skipped"].max(initial=0))
     if skipped:
         most = "" if rows["skipped"].min() == skipped else "up to "
         text += f"; {most}{skipped:,} without a value of both models left out"

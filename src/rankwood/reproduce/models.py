@@ -207,10 +207,8 @@ def _with_first_stage(spec: Mapping[str, Any], split: Any, n_jobs: int | None) -
         ranker = make_ranker(first, n_jobs=n_jobs)
         shortest = clone(ranker).set_params(n_estimators=1, record=None)  # a second stage in name
         seed = {"random_state": spec["seed"], "verbose": False}
-        settings = {
-            "serve": "fold",
-            **settings,
-        }  # the paper's protocol: test queries have folds too
+        # The paper's protocol: test queries have folds too.
+        settings = {"serve": "fold", **settings}
         model = TwoStage(ranker, shortest, **settings, **seed).fit(split.train, valid=split.valid)
         _LAST.clear()
         _LAST[key] = model

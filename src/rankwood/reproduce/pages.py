@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rankwood._core.csv_text import csv_text
 from rankwood._core.text import plural
 from rankwood.report import render
 from rankwood.reproduce.content import Content
@@ -68,7 +69,7 @@ class Page:
 
     def to_csv(self) -> str:
         """Return all numbers with all digits."""
-        return render.csv_text(self.content.headings, self.content.records)
+        return csv_text(self.content.headings, self.content.records)
 
 
 def _md(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Checks of the fields of a model file that are no text of an engine: a checksum says nothing about who wrote it."""
+"""Checks of the fields of a model file beside the text of its engine: a checksum says nothing about who wrote it."""
 
 import math
 import os
@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from rankwood._core import checks, threads
+from rankwood.engines._parameters import MOST_FEATURES
 
 _LARGEST = 1 << 32  # bytes of a file
 _DEEPEST = 64  # objects and lists inside each other
-_MOST_FEATURES = 10**7
 _MOST_ROUNDS = 10**9
 
 
@@ -53,7 +53,7 @@ def check_depth(content: Any, path: str | Path) -> None:
 def check_features(content: dict[str, Any], path: str | Path) -> None:
     """Raise unless there is a possible number of features, and a name for each if there are names."""
     count, names = content["n_features"], content["feature_names"]
-    _check_number(count, _MOST_FEATURES, "n_features", path)
+    _check_number(count, MOST_FEATURES, "n_features", path)
     if names is None:
         return
     if len(names) != count or not all(isinstance(name, str) for name in names):
@@ -68,7 +68,7 @@ def check_fitted(content: dict[str, Any], path: str | Path) -> None:
         if not _is_curves(content.get(name, {})):
             raise damaged(path, f"{name!r} must be lists of numbers by name")
     check_params(content["params"], path)
-    _check_letor(content["letor"], path)
+    check_letor(content["letor"], path)
 
 
 def check_params(params: dict[str, Any], path: str | Path) -> None:
@@ -80,19 +80,6 @@ def check_params(params: dict[str, Any], path: str | Path) -> None:
         threads.threads(params.get("n_jobs"))
     except checks.InputError as error:
         raise damaged(path, str(error).rstrip(".")) from None
-
-
-def check_stages(model: Any, path: str | Path) -> None:
-    """Raise unless a TwoStage that was read has stages, and parameters with which it can predict."""
-    try:
-        checks.at_least(model.top, 1, "top")
-        checks.at_least(model.folds, 1, "folds")
-        checks.at_least(model.random_state, 0, "random_state")
-        checks.one_of(model.listwise, (True, False), "listwise")
-    except checks.InputError as error:
-        raise damaged(path, str(error).rstrip(".")) from None
-    if not model.first_ or any(r.n_features_in_ != model.n_features_in_ for r in model.first_):
-        raise damaged(path, "'first' must be rankers of as many features as the whole model")
 
 
 def _check_number(value: Any, most: int, name: str, path: str | Path) -> None:
@@ -110,8 +97,8 @@ def _is_curves(value: Any) -> bool:
     return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
 
 
-def _check_letor(letor: dict[str, Any] | None, path: str | Path) -> None:
-    """Raise unless it is said how LETOR files are read: what an absent feature is, and flags or words."""
+def check_letor(letor: dict[str, Any] | None, path: str | Path) -> None:
+    """Raise unless the options by which LETOR files are read can be used."""
     for name, value in (letor or {}).items():
         words = value if isinstance(value, list) else [value]
         good = all(word is None or isinstance(word, (str, bool, int, float)) for word in words)

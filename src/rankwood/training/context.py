@@ -5,13 +5,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from rankwood._core import checks
-from rankwood._core.compiling import CompileTimer, compile_note, timing_compilation
+from rankwood._core.compiling import COMPILING, CompileTimer, compile_note, timing_compilation
 from rankwood._core.progress import Advance
 from rankwood._core.shared import Shared
 from rankwood.metrics.evaluate import Evaluator
-
-_COMPILING = "compiling; the next process finds the code on disk"
 
 
 @dataclass(frozen=True)
@@ -139,9 +139,7 @@ class Reporter(NamedTuple):
 
 def _is_true(answer: Any, callback: Any) -> bool:
     """Return whether a callback ends training; numbers and arrays are more likely a mistake than a decision."""
-    if answer is None or isinstance(answer, bool):
-        return bool(answer)
-    if type(answer).__name__ in ("bool_", "bool"):  # NumPy's
+    if answer is None or isinstance(answer, (bool, np.bool_)):
         return bool(answer)
     raise checks.InputError(
         f"a callback returns True to end training, or nothing; {_name(callback)} returned {answer!r}."
@@ -173,7 +171,7 @@ def watching_compilation(context: FitContext, verbose: bool | None) -> Iterator[
 @contextmanager
 def noting_compilation(timer: CompileTimer, advance: Advance) -> Iterator[None]:
     """Let a progress bar say when Numba compiles."""
-    before, timer.on_compile = timer.on_compile, lambda: advance(_COMPILING, 0)
+    before, timer.on_compile = timer.on_compile, lambda: advance(COMPILING, 0)
     try:
         yield
     finally:

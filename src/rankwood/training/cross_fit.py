@@ -79,12 +79,18 @@ def cross_fit(
             rankers.append(model)
             advance(f"fold {i + 1} done")
         if refit:
-            named = None if valid is None else valid.by_name
-            context = FitContext(callbacks=watched.callbacks, stage="first")
-            whole = fit_quietly(ranker, train, named, context)
+            whole = fit_whole(ranker, train, valid, watched.callbacks)
             advance("model of all folds done")
     fingerprints = [fingerprint(data) for data in sets]
     return CrossFit(rankers, fold_of, scores, fingerprints, perf_counter() - start, whole)
+
+
+def fit_whole(
+    ranker: Any, train: RankingData, valid: ValidationSets | None, callbacks: Sequence[Callback]
+) -> Any:
+    """Train a clone on the queries of all folds."""
+    named = None if valid is None else valid.by_name
+    return fit_quietly(ranker, train, named, FitContext(callbacks=callbacks, stage="first"))
 
 
 def fit_quietly(ranker: Any, train: RankingData, valid: Any, context: FitContext) -> Any:

@@ -1,18 +1,17 @@
 """Warnings about data from which a model learns nothing, or that flatters it."""
 
 import math
-import sys
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
 
 from rankwood._core.rng import generator
 from rankwood._core.text import plural
+from rankwood._core.warning import warn
 from rankwood.data.frames import dense
 from rankwood.data.hashing import row_hashes
 from rankwood.data.ranking_data import RankingData
-from rankwood.metrics.single_features import single_features
+from rankwood.metrics.single_features import single_features, varied_queries
 from rankwood.training.inputs import VALID, ValidationSets
 
 _FEW = 20  # queries below which a good feature, or an order of rows, may be chance
@@ -24,63 +23,28 @@ _COLUMNS = 2  # features that candidates of equal queries agree on
 _COMPARED = 500  # candidates whose features are all compared
 
 
-class DataWarning(UserWarning):
-    """Data that a model can be trained on, but that looks as if something went wrong before.
-
-    `fit` warns if all labels are equal, if validation data has queries of the training data, if rows are sorted by
-    label and ``shuffle=False``, and if a feature alone ranks nearly perfectly. The message says what to do.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> import rankwood as rw
-    >>> data = rw.load_demo("train")
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("error", rw.DataWarning)
-    ...     try:
-    ...         _ = rw.Ranker(n_estimators=2).fit(data, valid=data)
-    ...     except rw.DataWarning as warning:
-    ...         print(str(warning).partition(":")[0])
-    all 120 queries of the validation data are in the training data too
-    """
-
-
 def warn_about_data(
     train: RankingData, valid: ValidationSets | None, shuffle: bool, n_jobs: int | None
 ) -> None:
     """Warn about what looks wrong in the data of a training run, each thing once."""
     for text in findings(train, valid, shuffle, n_jobs):
-        warnings.warn(text, DataWarning, stacklevel=_callers_level())
-
-
-def _callers_level() -> int:
-    """Return the stack level of the line outside of this package that called it, seen from the function above."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("rankwood."):
-        level, frame = level + 1, frame.f_back
-    return level
+        warn(text)
 
 
 def findings(
     train: RankingData, valid: ValidationSets | None, shuffle: bool, n_jobs: int | None
 ) -> Iterator[str]:
     """Yield a sentence for everything that looks wrong."""
-    varied = _varied(train)
+    varied = varied_queries(train)
     yield from _equal_labels(train, varied, "training data")
-    for name, data in valid.by_name.items() if valid else ():
+    for i, (name, data) in enumerate(valid.by_name.items() if valid else ()):
         what = "validation data" if name == VALID else f"validation data {name!r}"
-        yield from _equal_labels(data, _varied(data), what)
-        yield from _shared_queries(train, data, what)
+        yield from _equal_labels(data, varied_queries(data), what)
+        yield from _shared_queries(train, data, what, decides=i == 0)
     if not shuffle:
         yield from _sorted_rows(train, varied)
     if varied.sum() >= _FEW:
         yield from _perfect_features(train, varied, n_jobs)
-
-
-def _varied(data: RankingData) -> np.ndarray:
-    """Return which queries have different labels."""
-    starts, label = data.groups.ptr[:-1], data.y[data.groups.rows]
-    return np.maximum.reduceat(label, starts) > np.minimum.reduceat(label, starts)
 
 
 def _equal_labels(data: RankingData, varied: np.ndarray, what: str) -> Iterator[str]:
@@ -143,16 +107,24 @@ def _candidates(data: RankingData, queries: np.ndarray) -> np.ndarray:
     return np.flatnonzero(agree >= _AGREE)
 
 
-def _shared_queries(train: RankingData, valid: RankingData, what: str) -> Iterator[str]:
-    """Warn about queries of the validation data that are in the training data: with all documents, or torn apart."""
+def _shared_queries(
+    train: RankingData, valid: RankingData, what: str, decides: bool
+) -> Iterator[str]:
+    """Warn about queries of the validation data that are in the training data: with all documents, or torn apart.
+
+    A set that doesn't decide may be the training data itself: people like to watch its curve.
+    """
     several = valid.groups.sizes > 1  # single documents may be equal by chance
     equal = _equal_queries(train, valid, several)
     queries = valid.groups.ids.size
+    if equal and equal == several.sum() and not decides:
+        return
     if equal:
+        harm = "is stopped too late" if decides else "looks better on it than it is"
         count = f"all {queries} queries" if equal == several.sum() else _count(equal, queries)
         yield (
             f"{count} of the {what} {'is' if equal == 1 else 'are'} in the training data too: a model that has seen "
-            "them is stopped too late; split the data by query, as RankingData.split does."
+            f"them {harm}; split the data by query, as RankingData.split does."
         )
         return
     torn = _torn_queries(train, valid)
@@ -165,7 +137,7 @@ def _shared_queries(train: RankingData, valid: RankingData, what: str) -> Iterat
 
 
 def _count(some: int, queries: int) -> str:
-    return f"{plural(some, 'query')} of {queries}" if some > 1 else f"1 query of {queries}"
+    return f"{plural(some, 'query')} of {queries}"
 
 
 def _equal_queries(train: RankingData, valid: RankingData, several: np.ndarray) -> int:

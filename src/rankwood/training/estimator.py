@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,10 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from rankwood._core import checks
-from rankwood.data.arguments import missing_column
-from rankwood.data.categories import Categories, matched
-from rankwood.data.frames import column, column_names, features, is_frame
-from rankwood.data.groups import Groups, group_rows
+from rankwood.data.categories import Categories
 from rankwood.data.ranking_data import RankingData
 from rankwood.metrics.evaluate import evaluate, named_metrics
 from rankwood.metrics.verbs import higher_is_better
@@ -244,70 +241,3 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
     def _feature_names(self) -> list[str] | None:
         """Return the names of the features that were trained on, or None if they have no names."""
         return list(getattr(self, "feature_names_in_", [])) or None
-
-
-class Documents(NamedTuple):
-    """Documents to score: a matrix with the features that were trained on, and the queries if they are known."""
-
-    X: Any
-    groups: Groups | None
-
-
-def documents_to_score(estimator: Any, X: Any, qid: Any, group: Any) -> Documents:
-    """Return what `predict` was given; raise unless it has the features that the model was trained on."""
-    check_is_fitted(estimator, "model_")
-    check_queries_once(X, qid, group)
-    groups = X.groups if isinstance(X, RankingData) else None
-    categories = getattr(estimator, "categories_", {})  # older pickles have none
-    X, qid = matching_features(X, qid, estimator._feature_names(), categories)
-    if X.shape[1] != estimator.n_features_in_:
-        raise checks.InputError(
-            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} "
-            "features as input, as it was trained on; for a LETOR file give load_letor(..., n_features=...)."
-        )
-    if groups is None and X.shape[0] and not (qid is None and group is None):
-        groups = group_rows(X.shape[0], qid, group)
-    return Documents(X, groups)
-
-
-def need_groups(groups: Groups | None, what: str) -> Groups:
-    """Return the queries; raise if there are none, and `what` compares the documents of a query."""
-    if groups is None:
-        raise checks.InputError(
-            f"this {what} scores a document by comparing it with the others of its query: give predict a "
-            "RankingData, qid= or group=."
-        )
-    return groups
-
-
-def check_queries_once(X: Any, qid: Any, group: Any) -> None:
-    """Raise if queries are given beside a `RankingData`, which has its own."""
-    if isinstance(X, RankingData) and not (qid is None and group is None):
-        raise checks.InputError("a RankingData knows its queries: leave out qid and group.")
-
-
-def matching_features(
-    X: Any, qid: Any, names: list[str] | None, categories: Categories
-) -> tuple[Any, Any]:
-    """Return a matrix with the features that were trained on, and the query ids.
-
-    Features are matched by name if both the model and `X` have names, and categories by value. `qid` may be the name
-    of a column of a table.
-    """
-    if isinstance(X, RankingData):
-        data = X.with_features(names) if names else X
-        given = data.feature_names
-        return matched(data.X, given, data.categories, categories, "the model"), None
-    drop: tuple[str, ...] = ()
-    if isinstance(qid, str):
-        if not is_frame(X):
-            raise checks.InputError(f"qid can name a column only if X is a table, got {qid!r}.")
-        drop, qid = (qid,), column(X, qid)
-    only = None
-    if names and is_frame(X):
-        missing = [name for name in names if name not in column_names(X)]
-        if missing:
-            raise missing_column(missing[0], column_names(X))
-        only = names
-    found = features(X, drop, only, words=categories)
-    return matched(found.X, found.names, found.categories, categories, "the model"), qid

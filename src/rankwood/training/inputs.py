@@ -30,6 +30,11 @@ class ValidationSets(NamedTuple):
     by_name: dict[str, RankingData]
     joined: RankingData
 
+    @classmethod
+    def single(cls, data: RankingData) -> "ValidationSets":
+        """Return the only set, which needs no name."""
+        return cls({VALID: data}, data)
+
     @property
     def first(self) -> RankingData:
         """The set that decides."""
@@ -78,6 +83,10 @@ def validation_data(valid: Any, train: RankingData, name: str = VALID) -> Rankin
     """Return one set of validation data with the features of the training data."""
     where = "the validation data" if name == VALID else f"the validation data {name!r}"
     if isinstance(valid, (tuple, list)):
+        if any(isinstance(one, RankingData) for one in valid):
+            raise InputError(
+                f"{name}: several sets need names, as in valid={{'recent': a, 'older': b}}; the first one decides."
+            )
         if len(valid) != 3:
             raise InputError(f"{name} must be (X, y, qid), got {len(valid)} values.")
         try:
@@ -104,8 +113,7 @@ def validation_sets(valid: Any, train: RankingData) -> ValidationSets | None:
         return valid
     pairs = _named(valid)
     if pairs is None:
-        data = validation_data(valid, train)
-        return ValidationSets({VALID: data}, data)
+        return ValidationSets.single(validation_data(valid, train))
     if not pairs:
         raise InputError("valid has no set: give at least one, or leave it out.")
     found: dict[str, RankingData] = {}

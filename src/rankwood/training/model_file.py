@@ -103,6 +103,8 @@ def fill(ranker: Any, content: Any, path: str | Path) -> None:
     """Fill a new ranker from the object that `content_of` returned."""
     require(content, _RANKER, path)
     content_checks.check_fitted(content, path)
+    if content["params"].get("engine", content["engine"]) != content["engine"]:
+        raise content_checks.damaged(path, "'engine' isn't that of 'params'")
     ranker.model_ = _load_model(content["engine"], content["model"], path)
     fill_fitted(ranker, content, path)
     if "chosen" not in content:  # trained when other values were taken: a clone trains with those

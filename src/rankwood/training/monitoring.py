@@ -70,7 +70,7 @@ class EarlyStopping:
         evaluator: Evaluator | None = None,
     ) -> None:
         metrics = named_metrics(eval_metric) if evaluator is None else evaluator.metrics
-        sets = ValidationSets({VALID: valid}, valid) if isinstance(valid, RankingData) else valid
+        sets = ValidationSets.single(valid) if isinstance(valid, RankingData) else valid
         self.patience = patience
         self.best_round: int | None = None
         self.note = ""

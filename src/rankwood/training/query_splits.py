@@ -50,7 +50,7 @@ def check_whole_queries(estimator: Any, data: RankingData) -> None:
 
 
 def _in_model_selection() -> bool:
-    """Tell whether scikit-learn's model selection has called, on any level above."""
+    """Return whether scikit-learn's model selection is among the callers."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if (frame.f_globals.get("__name__"), frame.f_code.co_name) == _SPLIT:

@@ -15,17 +15,12 @@ from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.gradients import GradientComputer
 from rankwood.training import model_file
 from rankwood.training.context import FitContext, watching_compilation
-from rankwood.training.estimator import (
-    QueryIds,
-    RankingEstimator,
-    Sizes,
-    documents_to_score,
-    need_groups,
-)
+from rankwood.training.estimator import QueryIds, RankingEstimator, Sizes
 from rankwood.training.inputs import validation_sets
 from rankwood.training.keeping import Fitting
 from rankwood.training.monitoring import EarlyStopping, Recorder, named_records, records_of
 from rankwood.training.parameters import check_shared, engine_params, rounds_of
+from rankwood.training.prediction_inputs import documents_to_score, need_groups
 from rankwood.training.run import TrainingRun
 
 _ALONE = FitContext()

@@ -7,12 +7,11 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood.data.ranking_data import RankingData
-from rankwood.training.context import FitContext
 from rankwood.training.cross_fit import (
     CrossFit,
     Stream,
     cross_fit_folds,
-    fit_quietly,
+    fit_whole,
     score_queries,
 )
 from rankwood.training.inputs import ValidationSets
@@ -20,6 +19,16 @@ from rankwood.training.inputs import ValidationSets
 SERVE = ("mean", "fold", "refit")
 #: What models did before there was a choice; files of that time don't name it.
 FORMER = "fold"
+
+
+def check_settings(model: Any) -> None:
+    """Raise unless the parameters of a TwoStage, but for its stages, can be used."""
+    checks.at_least(model.top, 1, "top")
+    checks.at_least(model.folds, 1, "folds")
+    checks.at_least(model.random_state, 0, "random_state")
+    checks.one_of(model.listwise, (True, False), "listwise")
+    checks.one_of(model.ideal, ("full", "list"), "ideal")
+    checks.one_of(model.serve, SERVE, "serve")
 
 
 def serving_scores(model: Any, data: RankingData) -> np.ndarray:
@@ -43,7 +52,7 @@ def serving_scores(model: Any, data: RankingData) -> np.ndarray:
 
 
 def needs_refit(serve: str, folds: int) -> bool:
-    """Tell whether new queries need a model beside those of the folds."""
+    """Return whether new queries need a model beside those of the folds."""
     return serve == "refit" and folds > 1
 
 
@@ -54,8 +63,7 @@ def with_refit(
     if first.refit is not None:
         return first
     start = perf_counter()
-    named = None if valid is None else valid.by_name
-    whole = fit_quietly(ranker, train, named, FitContext(stage="first"))
+    whole = fit_whole(ranker, train, valid, ())
     return first._replace(refit=whole, seconds=first.seconds + perf_counter() - start)
 
 

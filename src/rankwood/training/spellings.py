@@ -5,23 +5,18 @@ from typing import Any
 
 from rankwood._core import checks
 from rankwood.data.ranking_data import RankingData
+from rankwood.engines._parameters import RANKER_NAMES
 from rankwood.training.context import Callback
 
-#: Arguments of `fit` elsewhere that are parameters of a ranker here, and how they are written.
+#: Arguments of `fit` elsewhere that are parameters of a ranker here, by our names, and how they are written.
 _OF_RANKER = {
     "eval_metric": "eval_metric=['ndcg@10', 'map']",
     "eval_at": "eval_metric=['ndcg@5', 'ndcg@10']",
-    **dict.fromkeys(
-        ("early_stopping_rounds", "early_stopping", "stopping_rounds"), "early_stopping_rounds=50"
-    ),
-    **dict.fromkeys(
-        ("num_boost_round", "n_estimators", "iterations", "num_round"), "n_estimators=500"
-    ),
-    **dict.fromkeys(("categorical_feature", "cat_features"), "categorical_feature=[0, 3]"),
-    **dict.fromkeys(("obj", "objective", "fobj"), "objective='lambdarank-ndcg@10'"),
-    **dict.fromkeys(
-        ("verbose", "verbose_eval", "silent", "logging_level", "metric_period"), "verbose=True"
-    ),
+    "early_stopping_rounds": "early_stopping_rounds=50",
+    "n_estimators": "n_estimators=500",
+    "categorical_feature": "categorical_feature=[0, 3]",
+    "objective": "objective='lambdarank-ndcg@10'",
+    "verbose": "verbose=True",
     "params": "learning_rate=0.1, num_leaves=31",
 }
 #: Arguments that have another form here.
@@ -96,7 +91,7 @@ def check_constructor(params: dict[str, Any]) -> None:
     """Raise if a parameter of a ranker is an argument of `fit`."""
     for name in params:
         if name in _OF_FIT:
-            raise checks.InputError(f"{name} is no parameter of a ranker: write {_OF_FIT[name]}.")
+            raise checks.InputError(f"{name} isn't a parameter of a ranker: write {_OF_FIT[name]}.")
 
 
 def fit_arguments(others: dict[str, Any], given: dict[str, Any], estimator: Any) -> dict[str, Any]:
@@ -129,10 +124,11 @@ def _answer(name: str, kind: str, given: dict[str, Any]) -> str:
     """Return the sentence for an argument that `fit` doesn't take."""
     if name in _INSTEAD:
         return f"fit has no {name}: {_INSTEAD[name]}."
-    if name in _OF_RANKER and kind != "TwoStage":
-        return f"fit has no {name}: it is a parameter, as in {kind}({_OF_RANKER[name]})."
-    if name in _OF_RANKER:
-        return f"fit has no {name}: it is a parameter of a stage, as in first=Ranker({_OF_RANKER[name]})."
+    written = _OF_RANKER.get(name) or _OF_RANKER.get(RANKER_NAMES.get(name, ""))
+    if written and kind == "TwoStage":
+        return f"fit has no {name}: it is a parameter of a stage, as in first=Ranker({written})."
+    if written:
+        return f"fit has no {name}: it is a parameter, as in {kind}({written})."
     known = [*given, "callbacks", *_TAKEN]
     return f"fit has no argument {name!r}{checks.nearest(name, known)}"
 
@@ -191,13 +187,10 @@ def check_callbacks(callbacks: Any) -> Sequence[Callback]:
         program = kind.__module__.partition(".")[0]
         if program in ("lightgbm", "xgboost", "catboost", "optuna_integration", "optuna"):
             instead = _CALLBACKS.get(kind.__name__)
-            use = (
-                f"use {instead}"
-                if instead
-                else "write a function of one Round, see docs/training.md"
-            )
+            use = f"use {instead}" if instead else "write a function that takes a Round"
             raise checks.InputError(
-                f"callbacks: {kind.__name__.strip('_')} is of {program}, whose rounds are other ones; {use}."
+                f"callbacks: {kind.__name__.strip('_')} belongs to {program} and can't read our rounds; {use}, see "
+                "docs/training.md."
             )
         if isinstance(callback, type):
             raise checks.InputError(

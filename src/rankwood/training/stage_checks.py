@@ -9,16 +9,18 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from rankwood._core import checks
+from rankwood.data.labels import check_queries_once
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
 from rankwood.objectives.document_weights import check_document_weights
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.units import unit_of
-from rankwood.training.estimator import RankingEstimator, check_queries_once
+from rankwood.training.estimator import RankingEstimator
 from rankwood.training.fingerprints import fingerprint
 from rankwood.training.inputs import ValidationSets, validation_sets
 from rankwood.training.ranker import Ranker
-from rankwood.training.serving import SERVE
+from rankwood.training.serving import check_settings
+from rankwood.training.stage_lists import second_stage_lists
 
 
 @contextmanager
@@ -32,12 +34,7 @@ def naming_stage(stage: str) -> Iterator[None]:
 
 def check_two_stage(model: Any, train: RankingData, valid: ValidationSets | None) -> None:
     """Raise unless the parameters of a TwoStage make sense, and fit the data."""
-    checks.at_least(model.top, 1, "top")
-    folds = checks.at_least(model.folds, 1, "folds")
-    checks.at_least(model.random_state, 0, "random_state")
-    checks.one_of(model.listwise, (True, False), "listwise")
-    checks.one_of(model.ideal, ("full", "list"), "ideal")
-    checks.one_of(model.serve, SERVE, "serve")
+    check_settings(model)
     for stage in ("first", "second"):
         _check_kind(getattr(model, stage), stage)
     with naming_stage("first"):
@@ -45,8 +42,9 @@ def check_two_stage(model: Any, train: RankingData, valid: ValidationSets | None
     with naming_stage("second"):
         one = train.select([0])
         _check_pairs(model.second, model.top, train)
-        _check_stage(model.second, model.ideal == "full", model._lists(one, np.zeros(len(one))))
-    queries = train.groups.ids.size
+        lists = second_stage_lists(model, one, np.zeros(len(one)))
+        _check_stage(model.second, model.ideal == "full", lists)
+    queries, folds = train.groups.ids.size, model.folds
     if queries < folds:
         raise checks.InputError(
             f"folds must be at most the number of training queries, {queries}, got {folds}."

@@ -10,7 +10,7 @@ from rankwood._core import checks
 from rankwood.training import content_checks, model_file
 from rankwood.training.estimator import RankingEstimator, estimator_class
 from rankwood.training.ranker import Ranker
-from rankwood.training.serving import FORMER
+from rankwood.training.serving import FORMER, check_settings
 
 _STAGES = ("first", "second")
 _KIND = "kind"  # the class of a stage that isn't a Ranker
@@ -56,18 +56,36 @@ def fill(model: Any, content: Any, path: str | Path) -> None:
     for name in _STAGES:
         params[name] = None if params[name] is None else _unfitted(params[name], path)
     content_checks.check_features(content, path)
+    letor = content.get("letor")
+    model_file.require({"letor": letor}, {"letor": (dict, NoneType)}, path)
+    content_checks.check_letor(letor, path)
     model.set_params(**params)
     model._set_features(content["n_features"], content["feature_names"])
     model_file.fill_data_size(model, content)
     model.folds_ = np.array(content["folds"], np.int64)
     model.seconds_ = content["seconds"]
-    if content.get("letor"):  # how the command line read the files
-        model.letor_ = content["letor"]
+    if letor:  # how the command line read the files
+        model.letor_ = letor
     model.first_ = [_ranker_from(ranker, path) for ranker in content["first"]]
     refit = content.get("refit")
     model.refit_ = None if refit is None else _ranker_from(refit, path)
     model.second_ = _ranker_from(content["second"], path)
-    content_checks.check_stages(model, path)
+    _check_stages(model, path)
+    model.categories_ = model.first_[0].categories_  # those of the first stage are those of X
+
+
+def _check_stages(model: Any, path: str | Path) -> None:
+    """Raise unless a TwoStage that was read has stages, and parameters with which it can predict."""
+    try:
+        check_settings(model)
+    except checks.InputError as error:
+        raise content_checks.damaged(path, str(error).rstrip(".")) from None
+    if not model.first_ or any(r.n_features_in_ != model.n_features_in_ for r in model.first_):
+        raise content_checks.damaged(
+            path, "'first' must be rankers of as many features as the whole model"
+        )
+    if any(r.categories_ != model.first_[0].categories_ for r in model.first_):
+        raise content_checks.damaged(path, "'first' must be rankers with the same categories")
 
 
 def _params_of(ranker: Any, stage: str) -> dict[str, Any] | None:

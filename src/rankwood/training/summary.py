@@ -118,11 +118,11 @@ def _validation(curve: Curve | None, kept: int | None) -> dict[str, Any] | None:
     return {"metric": curve.metric, "round": kept, "value": float(curve.values[kept - 1])}
 
 
-def feature_labels(ranker: Any) -> list[str]:
-    """Return a name for each feature: its own, or its number, from 1 as in LETOR files."""
+def feature_labels(ranker: Any, count: int) -> list[str]:
+    """Return a name for each of `count` features: its own, or its number, from 1 as in LETOR files."""
     names = getattr(ranker, "feature_names_in_", None)
     if names is None:
-        return [f"feature {i}" for i in range(1, ranker.n_features_in_ + 1)]
+        return [f"feature {i}" for i in range(1, count + 1)]
     return list(map(str, np.asarray(names).tolist()))
 
 
@@ -131,7 +131,7 @@ def importances_of(ranker: Any) -> list[tuple[str, float]] | None:
     found = getattr(ranker, "feature_importances_", None)
     if found is None:
         return None
-    names = feature_labels(ranker)
+    names = feature_labels(ranker, len(found))
     order = np.argsort(-np.asarray(found), kind="stable")
     return [(names[i], float(found[i])) for i in order]
 

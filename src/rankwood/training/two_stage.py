@@ -8,9 +8,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from rankwood._core import checks
-from rankwood.data.listwise_features import listwise_features, with_score
 from rankwood.data.ranking_data import RankingData
-from rankwood.data.truncation import merge_scores, top_mask
+from rankwood.data.truncation import merge_scores
 from rankwood.metrics.evaluate import evaluate
 from rankwood.metrics.evaluation import Evaluation
 from rankwood.training import serving, stage_checks, stage_files
@@ -19,6 +18,7 @@ from rankwood.training.cross_fit import CrossFit, Watched, cross_fit, fit_stage
 from rankwood.training.estimator import QueryIds, RankingEstimator, Sizes
 from rankwood.training.inputs import ValidationSets
 from rankwood.training.ranker import Ranker
+from rankwood.training.stage_lists import kept_rows, second_stage_lists
 
 _ALONE = FitContext()
 
@@ -158,10 +158,12 @@ class TwoStage(RankingEstimator):
     ) -> None:
         """Train the second stage on the truncated lists, and set what is fitted."""
         start = perf_counter()
-        lists = self._lists(train, first.scores[0])
+        lists = second_stage_lists(self, train, first.scores[0])
         named = {} if valid is None else valid.by_name
-        others = zip(named.items(), first.scores[1:], strict=True)
-        valid_lists = {name: self._lists(data, scores) for (name, data), scores in others}
+        valid_lists = {
+            name: second_stage_lists(self, data, scores)
+            for (name, data), scores in zip(named.items(), first.scores[1:], strict=True)
+        }
         made = perf_counter()
         second = Ranker() if self.second is None else clone(self.second)
         finished = False
@@ -188,22 +190,6 @@ class TwoStage(RankingEstimator):
         raise checks.InputError(
             "a stage can't be a TwoStage itself: give a Ranker or a NeuralRanker."
         )
-
-    def _lists(
-        self, data: RankingData, scores: np.ndarray, mask: np.ndarray | None = None
-    ) -> RankingData:
-        """Return the second-stage lists, rows in the caller's order; the mask of their rows may be known already."""
-        if mask is None:
-            mask = self._mask(data, scores)
-        lists = data.cut_to(mask)
-        if self.ideal == "list":
-            lists.unlisted = None
-        return (listwise_features if self.listwise else with_score)(lists, scores[mask])
-
-    def _mask(self, data: RankingData, scores: np.ndarray) -> np.ndarray:
-        """Return which rows are in the lists of the second stage."""
-        by_query = self.serve != serving.FORMER
-        return top_mask(data, scores, self.top, self.random_state, by_query=by_query)
 
     def first_scores(self, X: Any, *, qid: QueryIds = None, group: Sizes = None) -> np.ndarray:
         """Score documents by the first stage, as `serve` says.
@@ -235,7 +221,7 @@ class TwoStage(RankingEstimator):
             The best `top` documents of each query, in the order of the rows.
         """
         data = self._data(X, qid, group)
-        return self._lists(data, self.first_scores(data))
+        return second_stage_lists(self, data, self.first_scores(data))
 
     def predict(self, X: Any, *, qid: QueryIds = None, group: Sizes = None) -> np.ndarray:
         """Score documents, so that each query is ranked by both stages.
@@ -259,9 +245,9 @@ class TwoStage(RankingEstimator):
         """
         data = self._data(X, qid, group)
         scores = self.first_scores(data)
-        mask = self._mask(data, scores)
-        second = self.second_.predict(self._lists(data, scores, mask))
-        return merge_scores(second, scores, mask, data.groups)
+        kept = kept_rows(self, data, scores)
+        second = self.second_.predict(second_stage_lists(self, data, scores, kept))
+        return merge_scores(second, scores, kept, data.groups)
 
     def evaluate(self, metrics: Any, data: RankingData, **rules: Any) -> Evaluation:
         """Evaluate the ranking by both stages on whole lists.

@@ -12,7 +12,7 @@ from rankwood.engines import base
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.training.data_warnings import warn_about_data
 from rankwood.training.fingerprints import fingerprint
-from rankwood.training.inputs import VALID, ValidationSets, validation_data
+from rankwood.training.inputs import ValidationSets, validation_data
 from rankwood.training.parameters import check_shared, chosen, engine_params, rounds_of
 from rankwood.training.ranker import Ranker
 from rankwood.tuning import pruners, store, tuners
@@ -122,10 +122,8 @@ def tune(
     ranker = _prepared(ranker, metric)
     _check_start(ranker, train, space, start)
     task = make_task(ranker, train, _valid(valid, train), measure, folds, seed)
-    # Here, once: trials don't warn.
-    given = (
-        None if valid is None else ValidationSets({VALID: task.data[0].valid}, task.data[0].valid)
-    )
+    given = None if valid is None else ValidationSets.single(task.data[0].valid)
+    # Data are looked at once, here: trials train by `_fit`, which doesn't warn.
     warn_about_data(train, given, ranker.shuffle, ranker.n_jobs)
     about = _about(task, space, {"tuner": tuner, "seed": seed, "pruner": pruner, "folds": folds})
     steps = pruners.steps(rounds_of(configured(ranker, start), True), folds)

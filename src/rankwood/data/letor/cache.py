@@ -76,7 +76,7 @@ def _is_consistent(letor: Letor, options: Options) -> bool:
         and y.shape == qid.shape == (rows,)
         and X.shape[1] == (X.shape[1] if options.n_features is None else options.n_features)
     )
-    return shaped and _holds_values(X, y, qid) and (comments is None or comments.fit(rows))
+    return shaped and _holds_values(X, y, qid) and (comments is None or comments.cover(rows))
 
 
 def _holds_values(X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> bool:

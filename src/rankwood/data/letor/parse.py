@@ -53,9 +53,7 @@ class ParseRules(NamedTuple):
     fixed_width: bool  # a feature index above the width of the matrix is an error
     missing_marker: bool  # values of at least 1.797e308 are missing
     fill_value: np.float32  # the value of a feature that a line leaves out
-    missing_words: (
-        np.ndarray
-    )  # words for a missing value, in lower case, each with a newline behind it
+    missing_words: np.ndarray  # those for a missing value, in lower case, a newline after each
 
 
 class Columns(NamedTuple):

@@ -5,9 +5,6 @@ CatBoost trains all rounds in one call. The call runs on a thread of its own, wh
 data and then on the validation data.
 """
 
-import base64
-import json
-import re
 import threading
 from queue import SimpleQueue
 from typing import Any
@@ -15,27 +12,17 @@ from typing import Any
 import catboost as cb
 import numpy as np
 
-from rankwood._core import checks, threads
+from rankwood._core import checks
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
-from rankwood.engines import _errors, _parameters
-from rankwood.engines.base import Gradients, TextModel, TrainingTask
+from rankwood.engines import _parameters
+from rankwood.engines.base import Gradients, TrainingTask
 from rankwood.engines.catboost.losses import Native, native
+from rankwood.engines.catboost.model import CatBoostModel, plain_errors, pool_features
+from rankwood.engines.catboost.model import load as load
 from rankwood.engines.catboost.parameters import by_new_number, translate
 from rankwood.engines.catboost.parameters import real_name as real_name
 from rankwood.engines.lightgbm import langevin
-
-
-def _reason(message: str) -> str:
-    """Return what is of use in a message of CatBoost, without the place in its sources."""
-    if "constant or ignored" in message:
-        return "no feature can split the data; give more documents or features that differ"
-    return _errors.one_line(re.sub(r"^\S+\.(cpp|h|pyx):\d+: ", "", message))
-
-
-_plain_errors = _errors.plain_errors(
-    "CatBoost", (cb.CatBoostError, KeyError, TypeError, ValueError), _reason
-)
 
 
 class CatBoostEngine:
@@ -60,7 +47,7 @@ class CatBoostEngine:
             # Only our metrics read validation labels: CatBoost gets some that are cheap and not all equal.
             return train, valid and self._pool(valid, valid.groups, np.eye(1, len(valid))[0])
 
-        with _plain_errors():
+        with plain_errors():
             key = (self._columns, labels.tobytes())
             self._train, self._valid = task.once("binned", key, pools)
         self._latest = [_LatestScores(task.groups.rows)]
@@ -89,7 +76,7 @@ class CatBoostEngine:
         if data.sample_weight is not None:
             weights = {"weight": data.sample_weight[rows] * (1.0 if weight is None else weight)}
         query = np.repeat(np.arange(groups.ids.size), groups.sizes)
-        return cb.Pool(_features(X, self._columns), y[rows], group_id=query, **weights)
+        return cb.Pool(pool_features(X, self._columns), y[rows], group_id=query, **weights)
 
     def _fit(self) -> None:
         """Train all rounds; this runs on the thread."""
@@ -123,7 +110,7 @@ class CatBoostEngine:
     def _raise_error(self) -> None:
         """Raise the error that ended the thread, if one did."""
         if self._error is not None:
-            with _plain_errors():
+            with plain_errors():
                 raise self._error
 
     def valid_scores(self) -> np.ndarray:
@@ -141,9 +128,7 @@ class CatBoostEngine:
                 self._model.shrink(rounds)
             if scale != 1.0:
                 self._model.set_scale_and_bias(1.0 / scale, 0.0)
-        blob = base64.b64encode(self._model._serialize_model()).decode()
-        held = {"trees": rounds, "categorical": self._columns, "cbm": blob}
-        return CatBoostModel(json.dumps(held))
+        return CatBoostModel.of(self._model, rounds, self._columns)
 
     def _shrinkage(self, rounds: int) -> float:
         """Return the factor by which later rounds have shrunk the first `rounds` trees, in Langevin boosting."""
@@ -197,48 +182,6 @@ class _ScoreTap:
         return 0.0
 
 
-class CatBoostModel(TextModel):
-    """A trained CatBoost ensemble; its text is JSON: the binary model, the number of trees, categorical columns."""
-
-    def predict(
-        self, X: Any, groups: Groups | None = None, n_jobs: int | None = None
-    ) -> np.ndarray:
-        """Return one score per row."""
-        model, trees, columns = self.loaded()
-        with _plain_errors("predict"):
-            return model.predict(
-                _features(X, columns),
-                prediction_type="RawFormulaVal",
-                ntree_end=trees,
-                thread_count=threads.threads(n_jobs),
-            )
-
-    def importances(self) -> np.ndarray:
-        """Return how much predictions change with each feature, on average; CatBoost doesn't keep gains."""
-        model, _, columns = self.loaded()
-        found = np.array(model.get_feature_importance(type="PredictionValuesChange"))
-        order = [*(i for i in range(found.size) if i not in columns), *columns]
-        out = np.empty(found.size)
-        out[order] = found
-        return out
-
-    @property
-    def booster(self) -> Any:
-        """The ``CatBoost`` object."""
-        return self.loaded()[0]
-
-    def _read(self) -> tuple[Any, int, list[int]]:
-        """Return the model, its number of trees and its categorical columns."""
-        held = json.loads(self.text)
-        model = cb.CatBoost()
-        model.load_model(blob=base64.b64decode(held["cbm"], validate=True))
-        trees = checks.at_least(held["trees"], 0, "trees")
-        columns = _parameters.column_numbers(
-            held["categorical"], None, len(model.feature_names_), "categorical"
-        )
-        return model, min(trees, model.tree_count_), columns
-
-
 def start(params: dict[str, Any], task: TrainingTask) -> CatBoostEngine:
     """Begin a training run; parameters have the shared names or CatBoost's own."""
     loss, real = _parse_params(params, task.objective)
@@ -281,33 +224,3 @@ def _parse_params(params: dict[str, Any], objective: Any) -> tuple[Native, dict[
 def _refused(why: str) -> checks.InputError:
     """Return the error for a loss of CatBoost's own that would train something else."""
     return checks.InputError(f"CatBoost's {why} take engine='lightgbm'.")
-
-
-def load(text: str) -> CatBoostModel:
-    """Return the model that `text` holds, or raise if CatBoost can't read it.
-
-    The binary model can't be checked here: its format is CatBoost's own, and a hostile one may crash CatBoost.
-    """
-    model = CatBoostModel(text)
-    with _plain_errors("read the model"):
-        model.loaded()
-    return model
-
-
-def _features(X: Any, columns: list[int]) -> Any:
-    """Return features as CatBoost takes them: categorical ones come last, as text."""
-    if not columns:
-        return _parameters.sparse_matrix(X)
-    X = _parameters.dense(X)
-    numeric = [i for i in range(X.shape[1]) if i not in columns]
-    words = np.empty((X.shape[0], len(columns)), object)
-    for i, column in enumerate(columns):
-        values, place = np.unique(X[:, column], return_inverse=True)
-        words[:, i] = np.array([_word(value) for value in values.tolist()], object)[place]
-    numbers = X[:, numeric].astype(np.float32) if numeric else None
-    return cb.FeaturesData(num_feature_data=numbers, cat_feature_data=words)
-
-
-def _word(value: float) -> bytes:
-    """Return a category as text: whole numbers without a decimal point."""
-    return repr(int(value) if value.is_integer() else value).encode()

@@ -25,13 +25,6 @@ _SHARED = {
     "random_state": "seed",
     "n_jobs": "num_threads",
 }
-#: Parameters of LightGBM's own ranking objective, which isn't used, and their names in ours.
-_OBJECTIVE = {
-    "lambdarank_truncation_level": "truncation",
-    "lambdarank_norm": "norm",
-    "sigmoid": "sigma",
-    "label_gain": "gain",
-}
 # Ranker sets these: the objective, the number of rounds, and what is printed and measured.
 _OURS = {
     "objective": "objective",
@@ -115,11 +108,7 @@ def translate(params: dict[str, Any]) -> dict[str, Any]:
             raise checks.InputError(
                 f"{name} learns nothing in LightGBM when gradients come from outside; leave it out."
             )
-        if real in _OBJECTIVE:
-            raise checks.InputError(
-                f"{name} belongs to LightGBM's own objective, which isn't used; write it into ours, as in "
-                f"objective='lambdarank-ndcg@10({_OBJECTIVE[real]}=...)'."
-            )
+        _parameters.refuse_objective(name, real, "LightGBM's own objective, which isn't used")
         out[real or name] = value
     out["num_threads"] = forks.engine_threads(out.get("num_threads"))
     if out.get("seed") is None:

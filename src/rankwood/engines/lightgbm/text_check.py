@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwood._core import checks
+from rankwood.engines._parameters import MOST_FEATURES
 
 _MOST_LEAVES = 131_072  # LightGBM's own limit
-_MOST_FEATURES = 10**7
 _LARGEST = 1e150  # value of a leaf: sums stay finite
 _FINITE = float(np.finfo(np.float64).max)
 _CONTROL = bytes([*range(10), *range(11, 32), 127])
@@ -64,7 +64,7 @@ def check(text: str) -> int:
     if not end or _TAIL.fullmatch(tail) is None:
         raise _broken("it is cut, or its end isn't as LightGBM writes it")
     header = _header(head)
-    width = _integer(header, "max_feature_idx", _MOST_FEATURES) + 1
+    width = _integer(header, "max_feature_idx", MOST_FEATURES) + 1
     _check_columns(header, width)
     _check_trees(_trees(header["tree_sizes"], trees), width)
     return width

@@ -49,7 +49,7 @@ def curves(name: str, found: Sequence[Curve]) -> "Figure":
         ax.set_title(short(_drawing.TITLES.get(name, name), 50), loc="left", fontsize=10)
         ax.locator_params(axis="x", integer=True)
         if name not in _drawing.TITLES:  # a metric
-            ax.set_ylim(*visible_range(name, [one.values for one in found]))
+            ax.set_ylim(*visible_range(found[0].metric, [one.values for one in found]))
         if name in _drawing.SHARES:
             ax.set_ylim(bottom=0)
             _drawing.show_percent(ax)

@@ -11,6 +11,7 @@ from rankwood.data.ranking_data import RankingData
 from rankwood.diagnostics import diagnose
 from rankwood.objectives.units import unit_of
 from rankwood.report.page.scored import ScoredModel
+from rankwood.training.summary import curves_of, feature_labels
 
 FEATURES = 20  # features of the table of importance
 _NUMBERED = re.compile(r"^x(\d+)(?=:|$)")
@@ -40,6 +41,7 @@ class Curve(NamedTuple):
     name: str
     values: list[float]
     best: int | None  # the round that was kept
+    metric: str  # the name without that of a validation set
 
 
 class Importance(NamedTuple):
@@ -95,10 +97,12 @@ def _curves(stages: Sequence[Stage], attribute: str) -> dict[str, list[Curve]]:
     found: dict[str, list[Curve]] = {}
     for stage in stages:
         for ranker in stage.rankers:
-            for name, values in (getattr(ranker, attribute, None) or {}).items():
-                best = getattr(ranker, "best_iteration_", None)
+            best = getattr(ranker, "best_iteration_", None)
+            known = getattr(ranker, attribute, None) or {}
+            for name, (metric, _, values) in zip(map(str, known), curves_of(known), strict=True):
                 if len(values):
-                    found.setdefault(str(name), []).append(Curve(stage, name, list(values), best))
+                    curve = Curve(stage, name, list(values), best, metric)
+                    found.setdefault(name, []).append(curve)
     return found
 
 
@@ -130,13 +134,11 @@ def _shares(ranker: Any, numbered: bool) -> dict[str, float]:
     values = getattr(ranker, "feature_importances_", None)
     if values is None:
         return {}
-    names = getattr(ranker, "feature_names_in_", None)
-    if names is None:
-        names = [f"feature {i}" for i in range(1, len(values) + 1)]
-    elif numbered:  # LETOR files count features from 1
-        names = [_NUMBERED.sub(lambda m: f"feature {int(m[1]) + 1}", str(name)) for name in names]
+    names = feature_labels(ranker, len(values))
+    if numbered:
+        names = [_NUMBERED.sub(lambda m: f"feature {int(m[1]) + 1}", name) for name in names]
     total = float(np.sum(values)) or 1.0
-    return {str(name): float(x) / total for name, x in zip(names, values, strict=True)}
+    return {name: float(x) / total for name, x in zip(names, values, strict=True)}
 
 
 def objective_uses(models: Sequence[ScoredModel]) -> list[ObjectiveUse]:

@@ -72,6 +72,8 @@ def constraints(args: argparse.Namespace) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if args.monotone:
         found["monotone"] = dict(args.monotone)
+        if len(found["monotone"]) < len(args.monotone):
+            raise InputError("--monotone names a feature twice, expected each once.")
     if args.interactions:
         found["interactions"] = args.interactions
     return found
