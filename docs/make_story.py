@@ -28,7 +28,9 @@ def main() -> None:
     left.invert_yaxis()
     discount = 1 / np.log2(1 + ranks)
     right.plot(discount, ranks, "o-", color=GREY, label="discount of the rank")
-    right.barh(ranks, (2.0**LABELS - 1) * discount / 7, color=BLUE, height=0.5, label="gain × discount")
+    right.barh(
+        ranks, (2.0**LABELS - 1) * discount / 7, color=BLUE, height=0.5, label="gain × discount"
+    )
     right.set(title="What each adds to DCG", xlabel="share of a label 3 at rank 1", xlim=(0, 1.05))
     right.legend(frameon=False, loc="lower right")
     path = Path(__file__).parent / "pictures" / "ranking.svg"

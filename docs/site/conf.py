@@ -32,7 +32,9 @@ autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
-templates_path = [str(Path(__file__).parent / "templates")]  # autosummary would look beside the pages
+templates_path = [
+    str(Path(__file__).parent / "templates")
+]  # autosummary would look beside the pages
 
 html_theme = "pydata_sphinx_theme"
 html_title = "Rankwood"
