@@ -1,5 +1,6 @@
 """Sphinx's settings; `python docs/site` runs it on the pages that stage.py has copied."""
 
+import os
 import re
 from importlib.metadata import version as installed
 from pathlib import Path
@@ -40,7 +41,8 @@ html_theme = "pydata_sphinx_theme"
 html_title = "Rankwood"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
-html_baseurl = "https://rankwood.readthedocs.io/"
+# The sitemap needs the address that the site will have.
+html_baseurl = os.environ.get("RANKWOOD_SITE", "http://localhost:8000/")
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
