@@ -520,6 +520,7 @@ def test_damaged_and_foreign_files(data, tmp_path):
         "import the module that defines its parts": signed(
             {**content, "objective": "Lambda(weight=Mine())"}
         ),
+        "'kind' must be a word": signed({**content, "kind": "Ran\nker"}),
         "JSON too deep": "[" * 100_000,
     }
     for message, text in cases.items():

@@ -179,7 +179,7 @@ def read_content(path: str | Path, kind: str) -> dict[str, Any]:
     if content.get("sha256") != _checksum(content):
         raise checks.InputError(f"{path} is damaged: its content doesn't match its checksum.")
     got = content.get("kind", "Ranker")  # older files are all of rankers
-    if not isinstance(got, str):
+    if not isinstance(got, str) or not got.replace(" ", "").isalpha():
         raise content_checks.damaged(path, "'kind' must be a word")
     if got != kind:
         how = f"give it as checkpoint={str(path)!r}" if " " in got else f"read it with {got}.load"

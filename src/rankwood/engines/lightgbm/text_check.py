@@ -287,6 +287,7 @@ def _check_linear(tree: Fields, leaves: int, width: int) -> None:
         # LightGBM writes a space after each number, and one after each leaf.
         ends = np.cumsum(counts).tolist()
         parts = [words[end - n : end] for n, end in zip(counts.tolist(), ends, strict=True)]
-        if line != b"".join(b"".join(word + b" " for word in part) + b" " for part in parts):
+        written = b"".join(b"".join(word + b" " for word in part) + b" " for part in parts)
+        if len(words) != counts.sum() or line != written:
             raise _broken(f"{name} must have as many numbers as num_features says")
         _numbers([b" ".join(words)] if words else [], kind, low, high, name)
