@@ -14,7 +14,7 @@ from tests.fuzz import generator, worker
 from tests.fuzz.worker import Finding
 
 #: Kinds of input, the share of the time that each gets, and how many make a batch.
-KINDS = {"letor": (0.5, 300), "models": (0.35, 60), "specs": (0.1, 200), "trec": (0.05, 200)}
+KINDS = {"letor": (0.8, 300), "models": (0.12, 60), "specs": (0.05, 200), "trec": (0.03, 200)}
 HANG = (
     10.0  # seconds of a processor for one input, or six times as long while other programs have it
 )

@@ -5,6 +5,7 @@ binary model inside a file of CatBoost is left as it is: nothing here can check 
 """
 
 import base64
+import copy
 import functools
 import json
 import os
@@ -183,12 +184,17 @@ def change_json(rng: random.Random, content: Any) -> None:
     elif change < 0.25 and isinstance(at, list):
         rng.shuffle(at)
     elif change < 0.3 and isinstance(at, dict):
-        at["other"] = rng.choice(OTHERS)
+        at["other"] = _other(rng)
     elif isinstance(old, str) and change < 0.75:
         other = damaged(rng, old.encode()[:999], ALPHABET).decode(errors="replace")
         at[key] = str(rng.choice(NUMBERS)) if rng.random() < 0.6 else other
     else:
-        at[key] = rng.choice(NUMBERS) if rng.random() < 0.75 else rng.choice(OTHERS)
+        at[key] = rng.choice(NUMBERS) if rng.random() < 0.75 else _other(rng)
+
+
+def _other(rng: random.Random) -> Any:
+    """Return a copy of a value of another kind, so that a later change stays in its own file."""
+    return copy.deepcopy(rng.choice(OTHERS))
 
 
 def changed_lightgbm(rng: random.Random, text: str) -> str:

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import random
 import re
 
 import numpy as np
@@ -340,3 +341,13 @@ def test_a_few_hundred_files_at_random(folder, monkeypatch):
         process.close()
     assert result.findings == []
     assert result.accepted + result.refused == 250 and 20 < result.accepted < 180
+
+
+def test_a_change_stays_in_its_own_file():
+    rng, before = random.Random(1), repr(models.OTHERS)
+    for _ in range(2000):
+        content = {"a": {}, "b": [[]], "c": 1}
+        for _ in range(4):
+            models.change_json(rng, content)
+        json.dumps(content)  # nothing holds itself
+    assert repr(models.OTHERS) == before
