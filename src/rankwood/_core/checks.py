@@ -6,9 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from rankwood._core.text import printable
+
 
 class InputError(ValueError):
     """Something the caller gave can't be used; the message says what, where and what would work."""
+
+    def __init__(self, *args: Any) -> None:
+        # Messages quote names and files as they were given: one with a line break stays one sentence.
+        super().__init__(*(printable(arg) if isinstance(arg, str) else arg for arg in args))
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
