@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rankwood._core import checks, threads
+from rankwood._core.text import plural
 from rankwood.engines._parameters import MOST_FEATURES
 
 _LARGEST = 1 << 32  # bytes of a file
@@ -58,6 +59,15 @@ def check_features(content: dict[str, Any], path: str | Path) -> None:
         return
     if len(names) != count or not all(isinstance(name, str) for name in names):
         raise damaged(path, f"'feature_names' must be {count} names")
+
+
+def check_model_features(of_model: int, of_file: int, path: str | Path) -> None:
+    """Raise unless a file and the text of its model have the same number of features."""
+    if of_model != of_file:
+        raise damaged(
+            path,
+            f"'n_features' is {of_file}, and its model was trained on {plural(of_model, 'feature')}",
+        )
 
 
 def check_fitted(content: dict[str, Any], path: str | Path) -> None:

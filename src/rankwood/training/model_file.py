@@ -106,6 +106,7 @@ def fill(ranker: Any, content: Any, path: str | Path) -> None:
     if content["params"].get("engine", content["engine"]) != content["engine"]:
         raise content_checks.damaged(path, "'engine' isn't that of 'params'")
     ranker.model_ = _load_model(content["engine"], content["model"], path)
+    content_checks.check_model_features(ranker.model_.n_features, content["n_features"], path)
     fill_fitted(ranker, content, path)
     if "chosen" not in content:  # trained when other values were taken: a clone trains with those
         ranker.set_params(**_before(ranker))
