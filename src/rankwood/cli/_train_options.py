@@ -79,6 +79,19 @@ def constraints(args: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
+def check_constraints(args: argparse.Namespace, n_features: int) -> None:
+    """Raise if an option for constraints has a feature that the files lack; sentences count from 1, as files do."""
+    given = {
+        "--monotone": [feature for feature, _ in args.monotone],
+        "--interactions": [feature for group in args.interactions for feature in group],
+    }
+    for option, features in given.items():
+        if features and max(features) >= n_features:
+            raise InputError(
+                f"{option}: {args.train} has features 1 to {n_features}, got {max(features) + 1}."
+            )
+
+
 def callbacks(args: argparse.Namespace) -> list[Any]:
     """Return the callbacks of the options."""
     if args.log_csv is None:

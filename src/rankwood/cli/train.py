@@ -164,6 +164,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     _train_options.check_outputs(args, files)
     began_reading = perf_counter()
     train, valid = _train_options.read_sets(args, files)
+    _train_options.check_constraints(args, train.n_features)
     _check_labels(args.train, train, parts.objectives)
     for name, data in valid.items():
         _check_labels(files[name], data, parts.metrics)
