@@ -77,6 +77,9 @@ def check_fitted(content: dict[str, Any], path: str | Path) -> None:
     for name in ("history", "seconds", "record"):
         if not _is_curves(content.get(name, {})):
             raise damaged(path, f"{name!r} must be lists of numbers by name")
+    sets = content.get("validation_sets") or []
+    if not isinstance(sets, list) or not all(isinstance(name, str) for name in sets):
+        raise damaged(path, "'validation_sets' must be a list of names")
     check_params(content["params"], path)
     check_letor(content["letor"], path)
 

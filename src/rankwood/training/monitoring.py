@@ -85,6 +85,11 @@ class EarlyStopping:
             self._key(name, m): [] for name, own in self._evaluators.items() for m in own.metrics
         }
 
+    @property
+    def set_names(self) -> list[str]:
+        """Names of the validation sets; the first one decides."""
+        return list(self._evaluators)
+
     def _key(self, name: str, metric: str) -> str:
         """Return the key of a metric of a set in the history."""
         return metric if name == next(iter(self._evaluators)) else f"{name} {metric}"
