@@ -1,4 +1,4 @@
-"""Options of ``rankwood train`` for validation files, constraints and rows per round."""
+"""Options of ``rankwood train`` for validation files (also of ``rankwood tune``), constraints and rows per round."""
 
 import argparse
 import os
@@ -11,13 +11,13 @@ from rankwood.data.ranking_data import RankingData
 from rankwood.training.inputs import VALID
 
 
-def add_valid(parser: argparse.ArgumentParser) -> None:
-    """Add the option for validation files."""
+def add_valid(parser: argparse.ArgumentParser, purpose: str) -> None:
+    """Add the option for validation files; `purpose` is what the first one decides."""
     parser.add_argument(
         "--valid",
         action="append",
         metavar="[NAME=]FILE",
-        help="LETOR file for early stopping; may be repeated: all are evaluated, the first one decides",
+        help=f"LETOR file {purpose}; may be repeated: all are evaluated, the first one decides",
     )
 
 

@@ -78,7 +78,7 @@ def fit_network(
     device = find_device(ranker.device)
     _check_data(objective, train)
     stopping = EarlyStopping(
-        ranker.eval_metric, ranker.early_stopping_rounds, valid, ranker.n_jobs, context.evaluator
+        ranker.eval_metric, ranker.early_stopping_rounds, valid, ranker.n_jobs, context.evaluators
     )
     sets = [train] if valid is None else [train, valid.joined]
     checkpoint = None if path is None else Checkpoint(path, ranker, sets)

@@ -201,7 +201,7 @@ class Ranker(RankingEstimator):
         computer.restart()
         recorder = Recorder(self.record, computer, train.y, groups)
         stopping = EarlyStopping(
-            self.eval_metric, self.early_stopping_rounds, sets, self.n_jobs, context.evaluator
+            self.eval_metric, self.early_stopping_rounds, sets, self.n_jobs, context.evaluators
         )
         task = base.TrainingTask(
             train, groups, valid, objective, rounds, bool(recorder.curves), shared

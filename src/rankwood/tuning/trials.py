@@ -12,6 +12,7 @@ from rankwood._core.shared import Shared
 from rankwood.data.ranking_data import RankingData
 from rankwood.metrics.evaluate import Evaluator
 from rankwood.training.context import FitContext, Round
+from rankwood.training.inputs import ValidationSets
 from rankwood.tuning.measure import Measure
 from rankwood.tuning.parameters import configured
 
@@ -33,11 +34,11 @@ class Pruned(Exception):
 
 
 class TrialData(NamedTuple):
-    """Training data, validation data, and what all trials on them share."""
+    """Training data, validation sets, what evaluates them, and what all trials on them share."""
 
     train: RankingData
-    valid: RankingData
-    evaluator: Evaluator
+    valid: ValidationSets
+    evaluators: dict[str, Evaluator]
     shared: Shared
 
 
@@ -90,7 +91,7 @@ class Task:
                 pruned = report(done.number, sign * best)
             return pruned
 
-        ranker._fit(data.train, data.valid, FitContext(data.shared, data.evaluator, [watch]))
+        ranker._fit(data.train, data.valid, FitContext(data.shared, data.evaluators, [watch]))
         if pruned:
             raise Pruned
         value = ranker.history_[self.measure.name][ranker.best_iteration_ - 1]
@@ -115,16 +116,20 @@ def _never_prune(step: int, value: float) -> bool:
 def make_task(
     ranker: Any,
     train: RankingData,
-    valid: RankingData | None,
+    valid: ValidationSets | None,
     measure: Measure,
     folds: int | None,
     seed: int,
 ) -> Task:
     """Return what the trials of a study have in common; `seed` is that of the folds, `valid` is used without any."""
-    pairs = [(train, valid)] if folds is None else list(train.folds(folds, seed))
+    pairs = (
+        [(train, valid)]
+        if folds is None
+        else [(rest, ValidationSets.single(own)) for rest, own in train.folds(folds, seed)]
+    )
     data = [
-        TrialData(one, other, measure.evaluator(other, ranker.n_jobs), Shared())
-        for one, other in pairs
-        if other is not None
+        TrialData(one, sets, measure.evaluators(sets, ranker.n_jobs), Shared())
+        for one, sets in pairs
+        if sets is not None
     ]
     return Task(ranker, train, data, measure, folds)
