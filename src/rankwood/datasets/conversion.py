@@ -22,7 +22,7 @@ from rankwood.data.frames import dense
 from rankwood.data.letor import save_letor
 from rankwood.data.letor.write import chunks
 from rankwood.data.ranking_data import RankingData
-from rankwood.datasets.files import Reading, read_files, sizes_file, sizes_name
+from rankwood.datasets.files import LetorArguments, read_files, sizes_file, sizes_name
 
 FORMATS = ("letor", "lightgbm", "csv", "parquet", "npz")
 _ENDINGS = {".csv": "csv", ".csv.gz": "csv", ".parquet": "parquet", ".npz": "npz"}
@@ -116,7 +116,7 @@ def convert(
     old, new = Path(source), Path(target)
     files = [new, sizes_name(new)] if kind == "lightgbm" else [new]
     _check_targets(old, files, force)
-    data = _read(old, Reading(absent=absent, missing=tuple(missing), n_jobs=n_jobs))
+    data = _read(old, LetorArguments(absent=absent, missing=tuple(missing), n_jobs=n_jobs))
     numbers_only(data.categories, "the file")
     try:
         _WRITERS[kind](data, new, sparse)
@@ -149,7 +149,7 @@ def _lost(data: RankingData, kind: str) -> list[str]:
     return lost
 
 
-def _read(path: Path, how: Reading) -> RankingData:
+def _read(path: Path, how: LetorArguments) -> RankingData:
     if not path.is_file():
         raise InputError(f"{path} doesn't exist, expected a file of ranking data.")
     kind = format_of(path)

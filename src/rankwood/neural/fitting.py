@@ -27,7 +27,7 @@ from rankwood.neural.state import RunState
 from rankwood.neural.transforms import InputTransform, check_steps
 from rankwood.training.context import FitContext, Reporter, check_round_is_last
 from rankwood.training.inputs import ValidationSets
-from rankwood.training.keeping import Outcome
+from rankwood.training.keeping import FitOutcome
 from rankwood.training.monitoring import EarlyStopping
 
 
@@ -45,7 +45,7 @@ class NetworkFit(NamedTuple):
     def keep(self, ranker: Any, epoch: int, weights: Any) -> None:
         """Set the fitted attributes of a ranker: the model with these weights, which are those of an epoch."""
         state, model = self.state, self.model(weights)
-        kept = Outcome(model, epoch, self.run.stopping, state.seconds, self.objective, self.data)
+        kept = FitOutcome(model, epoch, self.run.stopping, state.seconds, self.objective, self.data)
         kept.keep(ranker)
         ranker.stopped_ = state.stopped or "interrupted"
         ranker.record_ = {}

@@ -12,7 +12,7 @@ from rankwood.training.parameters import chosen
 from rankwood.training.run import TrainingRun
 
 
-class Outcome(NamedTuple):
+class FitOutcome(NamedTuple):
     """What a run leaves, of trees or of a network: the model of the first `rounds` rounds, and what was measured."""
 
     model: Any
@@ -45,7 +45,9 @@ class TreeFit(NamedTuple):
         """Set the fitted attributes of a ranker: the model of the first `rounds` rounds, and all that is recorded."""
         run = self.run
         model = run.engine.model(rounds)  # it may fail, so it comes first
-        Outcome(model, rounds, run.stopping, run.seconds, self.objective, self.train).keep(ranker)
+        FitOutcome(model, rounds, run.stopping, run.seconds, self.objective, self.train).keep(
+            ranker
+        )
         ranker.record_ = run.recorder.first_rounds(run.rounds_done)
         ranker.chosen_ = chosen(ranker)
         if ranker.n_estimators is None:

@@ -11,7 +11,7 @@ from sklearn.utils import get_tags
 from rankwood._core import checks
 from rankwood.data.labels import check_queries_once
 from rankwood.data.ranking_data import RankingData
-from rankwood.data.recoding import recoded
+from rankwood.data.recoding import recoded_data
 from rankwood.engines import base
 from rankwood.objectives.document_weights import check_document_weights
 from rankwood.objectives.families.registry import objective as to_objective
@@ -146,7 +146,7 @@ def prediction_data(model: Any, X: Any, qid: Any, group: Any) -> RankingData:
     names = model._feature_names()
     wanted = getattr(model, "categories_", {})  # older pickles have none
     if isinstance(X, RankingData):
-        return recoded(with_feature_names(X, names), wanted, "the model")
+        return recoded_data(with_feature_names(X, names), wanted, "the model")
     if qid is None and group is None:
         raise checks.InputError(
             "predict needs to know the queries, as lists are cut: give a RankingData, qid= or group=."

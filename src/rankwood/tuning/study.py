@@ -16,7 +16,7 @@ from rankwood.training.inputs import validation_sets
 from rankwood.training.parameters import check_shared, chosen, engine_params, rounds_of
 from rankwood.training.ranker import Ranker
 from rankwood.tuning import pruners, store, tuners
-from rankwood.tuning.loop import Limits, Loop
+from rankwood.tuning.loop import Loop, StudyLimits
 from rankwood.tuning.measure import make_measure
 from rankwood.tuning.named_spaces import resolve
 from rankwood.tuning.parameters import check_names, configured, own_values
@@ -113,7 +113,7 @@ def tune(
     (3, True)
     """
     checks.at_least(seed, 0, "seed")
-    limits = Limits(checks.at_least(trials, 1, "trials"), _seconds(seconds))
+    limits = StudyLimits(checks.at_least(trials, 1, "trials"), _seconds(seconds))
     tuners.check_installed(tuner)
     _check_data(ranker, train, valid, folds)
     wanted = ranker.eval_metric if metric is None else metric
@@ -129,10 +129,10 @@ def tune(
     about = _about(task, space, {"tuner": tuner, "seed": seed, "pruner": pruner, "folds": folds})
     steps = pruners.steps(rounds_of(configured(ranker, start), True), folds)
     with store.quiet():
-        kept = store.Store(storage, about, measure.direction, tuners.settings(limits.trials))
+        kept = store.StudyStore(storage, about, measure.direction, tuners.settings(limits.trials))
         kept.study.pruner = pruners.make(pruner, steps)
         free = {name: start[name] for name in space.free}
-        search = tuners.Search(space.free, free, seed, kept.settings["random_trials"])
+        search = tuners.SearchSettings(space.free, free, seed, kept.settings["random_trials"])
         optimiser = tuners.make_tuner(tuner, search)
     return Loop(task, space, kept, optimiser, steps.every).run(limits, verbose)
 

@@ -20,7 +20,7 @@ from rankwood.tuning.parameters import configured
 Report = Callable[[int, float], bool]
 
 
-class Fitted(NamedTuple):
+class TrialResult(NamedTuple):
     """What a trial has found."""
 
     value: float
@@ -66,20 +66,20 @@ class Task:
     measure: Measure
     folds: int | None
 
-    def run(self, params: dict[str, Any], report: Report) -> Fitted:
+    def run(self, params: dict[str, Any], report: Report) -> TrialResult:
         """Train with some parameters; raise Pruned if `report` returns True, and anything that training raises."""
         if self.folds is None:
             return self._fit_one(params, self.data[0], report)
-        found: list[Fitted] = []
+        found: list[TrialResult] = []
         for step, data in enumerate(self.data, 1):
             found.append(self._fit_one(params, data, _never_prune))
             mean = float(np.mean([one.value for one in found]))
             if report(step, mean) and step < self.folds:
                 raise Pruned
         rounds = round(float(np.mean([one.rounds for one in found])))
-        return Fitted(mean, max(rounds, 1), None)
+        return TrialResult(mean, max(rounds, 1), None)
 
-    def _fit_one(self, params: dict[str, Any], data: TrialData, report: Report) -> Fitted:
+    def _fit_one(self, params: dict[str, Any], data: TrialData, report: Report) -> TrialResult:
         """Train on one pair of data sets; the value is that of the best round."""
         ranker = configured(self.ranker, params).set_params(verbose=False)
         sign, best, pruned = self.measure.sign, -math.inf, False
@@ -99,7 +99,9 @@ class Task:
             raise checks.InputError(
                 f"{self.measure.name} is not a number: no query of the validation data counts."
             )
-        return Fitted(value, ranker.best_iteration_, ranker.set_params(verbose=self.ranker.verbose))
+        return TrialResult(
+            value, ranker.best_iteration_, ranker.set_params(verbose=self.ranker.verbose)
+        )
 
     def refit(self, params: dict[str, Any], rounds: int) -> Any:
         """Return a fitted ranker with these parameters: the trial's own; with folds, one trained on all queries."""
