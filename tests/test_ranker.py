@@ -20,7 +20,7 @@ from conftest import random_lists
 from rankwood.diagnostics import diagnose
 from rankwood.metrics import DCG
 from rankwood.objectives import Lambda, Swap, Top
-from rankwood.training import model_file
+from refusals import signed
 
 
 @pytest.fixture
@@ -496,11 +496,6 @@ def test_a_device_is_never_replaced(data, tmp_path):
         rw.save_letor(data, tmp_path)
 
 
-def signed(content):
-    """Return the text of a model file whose checksum is right, whatever is in it."""
-    return json.dumps({**content, "sha256": model_file._checksum(content)})
-
-
 def test_damaged_and_foreign_files(data, tmp_path):
     ranker = small().fit(data)
     ranker.save(tmp_path / "m.json")
@@ -637,8 +632,7 @@ def test_models_without_a_record_can_be_read(data, tmp_path):
     small().fit(data).save(path)
     content = json.loads(path.read_text())
     del content["record"], content["params"]["record"]
-    content["sha256"] = model_file._checksum(content)
-    path.write_text(json.dumps(content))
+    path.write_text(signed(content))
     assert rw.Ranker.load(path).record_ == {}
 
 

@@ -8,7 +8,6 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import redirect_stdout
 from typing import NoReturn
 
 import rankwood
@@ -28,7 +27,7 @@ from rankwood.cli import (
     train,
     tune,
 )
-from rankwood.cli._streams import usable_streams
+from rankwood.cli._streams import messages_to_stderr, usable_streams
 
 _COMMANDS = {
     "train": train.add,
@@ -88,8 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(args: argparse.Namespace, closed: frozenset[str]) -> int:
     """Run a command, and return its exit code; `closed` are the streams that the shell has closed."""
     try:
-        # An engine's messages must not get into our output.
-        with redirect_stdout(sys.stderr), _show.plain_warnings():
+        with messages_to_stderr(), _show.plain_warnings():
             result = args.run(args)
         code: int = args.exit_code(result)
         quiet = getattr(args, "quiet", False)

@@ -16,7 +16,6 @@ from rankwood import load_letor
 from rankwood._core.atomic import check_replaceable
 from rankwood._core.checks import InputError
 from rankwood._core.text import printable, shortened
-from rankwood.cli import _args, _show
 from rankwood.data.letor.errors import TooWide
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.trec_lines import is_plain
@@ -52,24 +51,6 @@ def read_data(
         # We read a file a second time to find out, but only if its last feature is always absent.
         _check_width(path, load_letor(path, **options).n_features, ranker, args)
     return data
-
-
-def read_both(args: argparse.Namespace) -> tuple[RankingData, RankingData | None]:
-    """Read both files with the number of features of the wider one."""
-
-    def load(path: str, n_features: int | None) -> RankingData:
-        with _show.status(f"Reading {path}", _args.verbosity(args)):
-            return read_data(path, args, n_features)
-
-    train = load(args.train, args.features)
-    if args.valid is None:
-        return train, None
-    valid = load(args.valid, args.features)
-    if valid.n_features < train.n_features:
-        valid = load(args.valid, train.n_features)
-    elif train.n_features < valid.n_features:
-        train = load(args.train, valid.n_features)
-    return train, valid
 
 
 def _read_pipe(

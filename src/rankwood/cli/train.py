@@ -67,7 +67,7 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
     parser = _args.command(commands, "train", about, _EXAMPLE, run, show)
     _args.add_file(parser, "train", "LETOR file to train on, plain or gzipped")
     parser.add_argument("--model", required=True, metavar="FILE", help="file to write the model to")
-    _train_options.add_valid(parser)
+    _train_options.add_valid(parser, "for early stopping")
     _args.add_verbosity(parser)
     group = parser.add_argument_group("learning")
     add_learning(group)
@@ -164,6 +164,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     _train_options.check_outputs(args, files)
     began_reading = perf_counter()
     train, valid = _train_options.read_sets(args, files)
+    _train_options.check_constraints(args, train.n_features)
     _check_labels(args.train, train, parts.objectives)
     for name, data in valid.items():
         _check_labels(files[name], data, parts.metrics)

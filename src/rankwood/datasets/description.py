@@ -15,7 +15,7 @@ from rankwood.data.ranking_data import RankingData
 from rankwood.datasets import overview, published
 from rankwood.datasets.advice import sentences
 from rankwood.datasets.facts import FeatureFacts, PartFacts, feature_facts, part_facts
-from rankwood.datasets.files import Reading, read_files, writes_zeros_and_gaps
+from rankwood.datasets.files import LetorArguments, read_files, writes_zeros_and_gaps
 from rankwood.datasets.layouts import find_layout
 from rankwood.datasets.leaks import Overlap, overlap, seen
 from rankwood.datasets.splits import Split, joined
@@ -172,7 +172,7 @@ def describe(
             absent = 0.0 if known is None else known.absent
         layout = find_layout(Path(data), known)
         files = {"all": (layout.whole,)} if layout.whole else _files(layout.folds[0])
-        how = Reading(absent=absent, missing=tuple(missing), cache=cache, n_jobs=n_jobs)
+        how = LetorArguments(absent=absent, missing=tuple(missing), cache=cache, n_jobs=n_jobs)
         read = read_files((path for paths in files.values() for path in paths), how)
         parts = {part: joined([read[path] for path in paths]) for part, paths in files.items()}
         first = next(iter(read))

@@ -11,7 +11,7 @@ from rankwood._core.checks import InputError, at_least
 from rankwood._core.rng import generator
 from rankwood.data.ranking_data import RankingData
 from rankwood.datasets import published
-from rankwood.datasets.files import Reading, read_files
+from rankwood.datasets.files import LetorArguments, read_files
 from rankwood.datasets.layouts import SECTIONS, Fold, find_layout, rotated
 
 T = TypeVar("T")
@@ -103,7 +103,7 @@ def load_splits(
     if queries is not None:
         at_least(queries, 1, "queries")
     layout = find_layout(Path(folder), known)
-    how = Reading(absent=absent, cache=cache, n_jobs=n_jobs)
+    how = LetorArguments(absent=absent, cache=cache, n_jobs=n_jobs)
     share = VALID_SHARE if known is None else known.valid_share
     if layout.whole is not None:
         data = read_files([layout.whole], how)[layout.whole]
@@ -113,7 +113,7 @@ def load_splits(
     return [_limited(_split(fold, share, seed), queries, seed) for fold in chosen]
 
 
-def _read(folds: list[Fold[Path]], how: Reading) -> list[Fold[RankingData]]:
+def _read(folds: list[Fold[Path]], how: LetorArguments) -> list[Fold[RankingData]]:
     """Return folds with the content of their files, each of which is read once."""
     read = read_files((path for fold in folds for part in fold[1:] for path in part), how)
     return [

@@ -79,6 +79,8 @@ class NeuralRanker(RankingEstimator):
     ----------
     history_ : dict
         Validation metrics by epoch.
+    validation_sets_ : list of str
+        Names of the validation sets; the first one decides early stopping.
     best_iteration_ : int
         The epoch that the model is of.
     stopped_ : str
@@ -253,13 +255,13 @@ class NeuralRanker(RankingEstimator):
         objective = check_params(self)
         with watching_compilation(context, self.verbose) as timer:
             fit = fit_network(self, objective, train, sets, context, checkpoint, timer)
-            fit.report_to(self, objective, train, context)
+            fit.report_to(self, context)
             try:
                 fit.train()
             finally:
                 if fit.state.epochs_done:
                     run = fit.run
-                    fit.keep(self, objective, train, run.epochs_kept, run.weights())
+                    fit.keep(self, run.epochs_kept, run.weights())
 
     def _check(self, unlisted: bool) -> None:
         check_params(self)

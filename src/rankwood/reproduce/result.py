@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rankwood._core.atomic import replacing
 from rankwood.report import _drawing
 from rankwood.report.page import theme
-from rankwood.reproduce.pages import Page
+from rankwood.reproduce.pages import RecipePage
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,7 +24,7 @@ class Result:
     ----------
     name : str
         The item, such as ``"lambdagap/table4"``.
-    page : Page
+    page : RecipePage
         The page before it is rendered.
     computed, cells : int
         How many cells were computed in this run, and how many the item has.
@@ -37,7 +37,7 @@ class Result:
     """
 
     name: str
-    page: Page
+    page: RecipePage
     computed: int
     cells: int
     files: Sequence[Path]
@@ -95,7 +95,7 @@ def check_installed() -> None:
     theme.environment()
 
 
-def write_page(name: str, page: Page, folder: Path) -> list[Path]:
+def write_page(name: str, page: RecipePage, folder: Path) -> list[Path]:
     """Write a page in all formats, and its pictures as SVG and PNG; return the files."""
     stem = name.replace("/", "-")
     folder.mkdir(parents=True, exist_ok=True)

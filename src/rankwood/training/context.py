@@ -1,8 +1,9 @@
 """What a training run knows besides parameters and data: what it shares with others, and who watches it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -88,8 +89,8 @@ class FitContext(NamedTuple):
     ----------
     shared : Shared or None
         Binned features, orders of documents and values of labels from earlier runs.
-    evaluator : Evaluator or None
-        Evaluates the validation data; None means the metrics of the ranker by the default rules.
+    evaluators : dict
+        Evaluate the validation sets of these names; others have the metrics of the ranker by the default rules.
     callbacks : sequence of callables
         Called after each round with a `Round`; any of them may end training.
     stage : str
@@ -101,7 +102,7 @@ class FitContext(NamedTuple):
     """
 
     shared: Shared | None = None
-    evaluator: Evaluator | None = None
+    evaluators: Mapping[str, Evaluator] = MappingProxyType({})
     callbacks: Sequence[Callback] = ()
     stage: str = ""
     fold: int | None = None

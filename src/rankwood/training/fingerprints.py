@@ -1,8 +1,10 @@
 """Digests by which data is recognised."""
 
 import hashlib
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from rankwood.data.frames import dense
 from rankwood.data.ranking_data import RankingData
@@ -13,7 +15,21 @@ _ROWS = 64  # rows whose features are part of a fingerprint
 def fingerprint(data: RankingData) -> str:
     """Return a digest of the labels, the queries and the features of some rows, to recognise data by."""
     some = np.unique(np.linspace(0, len(data) - 1, _ROWS).astype(np.int64))
+    return _digest(data, dense(data.X[some]))
+
+
+def full_digest(data: RankingData) -> str:
+    """Return a digest of all labels, queries, weights and features of data."""
+    X, unlisted = data.X, data.unlisted
+    parts = (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,)
+    others = () if unlisted is None else (unlisted.y, unlisted.ptr)
+    return _digest(data, data.weight, data.sample_weight, *parts, *others)
+
+
+def _digest(data: RankingData, *arrays: Any) -> str:
+    """Return a digest of labels, queries and arrays, None apart."""
     digest = hashlib.blake2b(digest_size=16)
-    for array in (data.y, data.groups.ptr, data.groups.rows, dense(data.X[some])):
-        digest.update(np.ascontiguousarray(array).tobytes())
+    for array in (data.y, data.groups.ptr, data.groups.rows, *arrays):
+        if array is not None:
+            digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()

@@ -64,6 +64,7 @@ def fitted_content(ranker: Any) -> dict[str, Any]:
         "categories": {n: list(v) for n, v in getattr(ranker, "categories_", {}).items()},
         "best_iteration": ranker.best_iteration_,
         "history": ranker.history_,
+        "validation_sets": getattr(ranker, "validation_sets_", None),
         "seconds": ranker.seconds_,
         "letor": getattr(ranker, "letor_", None),
         "data_size": getattr(ranker, "data_size_", None),
@@ -85,6 +86,8 @@ def fill_fitted(ranker: Any, content: dict[str, Any], path: str | Path) -> None:
     if content["letor"]:
         ranker.letor_ = content["letor"]
     fill_data_size(ranker, content)
+    if content.get("validation_sets") is not None:  # older files have none
+        ranker.validation_sets_ = content["validation_sets"]
 
 
 def fill_data_size(estimator: Any, content: dict[str, Any]) -> None:
@@ -106,6 +109,7 @@ def fill(ranker: Any, content: Any, path: str | Path) -> None:
     if content["params"].get("engine", content["engine"]) != content["engine"]:
         raise content_checks.damaged(path, "'engine' isn't that of 'params'")
     ranker.model_ = _load_model(content["engine"], content["model"], path)
+    content_checks.check_model_features(ranker.model_.n_features, content["n_features"], path)
     fill_fitted(ranker, content, path)
     if "chosen" not in content:  # trained when other values were taken: a clone trains with those
         ranker.set_params(**_before(ranker))

@@ -17,7 +17,7 @@ from rankwood.training import model_file
 from rankwood.training.context import FitContext, watching_compilation
 from rankwood.training.estimator import QueryIds, RankingEstimator, Sizes
 from rankwood.training.inputs import validation_sets
-from rankwood.training.keeping import Fitting
+from rankwood.training.keeping import TreeFit
 from rankwood.training.monitoring import EarlyStopping, Recorder, named_records, records_of
 from rankwood.training.parameters import check_shared, engine_params, rounds_of
 from rankwood.training.prediction_inputs import documents_to_score, need_groups
@@ -72,6 +72,8 @@ class Ranker(RankingEstimator):
     history_ : dict
         Validation metrics by round, by name; with several sets, those of others than the first have the name of the
         set before, as in ``"later ndcg@10"``.
+    validation_sets_ : list of str
+        Names of the validation sets; the first one decides early stopping.
     seconds_ : dict
         Time spent on compiling, gradients, trees and evaluation, on diagnostics if there is a record, and on callbacks
         if there are any.
@@ -199,7 +201,7 @@ class Ranker(RankingEstimator):
         computer.restart()
         recorder = Recorder(self.record, computer, train.y, groups)
         stopping = EarlyStopping(
-            self.eval_metric, self.early_stopping_rounds, sets, self.n_jobs, context.evaluator
+            self.eval_metric, self.early_stopping_rounds, sets, self.n_jobs, context.evaluators
         )
         task = base.TrainingTask(
             train, groups, valid, objective, rounds, bool(recorder.curves), shared
@@ -213,7 +215,7 @@ class Ranker(RankingEstimator):
         takes_gradients = base.abilities_of(self.engine).takes_gradients
         with watching_compilation(context, self.verbose) as timer:
             run = TrainingRun(engine, computer, stopping, recorder, takes_gradients, timer)
-            fitting = Fitting(run, objective, rounds, train)
+            fitting = TreeFit(run, objective, rounds, train)
             fitting.report_to(self, context)
             try:
                 run.train(rounds, self.verbose)

@@ -276,7 +276,7 @@ class TwoStage(RankingEstimator):
     def _data(self, X: Any, qid: Any, group: Any) -> RankingData:
         """Return a RankingData with the features that were trained on."""
         check_is_fitted(self)
-        return stage_checks.prediction_data(X, qid, group, self._feature_names())
+        return stage_checks.prediction_data(self, X, qid, group)
 
     @property
     def history_(self) -> dict[str, Any]:

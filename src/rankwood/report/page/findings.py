@@ -6,7 +6,7 @@ from typing import Any
 
 from rankwood.report.page import breakdown, queries, training
 from rankwood.report.page.documents import documents_of
-from rankwood.report.page.outcome import Outcome, TrainingMean, outcome_of, training_means
+from rankwood.report.page.outcome import PageOutcome, TrainingMean, outcome_of, training_means
 from rankwood.report.page.provenance import Provenance, provenance_of
 from rankwood.report.page.scored import ScoredModel
 
@@ -15,15 +15,15 @@ from rankwood.report.page.scored import ScoredModel
 class Findings:
     """The parts of a page; what can't be known without documents or estimators is None or empty."""
 
-    outcome: Outcome
+    outcome: PageOutcome
     training_means: list[TrainingMean]
-    curves: dict[str, list[training.Curve]]
+    curves: dict[str, list[training.StageCurve]]
     by_label: breakdown.ByLabel | None
     by_length: list[breakdown.Bin]
     by_relevant: list[breakdown.Bin]
     queries: queries.Queries
     importance: training.Importance | None
-    records: dict[str, list[training.Curve]]
+    records: dict[str, list[training.StageCurve]]
     objectives: list[training.ObjectiveUse]
     provenance: Provenance
     n_documents: int | None

@@ -8,7 +8,7 @@ from rankwood.report._drawing import SHARES
 from rankwood.report.page import figures, tables, theme
 from rankwood.report.page.findings import Findings
 from rankwood.report.page.queries import Queries
-from rankwood.report.page.training import Curve
+from rankwood.report.page.training import StageCurve
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -78,7 +78,7 @@ def _curves(found: Findings) -> Section | None:
     return Section("curves", "Learning curves", text, _curve_figures(found.curves, "curve"))
 
 
-def _curve_figures(curves: Mapping[str, Sequence[Curve]], name: str) -> "list[Markup]":
+def _curve_figures(curves: Mapping[str, Sequence[StageCurve]], name: str) -> "list[Markup]":
     """Return a legend and a figure for each curve."""
     made = [
         theme.figure_html(figures.curves(key, own), f"{name}{i}", f"{key} by round")

@@ -34,7 +34,7 @@ class Stage(NamedTuple):
     numbered: bool = False
 
 
-class Curve(NamedTuple):
+class StageCurve(NamedTuple):
     """A metric of the validation data, or a record, by round."""
 
     stage: Stage
@@ -83,25 +83,25 @@ def stages_of(models: Sequence[ScoredModel]) -> list[Stage]:
     return stages
 
 
-def learning_curves(stages: Sequence[Stage]) -> dict[str, list[Curve]]:
+def learning_curves(stages: Sequence[Stage]) -> dict[str, list[StageCurve]]:
     """Return the validation metrics by round, by name."""
     return _curves(stages, "history_")
 
 
-def recorded_curves(stages: Sequence[Stage]) -> dict[str, list[Curve]]:
+def recorded_curves(stages: Sequence[Stage]) -> dict[str, list[StageCurve]]:
     """Return what was recorded of the objectives, by name."""
     return _curves(stages, "record_")
 
 
-def _curves(stages: Sequence[Stage], attribute: str) -> dict[str, list[Curve]]:
-    found: dict[str, list[Curve]] = {}
+def _curves(stages: Sequence[Stage], attribute: str) -> dict[str, list[StageCurve]]:
+    found: dict[str, list[StageCurve]] = {}
     for stage in stages:
         for ranker in stage.rankers:
             best = getattr(ranker, "best_iteration_", None)
             known = getattr(ranker, attribute, None) or {}
             for name, (metric, _, values) in zip(map(str, known), curves_of(known), strict=True):
                 if len(values):
-                    curve = Curve(stage, name, list(values), best, metric)
+                    curve = StageCurve(stage, name, list(values), best, metric)
                     found.setdefault(name, []).append(curve)
     return found
 
