@@ -1,7 +1,6 @@
-"""Write the reference: a page for each public name, tables of objectives and metrics, the command line."""
+"""Write the reference: a page for each public name, tables of objectives and metrics."""
 
 import inspect
-import os
 import types
 from collections.abc import Iterator
 from importlib import import_module
@@ -62,7 +61,6 @@ def write_reference(out: Path) -> None:
             (folder / f"{module}.rst").write_text(_module_page(module, what, found))
             pages.append(module)
     (folder / "index.md").write_text(_index(pages))
-    (folder / "command-line.md").write_text(_command_line())
     (folder / "objective-table.md").write_text(_objectives())
     (folder / "metric-table.md").write_text(_metrics())
     text = "# Bibliography\n\n```{bibliography}\n:all:\n```\n"
@@ -89,17 +87,6 @@ def _module_page(module: str, what: str, found: list[Entry]) -> str:
         if names:
             lines += [title, "-" * len(title), "", ".. autosummary::", "   :toctree: generated", ""]
             lines += [f"   {name}" for name in names] + [""]
-    return "\n".join(lines)
-
-
-def _command_line() -> str:
-    from rankwood.cli import _build
-
-    os.environ["COLUMNS"] = "100"  # argparse asks for the width of the terminal
-    lines = ["# Command-line reference", "", "What `--help` prints, command by command.", ""]
-    _, commands = _build()
-    for name, parser in commands.items():
-        lines += [f"## `rankwood {name}`", "", "```text", parser.format_help().strip(), "```", ""]
     return "\n".join(lines)
 
 

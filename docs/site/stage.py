@@ -28,11 +28,6 @@ GENERATED = {
             "every public name, with parameters and an example",
         ),
         (
-            "Command-line reference",
-            "reference/command-line.md",
-            "every command with all of its options",
-        ),
-        (
             "Table of objectives",
             "reference/objective-table.md",
             "all names, parameters and defaults",
