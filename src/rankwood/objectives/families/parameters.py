@@ -146,5 +146,5 @@ TEMPERATURE = Parameter(
 
 #: Parameters of every pairwise objective: noise on the ranking, and a factor on the Hessian.
 RANKING_OPTIONS = (NOISE, NOISE_SCALE, PERMUTATIONS, HESSIAN)
-#: Parameters that docs/objectives.md explains once for all names.
+#: Parameters that docs/objectives/common.md explains once for all names.
 COMMON = (K, SIGMA, NORM, TRUNCATION, GAIN, REL, MU, *RANKING_OPTIONS)
