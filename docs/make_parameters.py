@@ -3,9 +3,9 @@
     python docs/make_parameters.py
 
 In docs/objectives/ it rewrites lines that start with "- Parameters: " (of a name), "- Parameters of `base`: " (of
-Lambda-eX), "Parameters of all: " (of a family), and the rows of the table of common parameters. In docs/objectives.md it
-rewrites the tables between the comments "begin" and "end", one for each family. In docs/metrics.md it
-rewrites all but the first two columns of the table of metrics, and the table of conventions.
+Lambda-eX), "Parameters of all: " (of a family), and the rows of the table of common parameters. In docs/objectives.md
+it rewrites the tables between the comments "begin" and "end", one for each family. In docs/metrics.md it rewrites all
+but the first two columns of the table of metrics, and the table of conventions.
 """
 
 import re

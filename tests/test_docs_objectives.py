@@ -25,10 +25,33 @@ SECTIONS = {
     for name, text in re.findall(r"^## `([^`]+)`\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL)
 }
 #: Sections of the page that once had all objectives, by their anchors: links to them are still followed.
-FORMER = """which-one-should-i-use what-all-of-them-share the-common-parameters ranknet lambdarank lambdaloss lambdagap
-lambda-ex yetirank-and-yetiloss noise-on-other-objectives soft-assignment stochasticrank regression-and-listwise-losses
-how-a-name-is-made-and-your-own where-papers-and-programs-disagree where-catboost-differs also-worth-knowing references
-lambdarank-ndcg lambdaloss-ndcg lambdaloss-ndcg-1 lambdagap-s-2 yetiloss-map stochasticrank-err approxndcg""".split()
+FORMER = [
+    "which-one-should-i-use",
+    "what-all-of-them-share",
+    "the-common-parameters",
+    "ranknet",
+    "lambdarank",
+    "lambdaloss",
+    "lambdagap",
+    "lambda-ex",
+    "yetirank-and-yetiloss",
+    "noise-on-other-objectives",
+    "soft-assignment",
+    "stochasticrank",
+    "regression-and-listwise-losses",
+    "how-a-name-is-made-and-your-own",
+    "where-papers-and-programs-disagree",
+    "where-catboost-differs",
+    "also-worth-knowing",
+    "references",
+    "lambdarank-ndcg",
+    "lambdaloss-ndcg",
+    "lambdaloss-ndcg-1",
+    "lambdagap-s-2",
+    "yetiloss-map",
+    "stochasticrank-err",
+    "approxndcg",
+]
 SINGLE = [name for name in OBJECTIVES if "-ex" not in name]
 EXTENDED = [name for name in OBJECTIVES if "-ex" in name]
 

@@ -124,7 +124,7 @@ def _write_map(run: _Staging) -> None:
 
 
 def _list_folder(folder: Path, above: Path) -> None:
-    """Put all pages of a folder below the page `above` in the menu, in the order of its links or else of their names."""
+    """Put all pages of a folder below the page `above` in the menu, in the order of its links, else of names."""
     text = above.read_text(encoding="utf-8")
     start = os.path.relpath(folder, above.parent).replace(os.sep, "/").removeprefix(".")
     names = [
