@@ -249,6 +249,16 @@ def test_the_names_of_other_programs_are_those_of_the_tables():
             assert f"`{row.name}" in text, row
 
 
+def test_the_page_of_benchmarks_is_that_of_the_results():
+    made = runpy.run_path(str(ROOT / "benchmarks" / "page.py"))
+    text = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    assert made["page"](made["load"]()) == text, "run python -m benchmarks --page"
+    rows = [row for found in made["load"]().values() for row in found["rows"]]
+    assert (
+        len(re.findall(r"^\| .* \| (?:yes|\*\*no\*\*) \|$", text, re.MULTILINE)) == len(rows) > 40
+    )
+
+
 def test_the_pictures_can_be_drawn_again():
     pytest.importorskip("PIL", reason="the pictures need Pillow")
     pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
