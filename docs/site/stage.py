@@ -138,7 +138,7 @@ def _list_folder(folder: Path, above: Path) -> None:
 
 
 def _section_page(run: _Staging, section: Section) -> str:
-    lines = [f"# {section.title}", "", section.intro, "", "| page | what it tells |", "|---|---|"]
+    lines = [f"# {section.title}", "", section.intro, "", "| page | content |", "|---|---|"]
     lines += [f"| [{title}]({link}) | {what} |" for title, link, what in section.rows]
     text = _converted_text(run, "\n".join(lines), "docs/index.md", f"{section.page}.md")
     targets = [_target("docs/index.md", link) for _, link, _ in section.rows]
