@@ -57,7 +57,7 @@ def stamps(results: dict[str, Any]) -> str:
 def table(rows: list[dict[str, Any]]) -> str:
     """Return the table of ratios."""
     lines = [
-        "| what | against | ours | other | ratio | bar | met |",
+        "| what | against | Rankwood | other | ratio | bar | met |",
         "|---|---|---|---|---|---|---|",
     ]
     for row in rows:
