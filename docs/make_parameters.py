@@ -10,6 +10,7 @@ but the first two columns of the table of metrics, and the table of conventions.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -168,28 +169,25 @@ def overview(text: str) -> str:
     return text
 
 
-def cutoff(row: Named) -> str:
-    """Return whether a metric has a cutoff."""
-    if K_OF_ARPK in row.parameters:
-        return "required"
-    found = any(p.name == "k" and p is not NO_K for p in row.parameters)
-    return "optional" if found else "none"
+def of_metric(row: Named) -> list[Parameter]:
+    """Return the parameters of a metric, with a cutoff only if it has one."""
+    shown = [replace(p, required=True) if p is K_OF_ARPK else p for p in row.parameters]
+    return [p for p in shown if p is not NO_K]
 
 
 def best(row: Named) -> str:
     """Return which values of a metric are good."""
-    given = {"k": 10} if cutoff(row) == "required" else {}
+    given = {p.name: 10 for p in of_metric(row) if p.required}
     metric = rw.metric(row.name, **given)
     direction = "higher" if higher_is_better(metric) else "lower"
-    return f"{direction}, at most 1" if is_normalised(metric) else direction
+    return f"{direction}, ≤ 1" if is_normalised(metric) else direction
 
 
 def metric_row(found: re.Match[str]) -> str:
     """Return a row of the table of metrics: name and formula are the page's, the rest is the code's."""
     row = METRICS[found[1]]
-    parameters = [p for p in row.parameters if p.name != "k"]
-    cells = [f"`{row.name}`", found[2], listed(parameters), cutoff(row), best(row)]
-    return "| " + " | ".join([*cells, f"[{row.citation}]"]) + " |"
+    cells = [f"`{row.name}`", found[2], listed(of_metric(row)), best(row), f"[{row.citation}]"]
+    return "| " + " | ".join(cells) + " |"
 
 
 def metrics(text: str) -> str:
