@@ -27,9 +27,8 @@ from rankwood.objectives.families.rows import Family, Named
 DOCS = Path(__file__).parent
 OVERVIEW, METRIC_PAGE = DOCS / "objectives.md", DOCS / "metrics.md"
 FAMILY_OF = {row.name: family for family in FAMILIES for row in family.rows}
-ENGINES = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}
 #: Parameters with which CatBoost trains some objectives that it can't train by default.
-SETTINGS = ({}, {"norm": False}, {"variant": "catboost"})
+SETTINGS: tuple[dict[str, Any], ...] = ({}, {"norm": False}, {"variant": "catboost"})
 
 
 def heading(page: Path) -> str:
@@ -118,23 +117,25 @@ def anchors(headings: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def engines(row: Named) -> str:
-    """Return the engines that train an objective, with what CatBoost requires."""
+def trains(engine: str, row: Named, **settings: Any) -> bool:
+    """Return whether an engine trains an objective with these parameters."""
     needed = {p.name: 10 for p in row.parameters if p.required}
+    try:
+        base.check(engine, rw.objective(row.name, **needed, **settings))
+    except rw.InputError:
+        return False
+    return True
+
+
+def catboost(row: Named) -> str:
+    """Return whether CatBoost trains an objective; the other engines of documents must train every one."""
+    assert trains("lightgbm", row) and trains("xgboost", row), row.name
     names = {parameter.name for parameter in row.parameters}
-    found = []
-    for engine, shown in ENGINES.items():
-        for settings in SETTINGS:
-            if not names.issuperset(settings):
-                continue
-            try:
-                base.check(engine, rw.objective(row.name, **needed, **settings))
-            except rw.InputError:
-                continue
-            given = "".join(f" (`{key}={value!r}`)" for key, value in settings.items())
-            found.append(shown + given.replace("'", '"'))
-            break
-    return ", ".join(found)
+    for settings in SETTINGS:
+        if names.issuperset(settings) and trains("catboost", row, **settings):
+            given = ", ".join(f"`{key}={value!r}`" for key, value in settings.items())
+            return f"with {given}".replace("'", '"') if given else "yes"
+    return "no"
 
 
 def names_of(family: Family) -> Iterator[str]:
@@ -143,7 +144,7 @@ def names_of(family: Family) -> Iterator[str]:
     titles = re.findall(r"^#+ (.*)$", PAGES[family.title].read_text(encoding="utf-8"), re.MULTILINE)
     here, there = anchors(OBJECTIVES), anchors(titles)
     yield f"Formulas, costs and pictures are on the page [{family.title}](objectives/{page}).\n"
-    yield "| name | what it is | parameters | paper | engines |"
+    yield "| name | what it is | parameters | paper | CatBoost |"
     yield "|---|---|---|---|---|"
     for row in family.rows:
         place = there.get(f"`{row.name}`")
@@ -152,7 +153,7 @@ def names_of(family: Family) -> Iterator[str]:
         link = f"objectives/{page}#{place}" if place else f"objectives/{page}"
         parameters = listed(p for p in row.parameters if p not in RANKING_OPTIONS)
         cells = [f"{mark}[`{row.name}`]({link})", row.summary, parameters]
-        yield "| " + " | ".join([*cells, f"[{row.citation}]", engines(row)]) + " |"
+        yield "| " + " | ".join([*cells, f"[{row.citation}]", catboost(row)]) + " |"
 
 
 def between(text: str, mark: str, change: Callable[[str], str]) -> str:
