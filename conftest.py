@@ -4,11 +4,21 @@ from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 
+import pytest
+from _pytest.doctest import DoctestItem
+
 _NEEDS_CUDA = ("compiled", "compiled_columns", "launch")  # these need numba-cuda
 collect_ignore = (
     []
     if find_spec("numba_cuda")
     else [f"src/rankwood/_core/cuda/{name}.py" for name in _NEEDS_CUDA]
+)
+#: Where parts are.
+_PARTS = (
+    "src/rankwood/_core/",
+    "src/rankwood/extend.py",
+    "src/rankwood/metrics/",
+    "src/rankwood/objectives/",
 )
 #: Files that take long though they have few tests; each is the work of one process (--dist loadfile).
 _LONG = (
@@ -35,3 +45,16 @@ def pytest_collection_modifyitems(items):
     tests = Counter(file.values())
     rank = {name: place for place, name in enumerate(_LONG)}
     items.sort(key=lambda item: (rank.get(file[item], len(_LONG)), -tests[file[item]], file[item]))
+
+
+@pytest.fixture(autouse=True)
+def _interpreted_examples(request):
+    """Run the examples of parts as plain Python: each is of a type of its own, which would take seconds to compile."""
+    path = request.path.relative_to(Path(__file__).parent).as_posix()
+    if not isinstance(request.node, DoctestItem) or not path.startswith(_PARTS):
+        yield
+        return
+    from rankwood.testing import interpreted
+
+    with interpreted():
+        yield

@@ -8,13 +8,14 @@ from rankwood._core import checks, former, named, spec
 from rankwood._core.former import Former
 from rankwood._core.named import Named, Parameter, choice
 from rankwood.metrics import foreign_names  # noqa: F401  (names of other programs are read too)
-from rankwood.metrics.binary import AP, RR, Precision, Recall
+from rankwood.metrics.binary import AP, Precision, Recall
 from rankwood.metrics.cascade import ERR, PFound
 from rankwood.metrics.dcg import DCG, NDCG
 from rankwood.metrics.divisors import Cutoff, NoDivisor, Places, Reachable, Relevant
 from rankwood.metrics.gains import CHANCES, GAINS, AtLeast
 from rankwood.metrics.hits import Hits, RPrecision, Success
 from rankwood.metrics.position import ARP, ARPK, RBP, ExpDCG
+from rankwood.metrics.reciprocal_rank import RR
 from rankwood.metrics.verbs import value
 
 F = TypeVar("F", bound=Callable[..., Any])
