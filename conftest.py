@@ -1,6 +1,7 @@
 """What pytest doesn't import, and the order of files: those that take longest start first."""
 
 from collections import Counter
+from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -48,13 +49,23 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(autouse=True)
-def _interpreted_examples(request):
-    """Run the examples of parts as plain Python: each is of a type of its own, which would take seconds to compile."""
-    path = request.path.relative_to(Path(__file__).parent).as_posix()
-    if not isinstance(request.node, DoctestItem) or not path.startswith(_PARTS):
+def _example(request):
+    """Forget the names that an example registers; run the examples of parts as plain Python.
+
+    Each part is of a type of its own, which would take seconds to compile.
+    """
+    if not isinstance(request.node, DoctestItem):
         yield
         return
+    from rankwood._core.parts import PARTS
+    from rankwood.metrics.registry import METRICS
+    from rankwood.objectives.families.registry import OBJECTIVES
     from rankwood.testing import interpreted
 
-    with interpreted():
+    before = [(table, dict(table)) for table in (PARTS, METRICS, OBJECTIVES)]
+    path = request.path.relative_to(Path(__file__).parent).as_posix()
+    with interpreted() if path.startswith(_PARTS) else nullcontext():
         yield
+    for table, kept in before:
+        table.clear()
+        table.update(kept)

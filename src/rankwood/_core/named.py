@@ -70,6 +70,13 @@ class Parameter:
         A remark that documentation adds in brackets.
     former : str
         An earlier keyword, which is still accepted.
+
+    Examples
+    --------
+    >>> from rankwood.extend import Parameter, choice
+    >>> gain = Parameter("gain", "exp", choice(["exp", "linear"]), "gain of a label")
+    >>> gain.check("linear", "gain")
+    'linear'
     """
 
     name: str

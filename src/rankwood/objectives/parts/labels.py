@@ -13,7 +13,7 @@ def read(labels, y):
     """Return the labels that the objective sees; this verb runs in Python only."""
 
 
-#: Kind of a field.
+#: A field that takes a reading of labels.
 Labels = Annotated[Any, Can("read")]
 
 
