@@ -50,18 +50,21 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(autouse=True)
 def _example(request):
-    """Forget the names that an example registers; run the examples of parts as plain Python.
+    """Run an example with what it imports alone, in an empty folder; forget the names that it registers.
 
-    Each part is of a type of its own, which would take seconds to compile.
+    Examples of parts run as plain Python: each part is of a type of its own, which would take seconds to compile.
     """
     if not isinstance(request.node, DoctestItem):
         yield
         return
+    request.getfixturevalue("monkeypatch").chdir(request.getfixturevalue("tmp_path"))
     from rankwood._core.parts import PARTS
     from rankwood.metrics.registry import METRICS
     from rankwood.objectives.families.registry import OBJECTIVES
     from rankwood.testing import interpreted
 
+    request.node.dtest.globs.clear()
+    request.node.dtest.globs["__name__"] = "__main__"
     before = [(table, dict(table)) for table in (PARTS, METRICS, OBJECTIVES)]
     path = request.path.relative_to(Path(__file__).parent).as_posix()
     with interpreted() if path.startswith(_PARTS) else nullcontext():

@@ -26,7 +26,7 @@ from rankwood._core.numeric import as_type_of, exp, log
 from rankwood._core.parts import ALL, Can, Fraction, NonNegative, OneOf, Positive, part
 from rankwood._core.records import document, documents
 from rankwood._core.rng import gumbel, mix, normal, odds, shuffle, uniform
-from rankwood._core.sorting import shell_sort, sort_down
+from rankwood._core.sorting import make_sort_scratch, shell_sort, sort_down
 from rankwood._core.verbs import verb
 from rankwood.metrics.insertions import Insertions
 from rankwood.metrics.ranked import Ranked
@@ -125,6 +125,7 @@ __all__ = [
     "list_loss",
     "log",
     "look_up",
+    "make_sort_scratch",
     "mean_over_ties",
     "mix",
     "normal",

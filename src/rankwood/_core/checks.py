@@ -8,7 +8,19 @@ import numpy as np
 
 
 class InputError(ValueError):
-    """Something the caller gave can't be used; the message says what, where and what would work."""
+    """An argument or a file can't be used; the message says what is wrong, where, and what would work.
+
+    It is a `ValueError`.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> try:
+    ...     rw.metric("recal@10")
+    ... except rw.InputError as error:
+    ...     print(error)
+    unknown metric 'recal'; did you mean 'recall'?
+    """
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -37,6 +37,7 @@ def choice(known: Iterable[str] | Mapping[str, Any]) -> Callable[[Any, str], Any
 
     Examples
     --------
+    >>> from rankwood.extend import choice
     >>> choice(("exact", "shifted"))("exact", "delta")
     'exact'
     """

@@ -165,7 +165,10 @@ class PFound:
 
     Parameters
     ----------
-    k, gain : as in `ERR`
+    k : int, optional
+        Cutoff; None means the whole list.
+    gain : part
+        Probability r that a document satisfies: `ExpChance(max_label)`, `LinearChance(max_label)`.
     decay : float
         Probability d that the user goes on after a document that did not satisfy.
 

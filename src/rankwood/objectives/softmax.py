@@ -26,9 +26,15 @@ def softmax(score, chance, miss):
     score, chance, miss : arrays
         Scores, and two columns to fill in.
 
+    Returns
+    -------
+    int
+        The slot of the highest score.
+
     Examples
     --------
     >>> import numpy as np
+    >>> from rankwood.extend import softmax
     >>> chance, miss = np.empty(2), np.empty(2)
     >>> softmax(np.zeros(2), chance, miss)
     0

@@ -32,6 +32,12 @@ class Outcome(NamedTuple):
         The p-value.
     exact : bool
         Whether the p-value was computed without random draws or normal approximation.
+
+    Examples
+    --------
+    >>> from rankwood.stats import permutation
+    >>> permutation([1.0, 2.0, 3.0])  # all eight choices of signs
+    Outcome(statistic=2.0, p=0.25, exact=True)
     """
 
     statistic: float

@@ -285,6 +285,7 @@ def confidence(level: Any) -> float:
 
     Examples
     --------
+    >>> from rankwood.stats import confidence
     >>> confidence(0.95)
     0.95
     """

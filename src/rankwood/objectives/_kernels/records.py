@@ -135,10 +135,17 @@ def beside(doc, own):
     own : record
         The entry of the weight inside, such as ``doc.own.base``.
 
+    Returns
+    -------
+    Doc
+        The document with `own` replaced.
+
     Examples
     --------
-    >>> doc = Doc(1.0, 0.5, 1.6, 0.0, "both", 0.0, 0.0, 0.0)
-    >>> beside(doc, "inside").own
+    >>> from types import SimpleNamespace
+    >>> from rankwood.extend import beside
+    >>> fields = dict.fromkeys(("label", "score", "embedded", "rank", "turn", "first", "end"), 0.0)
+    >>> beside(SimpleNamespace(**fields, own="both"), "inside").own
     'inside'
     """
     return Doc(doc.label, doc.score, doc.embedded, doc.rank, own, doc.turn, doc.first, doc.end)
