@@ -39,6 +39,9 @@ templates_path = [
 
 html_theme = "pydata_sphinx_theme"
 html_title = "Rankwood"
+html_favicon = "static/favicon.svg"
+html_search_scorer = str(Path(__file__).parent / "search-scorer.js")
+html_context = {"default_mode": "auto"}
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 # The sitemap needs the address that the site will have.

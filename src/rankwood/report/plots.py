@@ -20,6 +20,7 @@ from rankwood.report.model_plots import importance, learning_curve, per_query
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+#: Extensions of the files that `save` writes.
 FORMATS = (".pdf", ".png", ".svg")
 __all__ = [
     "FORMATS",

@@ -15,6 +15,7 @@ from rankwood._core import checks
 from rankwood.stats.sampling import on_grid, resample, sign_sums, tie_margin
 from rankwood.stats.sizes import mean_over_deviation, moments, signed_ranks
 
+#: Alternative hypotheses about the mean difference: it is not 0, above 0, or below 0.
 ALTERNATIVES = ("two-sided", "greater", "less")
 #: How draws become a p-value: (1 + number at least as extreme) / (1 + draws), the share at least as extreme, or the
 #: share strictly more extreme.

@@ -18,10 +18,10 @@ from rankwood.metrics.evaluate import Evaluator
 class Round:
     """A round of training (an epoch, for a network) that is complete, as callbacks see it.
 
-    Parameters
+    Attributes
     ----------
     number : int
-        Counts from 1.
+        Number of the round, from 1.
     rounds : int
         The largest number of rounds.
     metrics : dict
