@@ -51,12 +51,13 @@ class Can:
 
         Parameters
         ----------
-        value, name
+        value, name : object and str
             What was given, and the name of the field for messages.
 
         Returns
         -------
-        The value.
+        object
+            The value.
         """
         verbs = " or ".join(map(repr, self.verbs))
         if not is_part(value) or not self._able(value):
@@ -123,12 +124,13 @@ class OneOf:
 
         Parameters
         ----------
-        value, name
+        value, name : object and str
             The word, and the name of the field for messages.
 
         Returns
         -------
-        The value.
+        object
+            The value.
         """
         return checks.one_of(value, self.words, name)
 

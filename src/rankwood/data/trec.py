@@ -93,6 +93,7 @@ def load_qrels(path: Path) -> Qrels:
     Returns
     -------
     Qrels
+        The judgments, in the order of the file.
 
     Raises
     ------
@@ -126,6 +127,7 @@ def load_run(path: Path) -> Run:
     Returns
     -------
     Run
+        The documents, in the order of the file.
 
     Raises
     ------

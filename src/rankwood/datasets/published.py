@@ -146,6 +146,7 @@ def find(name: str) -> DataSet:
     Returns
     -------
     DataSet
+        Its entry in the catalogue.
 
     Raises
     ------

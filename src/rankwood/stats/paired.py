@@ -121,7 +121,7 @@ def bootstrap(
 
     Parameters
     ----------
-    differences, alternative, seed, count, n_jobs
+    differences, alternative, seed, count, n_jobs : array, str, int, str and int
         As in `permutation`.
     draws : int
         Number of resamples.
@@ -180,7 +180,7 @@ def t_test(differences: ArrayLike, alternative: str = "two-sided") -> Outcome:
 
     Parameters
     ----------
-    differences, alternative
+    differences, alternative : array and str
         As in `permutation`.
 
     Returns
@@ -223,7 +223,7 @@ def wilcoxon(differences: ArrayLike, alternative: str = "two-sided") -> Outcome:
 
     Parameters
     ----------
-    differences, alternative
+    differences, alternative : array and str
         As in `permutation`; the alternative is to a distribution that is symmetric around 0.
 
     Returns

@@ -40,7 +40,7 @@ def list_loss(objective, query, state, room):
 
     Parameters
     ----------
-    objective, query, state, room
+    objective, query, state, room : part, ListQuery, int and record
         The same as those of `list_gradient`.
 
     Returns

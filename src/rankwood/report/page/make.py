@@ -90,7 +90,7 @@ def make_page(
         The model that the others are compared with; the first by default.
     title : str, optional
         The heading of the page; the names of the models by default.
-    ties, empty, convention
+    ties, empty, convention : str, optional
         Rules of the metrics, as in `rankwood.evaluate`; evaluations have their own.
     n_jobs : int, optional
         Number of threads; None means every core.
