@@ -36,20 +36,22 @@ SEARCHES = {
 }
 FIRST_RESULTS = 5
 
-#: Elements that stick out of the window, and are not inside a box that scrolls or clips.
+#: Elements that stick out of the window or of the column of the text, and are not inside a box that scrolls.
 _TOO_WIDE = """() => {
   const wide = innerWidth + 1, found = [];
   if (document.scrollingElement.scrollWidth > wide)
     found.push(`the page is ${document.scrollingElement.scrollWidth} pixels wide`);
+  const column = document.querySelector(".bd-article-container")?.getBoundingClientRect().right ?? wide;
   const boxed = e => {
-    for (let p = e.parentElement; p && p !== document.body; p = p.parentElement)
+    for (let p = e.parentElement; p && !p.matches(".bd-article, body"); p = p.parentElement)
       if (getComputedStyle(p).overflowX !== "visible") return true;
     return false;
   };
   for (const e of document.querySelectorAll(".bd-main *, .bd-header *")) {
     const box = e.getBoundingClientRect();
     if (e.closest(".bd-sidebar-secondary")) continue;  // a drawer, which waits outside
-    if (box.width > 1 && box.height > 1 && box.right > wide && e.checkVisibility() && !boxed(e))
+    const limit = e.closest(".bd-article") ? Math.min(wide, column + 1) : wide;
+    if (box.width > 1 && box.height > 1 && box.right > limit && e.checkVisibility() && !boxed(e))
       found.push(`<${e.tagName.toLowerCase()} class="${e.className}"> ends at ${Math.round(box.right)}`);
   }
   return found.slice(0, 3);
@@ -106,6 +108,7 @@ def check(browser: Any, base: str, site: Path, pages: list[str], pictures: Path 
             for mode in MODES:
                 tab.emulate_media(color_scheme=mode)
                 if pictures:
+                    tab.wait_for_timeout(400)  # colours change slowly
                     file = (
                         pictures
                         / f"{name.replace('/', '-').removesuffix('.html')}-{width}-{mode}.png"

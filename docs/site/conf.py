@@ -86,6 +86,22 @@ def _link(app: Any, what: str, name: str, found: Any, options: Any, lines: list[
     lines[:] = [_PAGE.sub(r":doc:`/\1`", _CITED.sub(cited, line)) for line in lines]
 
 
+def _hide_signature(
+    app: Any, what: str, name: str, found: Any, options: Any, signature: str, returned: str
+) -> tuple[str, str] | None:
+    """Leave out the arguments of classes that functions return: users don't make them."""
+    doc = (found.__doc__ or "") if what in ("class", "exception") else ""
+    result = "Attributes\n" in doc and "Parameters\n" not in doc
+    return ("", "") if result else None
+
+
+def _skip(app: Any, what: str, name: str, found: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out the fields of named tuples: the docstring of the class describes them."""
+    return True if type(found).__name__ == "_tuplegetter" else None
+
+
 def setup(app: Any) -> None:
     """Register what Sphinx calls."""
+    app.connect("autodoc-process-signature", _hide_signature)
+    app.connect("autodoc-skip-member", _skip)
     app.connect("autodoc-process-docstring", _link)

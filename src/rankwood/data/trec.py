@@ -26,7 +26,7 @@ from rankwood.data.trec_lines import (
 class Qrels(NamedTuple):
     """Judgments, as in a TREC qrels file.
 
-    Attributes
+    Parameters
     ----------
     qid, doc : list of str
         The query id and the document id of each judgment.
@@ -52,7 +52,7 @@ class Qrels(NamedTuple):
 class Run(NamedTuple):
     """The documents that a system retrieved, as in a TREC run file.
 
-    Attributes
+    Parameters
     ----------
     qid, doc : list of str
         The query id and the id of each retrieved document.

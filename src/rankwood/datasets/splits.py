@@ -21,7 +21,7 @@ VALID_SHARE = 0.2  # of the training queries, where there are no validation data
 class Split(NamedTuple):
     """One way to train, validate and test: a fold, or a data set that comes in three files.
 
-    Attributes
+    Parameters
     ----------
     name : str
         The name of the fold, such as ``"Fold1"``, or of the files.
