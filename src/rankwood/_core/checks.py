@@ -10,7 +10,19 @@ from rankwood._core.text import printable
 
 
 class InputError(ValueError):
-    """Something the caller gave can't be used; the message says what, where and what would work."""
+    """An argument or a file can't be used; the message says what is wrong, where, and what would work.
+
+    It is a `ValueError`.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> try:
+    ...     rw.metric("recal@10")
+    ... except rw.InputError as error:
+    ...     print(error)
+    unknown metric 'recal'; did you mean 'recall'?
+    """
 
     def __init__(self, *args: Any) -> None:
         # Messages quote names and files as they were given: one with a line break stays one sentence.

@@ -95,7 +95,7 @@ class MLflow:
     --------
     >>> import rankwood as rw
     >>> from rankwood.callbacks import MLflow
-    >>> train, valid = rw.load_demo("train"), rw.load_demo("valid")
+    >>> train, valid = rw.load_demo("train"), rw.load_demo("valid")  # doctest: +SKIP
     >>> rw.Ranker().fit(train, valid=valid, callbacks=[MLflow()])  # doctest: +SKIP
     """
 
@@ -139,7 +139,7 @@ class TensorBoard:
     --------
     >>> import rankwood as rw
     >>> from rankwood.callbacks import TensorBoard
-    >>> train, valid = rw.load_demo("train"), rw.load_demo("valid")
+    >>> train, valid = rw.load_demo("train"), rw.load_demo("valid")  # doctest: +SKIP
     >>> rw.Ranker().fit(train, valid=valid, callbacks=[TensorBoard("runs/first")])  # doctest: +SKIP
     """
 

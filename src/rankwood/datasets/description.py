@@ -44,6 +44,14 @@ class Description:
         Queries and documents that two parts share.
     gaps : bool
         Whether files leave out features but write zeros.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.datasets import describe
+    >>> found = describe(rw.make_ranking(20), n_jobs=1)
+    >>> found.parts[0].queries
+    20
     """
 
     title: str
@@ -152,7 +160,10 @@ def describe(
         The value of a feature that a line of a file leaves out, as in `load_splits`.
     missing : list of str
         Words that mean a missing value in a file, as in `load_letor`.
-    cache, n_jobs : as in `load_splits`
+    cache : bool
+        Whether to keep what was read beside the files, as `load_splits` does.
+    n_jobs : int, optional
+        Number of threads; None means every core.
 
     Returns
     -------

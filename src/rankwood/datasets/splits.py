@@ -21,12 +21,20 @@ VALID_SHARE = 0.2  # of the training queries, where there are no validation data
 class Split(NamedTuple):
     """One way to train, validate and test: a fold, or a data set that comes in three files.
 
-    Attributes
+    Parameters
     ----------
     name : str
         The name of the fold, such as ``"Fold1"``, or of the files.
     train, valid, test : RankingData
         Different queries with the same features.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.datasets import Split
+    >>> split = Split("demo", *(rw.load_demo(part) for part in ("train", "valid", "test")))
+    >>> split.train.groups.ids.size
+    120
     """
 
     name: str
@@ -87,13 +95,11 @@ def load_splits(
 
     Examples
     --------
-    >>> import os, tempfile
     >>> import rankwood as rw
     >>> from rankwood.datasets import load_splits
-    >>> folder = tempfile.mkdtemp()
     >>> for part in ("train", "valid", "test"):
-    ...     rw.save_letor(rw.load_demo(part), os.path.join(folder, f"{part}.txt"))
-    >>> [split] = load_splits(folder)
+    ...     rw.save_letor(rw.load_demo(part), f"{part}.txt")
+    >>> [split] = load_splits(".")
     >>> split.test.groups.ids.size
     40
     """

@@ -28,6 +28,15 @@ class Evaluation:
         The rules for ties and empty queries behind the values.
     definitions : dict
         What each metric was, such as ``"NDCG(k=10)"``, by name; empty if that isn't known.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> found = rw.evaluate(["rr", "p@1"], [0, 1, 1], [0.3, 0.2, 0.9], qid=["a", "a", "b"])
+    >>> found.mean()
+    {'rr': 0.75, 'p@1': 0.5}
+    >>> found.per_query[["qid", "rr"]].tolist()
+    [('a', 0.5), ('b', 1.0)]
     """
 
     def __init__(

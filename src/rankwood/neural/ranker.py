@@ -31,14 +31,14 @@ class NeuralRanker(RankingEstimator):
         [ai2019]; self-attention before a feed-forward network [pasumarthi2020]; blocks of self-attention [pang2020].
     objective : str or part
         A name such as ``"lambdarank-ndcg@10"`` or a composition of parts: any objective of documents.
-    hidden, dropout, batch_norm, momentum, input_norm
+    hidden, dropout, batch_norm, momentum, input_norm : list of int, float, bool, float and bool
         Of all networks but setrank: sizes of the layers, share of the units that are dropped in training, batch
         normalisation after each layer, the weight of the newest batch in its running mean and variance, and batch
         normalisation of the inputs. Where an architecture lacks a parameter, any value but the default is an error.
-    group_size, shuffles, differences
+    group_size, shuffles, differences : int, int and bool
         Of gsf: documents of a group, random orders of each list over which scores are averaged at prediction time,
         and, for two documents, whether the differences of their features are inputs too.
-    layers, heads, size, attention_dropout
+    layers, heads, size, attention_dropout : int, int, int and float
         Of attn-din and setrank: number of attention layers, heads of each, units (in attn-din of each head, in
         setrank of all), and dropout.
     inducing : int or None
@@ -52,7 +52,7 @@ class NeuralRanker(RankingEstimator):
         None means 0.05 for Adagrad and 0.001 for Adam.
     schedule : {"constant", "linear", "cosine"}
         How the learning rate falls over the epochs.
-    weight_decay, clip
+    weight_decay, clip : float, and float or None
         L2 penalty on the weights, and the norm to which gradients are clipped (None: not at all).
     epochs : int
         Largest number of epochs.
@@ -226,9 +226,9 @@ class NeuralRanker(RankingEstimator):
 
         Parameters
         ----------
-        X, y, qid, group, weight, sample_weight
+        X, y, qid, group, weight, sample_weight : RankingData, matrix or table, and arrays
             A `RankingData` alone, or what makes one, as in `Ranker`.
-        valid, callbacks, **others
+        valid, callbacks, **others : RankingData or tuple, list of callables, and keywords
             As in `Ranker.fit`; a round is an epoch.
         checkpoint : path, optional
             A file that has the state of the run after each epoch. If it exists, the run resumes there, and ends with

@@ -34,6 +34,13 @@ class Result:
         What went wrong with the cells that could not be computed, by what they are about.
     seconds : float
         How long the item's cells took to train, those of earlier runs included.
+
+    Examples
+    --------
+    >>> from rankwood.reproduce import run
+    >>> result = run("lambdagap/table3", verbose=False)
+    >>> sorted(file.name for file in result.files if file.suffix == ".md")
+    ['lambdagap-table3.md']
     """
 
     name: str

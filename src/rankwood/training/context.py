@@ -19,10 +19,10 @@ from rankwood.metrics.evaluate import Evaluator
 class Round:
     """A round of training (an epoch, for a network) that is complete, as callbacks see it.
 
-    Parameters
+    Attributes
     ----------
     number : int
-        Counts from 1.
+        Number of the round, from 1.
     rounds : int
         The largest number of rounds.
     metrics : dict
@@ -42,6 +42,15 @@ class Round:
         ``"first"`` or ``"second"`` in `TwoStage`, else ``""``.
     fold : int or None
         The fold, from 1, in the first stage of `TwoStage`.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> seen = []
+    >>> data = rw.make_ranking(20)
+    >>> ranker = rw.Ranker("softmax", n_estimators=2, n_jobs=1).fit(data, valid=data, callbacks=[seen.append])
+    >>> [(done.number, done.rounds, done.ends) for done in seen]
+    [(1, 2, ''), (2, 2, 'rounds')]
     """
 
     number: int

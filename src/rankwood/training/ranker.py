@@ -41,9 +41,10 @@ class Ranker(RankingEstimator):
         Largest number of trees; None means 500 if validation data can stop training, and 100 otherwise.
     learning_rate : float or None
         Weight of each tree; None means 0.05, and 0.01 for objectives of pairs (docs/bivariate.md explains why).
-    num_leaves, max_depth, min_child_samples, min_child_weight, reg_alpha, reg_lambda, subsample, colsample_bytree
-        scikit-learn's usual names on every engine. If an engine lacks one, its default is ignored and any other
-        value is an error. docs/engines.md has the table.
+    num_leaves, max_depth, min_child_samples, min_child_weight : int, int, int and float
+        scikit-learn's usual names on every engine; docs/engines.md has the table.
+    reg_alpha, reg_lambda, subsample, colsample_bytree : float
+        The same. If an engine lacks one, its default is ignored and any other value is an error.
     eval_metric : str, part, or list of them
         Metrics on the validation data after each round; the first one decides early stopping.
     early_stopping_rounds : int or None

@@ -196,7 +196,7 @@ class TwoStage(RankingEstimator):
 
         Parameters
         ----------
-        X, qid, group
+        X, qid, group : RankingData, matrix or table, and arrays
             As in `predict`. The folds of ``serve="fold"`` depend on the number of queries, on their order and on
             `random_state` only.
 
@@ -212,7 +212,7 @@ class TwoStage(RankingEstimator):
 
         Parameters
         ----------
-        X, qid, group
+        X, qid, group : RankingData, matrix or table, and arrays
             As in `predict`.
 
         Returns
@@ -254,7 +254,7 @@ class TwoStage(RankingEstimator):
 
         Parameters
         ----------
-        metrics, data, **rules
+        metrics, data, **rules : str or list of str, RankingData, and keywords
             As in `rankwood.evaluate`; `data` is a RankingData.
 
         Returns

@@ -77,7 +77,7 @@ def tune(
     metric : str, part, or list of them
         The metric to tune, which also decides the number of trees; if there are several, the first. By default the
         ranker's `eval_metric`.
-    convention, ties, empty
+    convention, ties, empty : str, optional
         Rules of the metric, as in `rankwood.evaluate`.
     folds : int or None
         Cross-validate by query with this many folds, in place of `valid`. The value of a trial is the mean over folds;
