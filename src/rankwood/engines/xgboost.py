@@ -8,6 +8,8 @@ import numpy as np
 from rankwood.data.groups import Groups
 from rankwood.engines import _parameters, forks, xgboost_text
 from rankwood.engines.base import Gradients, TextModel, TrainingTask
+from rankwood.engines.exact_sums import on_grid
+from rankwood.engines.round_seeds import XGBoostDraws
 from rankwood.engines.xgboost_parameters import plain_errors, translate
 from rankwood.engines.xgboost_parameters import real_name as real_name
 
@@ -25,10 +27,11 @@ class XGBoostEngine:
         self.keeps_rounds = params.get("booster", "gbtree") == "gbtree"
         columns = _parameters.whole(params.pop("categorical_feature", None), task.train)
         kinds = ["c" if i in columns else "q" for i in range(task.train.n_features)]
+        self._draws = XGBoostDraws(params)
         with plain_errors():
             matrices = _matrices(params, kinds if columns else None, task)
             self._train, self._valid = matrices[0], matrices[1] if len(matrices) > 1 else None
-            self._booster = xgb.Booster(params, matrices)
+            self._booster = xgb.Booster(self._draws.params(params), matrices)
         self._rounds = 0
 
     def update(self, gradients: Gradients) -> bool:
@@ -38,9 +41,11 @@ class XGBoostEngine:
         def objective(scores: np.ndarray, _: Any) -> tuple[np.ndarray, np.ndarray]:
             before.append(scores)
             # Other engines have scores in float64 too: kernels are compiled for one type.
-            return gradients(scores.astype(np.float64))
+            grad, hess = gradients(scores.astype(np.float64))
+            return self._draws.rows(self._rounds, on_grid(grad), on_grid(hess))
 
         with plain_errors():
+            self._draws.columns(self._rounds, self._train)
             self._booster.update(self._train, self._rounds, fobj=objective)
             self._rounds += 1
             moved = self._booster.predict(self._train, output_margin=True) - before[0]

@@ -8,10 +8,12 @@ import numpy as np
 from rankwood.data.groups import Groups
 from rankwood.engines import _errors, _parameters, forks
 from rankwood.engines.base import Engine, Gradients, Model, TextModel, TrainingTask
+from rankwood.engines.exact_sums import on_grid
 from rankwood.engines.lightgbm import langevin, text_check
 from rankwood.engines.lightgbm.langevin import Langevin, ShrinkingScores
 from rankwood.engines.lightgbm.parameters import binning_params, parse
 from rankwood.engines.lightgbm.parameters import real_name as real_name
+from rankwood.engines.round_seeds import LightGBMSeeds
 from rankwood.objectives.units import unit_of
 
 with _parameters.passive_threads():
@@ -47,14 +49,27 @@ class LightGBMEngine:
             data, valid = task.once(
                 "binned", (binning, columns, differences), lambda: _datasets(binning, columns, task)
             )
-            self._booster = lgb.Booster(dict(params), data)
+            self._seeds = LightGBMSeeds(params)
+            self._booster = lgb.Booster({**params, **self._seeds.before_first()}, data)
             if valid is not None:
                 self._booster.add_valid(valid, "valid")
+        self._rounds = 0
 
     def update(self, gradients: Gradients) -> bool:
         """Grow a tree; return False if no leaf can be split any more."""
+
+        def objective(scores: np.ndarray, _: Any) -> tuple[np.ndarray, np.ndarray]:
+            # Here and not before `update`, as the first `update` of a booster draws from its generators.
+            seeds = self._seeds.at(self._rounds)
+            if seeds:
+                self._booster.reset_parameter(seeds)
+            grad, hess = gradients(scores)
+            return on_grid(grad), on_grid(hess)
+
         with _plain_errors():
-            return not self._booster.update(fobj=lambda scores, _: gradients(scores))
+            more = not self._booster.update(fobj=objective)
+        self._rounds += 1
+        return more
 
     def valid_scores(self) -> np.ndarray:
         """Return the scores of the validation data after the last round."""
