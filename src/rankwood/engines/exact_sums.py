@@ -28,7 +28,9 @@ def unit_of_grid(largest: float, count: int) -> float:
     return math.ldexp(1.0, exponent - _BITS + spare)
 
 
-def on_grid(values: np.ndarray, largest: float | None = None, count: int | None = None) -> np.ndarray:
+def on_grid(
+    values: np.ndarray, largest: float | None = None, count: int | None = None
+) -> np.ndarray:
     """Return values rounded to the grid, as float32; the caller's array is left as it is.
 
     Parameters

@@ -1,7 +1,6 @@
 """What is random inside an engine, as a function of seed and round.
 
-No generator of an engine survives a round, so that training can go on after any round with the same bits. docs/engines.md
-lists what is drawn.
+No generator of an engine survives a round, so that training can go on after any round with the same bits.
 """
 
 from typing import Any
@@ -29,7 +28,7 @@ class LightGBMSeeds:
     def __init__(self, params: dict[str, Any]) -> None:
         self._seed = int(params.get("seed") or 0)
         self._fraction = float(params.get("bagging_fraction", 1.0))
-        self._bags = self._fraction < 1 and bool(params.get("bagging_freq")) 
+        self._bags = self._fraction < 1 and bool(params.get("bagging_freq"))
         features = ("feature_fraction", "feature_fraction_bynode")
         self._samples_features = any(float(params.get(name, 1.0)) < 1 for name in features)
         self._extra = bool(params.get("extra_trees"))
@@ -48,9 +47,9 @@ class LightGBMSeeds:
             out["extra_seed"] = extra
         return out
 
-    def before_first(self) -> dict[str, Any]:
-        """Return the parameters of a new booster: a seed that equals the next one would not be set."""
-        first = self.at(0)
+    def before(self, round_index: int) -> dict[str, Any]:
+        """Return the parameters of a booster that begins with a round: a seed that equals the next would not be set."""
+        first = self.at(round_index)
         if "feature_fraction_seed" in first:
             first["feature_fraction_seed"] += 1
         return first
