@@ -47,7 +47,7 @@ class Continuation:
         self._params, self._datasets, self._before = params, datasets, before
 
     def first_round(self, set_booster: Any, objective: Any) -> bool:
-        """Grow a tree; `set_booster` gets the booster before the gradients are computed. Return whether it has splits."""
+        """Grow a tree and return whether it has splits; `set_booster` gets the booster before there are gradients."""
         data, valid = self._datasets
 
         def keep(env: Any) -> None:

@@ -121,8 +121,11 @@ class PairsEngine:
         return self._valid.item_scores(self._n_jobs)
 
     def state(self) -> RunState:
-        """Return the trees so far."""
-        return self._engine.state()
+        """Raise: LightGBM can't score pairs that are made on access, which going on needs."""
+        raise checks.InputError(
+            "a checkpoint can't be kept with pairs on engine='lightgbm': take engine='pairtree', or leave out "
+            "checkpoint."
+        )
 
     def model(self, rounds: int) -> "PairsModel":
         """Return the ensemble of the first `rounds` trees."""
