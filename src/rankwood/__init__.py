@@ -28,12 +28,14 @@ if TYPE_CHECKING:
     from rankwood.neural.ranker import NeuralRanker
     from rankwood.report.compare import compare
     from rankwood.report.comparison import Comparison
+    from rankwood.training.checkpoint import Checkpoint
     from rankwood.training.ranker import Ranker
     from rankwood.training.two_stage import TwoStage
     from rankwood.tuning import Tuning, tune
 
 # These take a while to import (scikit-learn, SciPy), and most of the package does without them.
 _LATER = {
+    "Checkpoint": "rankwood.training.checkpoint",
     "Comparison": "rankwood.report",
     "DataWarning": "rankwood._core.warning",
     "Diagnosis": "rankwood.diagnostics",
@@ -55,6 +57,7 @@ _MODULES = (
 )
 
 __all__ = [
+    "Checkpoint",
     "Comparison",
     "DataWarning",
     "Diagnosis",

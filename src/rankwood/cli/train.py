@@ -138,6 +138,12 @@ def add_other_parameters(group: Any) -> None:
 
 def _add_recording(group: Any) -> None:
     _train_options.add_log(group)
+    group.add_argument(
+        "--checkpoint",
+        metavar="FILE",
+        help="file from which a killed run goes on with the same bits; it is written every minute, and if it exists, "
+        "the run goes on from it",
+    )
     text = "record this for each round: effective_pairs, coherency, coherency@K or seconds; may be repeated"
     _args.add_names(group, "--record", text)
     group.add_argument(

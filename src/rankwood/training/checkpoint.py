@@ -89,8 +89,10 @@ def locked(path: str | Path) -> Iterator[None]:
             ) from None
         os.ftruncate(lock, 0)
         os.write(lock, str(os.getpid()).encode())
-        yield
-        with contextlib.suppress(OSError):
-            os.unlink(name)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
     finally:
         os.close(lock)

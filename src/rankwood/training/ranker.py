@@ -97,7 +97,6 @@ class Ranker(RankingEstimator):
     """
 
     _kind = "Ranker"
-    _fit_options = ("checkpoint",)
     _files: ClassVar = model_file
 
     def __init__(
@@ -180,11 +179,9 @@ class Ranker(RankingEstimator):
         self.engine_params = {**self.engine_params, **others}
         return self
 
-    def _fit(
-        self, train: RankingData, valid: Any, context: FitContext = _ALONE, checkpoint: Any = None
-    ) -> None:
+    def _fit(self, train: RankingData, valid: Any, context: FitContext = _ALONE) -> None:
         """Train a model; set nothing before a round is done."""
-        fit_trees(self, train, valid, context, checkpoint)
+        fit_trees(self, train, valid, context)
 
     def _check(self, unlisted: bool) -> None:
         check_shared(self)

@@ -52,7 +52,7 @@ class RunFile:
         self.path = checkpoint.path
         self._checkpoint = checkpoint
         params = model_file.params_of(ranker)
-        self._own = {
+        self._own: dict[str, Any] = {
             "params": {name: value for name, value in params.items() if name not in FREE},
             "data": list(map(digest_of, sets)),
             "versions": {"rankwood": __version__, "numpy": np.__version__, **_engine(ranker)},
@@ -80,8 +80,8 @@ class RunFile:
     def _compare(self, run: dict[str, Any]) -> None:
         """Raise unless a file is of the same run: the same data, parameters and versions."""
         start = "give another file, or delete this one to start anew"
-        for number, (own, theirs) in enumerate(zip(self._own["data"], run["data"], strict=False)):
-            if own != theirs:
+        for number, both in enumerate(zip(self._own["data"], run["data"], strict=False)):
+            if both[0] != both[1]:
                 what = "training data" if number == 0 else "validation data"
                 raise checks.InputError(f"{self.path} is of a run on other {what}: {start}.")
         if len(self._own["data"]) != len(run["data"]):

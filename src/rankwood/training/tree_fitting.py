@@ -10,7 +10,7 @@ from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.training import model_file, run_file
-from rankwood.training.checkpoint import as_checkpoint, locked
+from rankwood.training.checkpoint import locked
 from rankwood.training.context import FitContext, watching_compilation
 from rankwood.training.inputs import ValidationSets, validation_sets
 from rankwood.training.keeping import Fitting
@@ -20,16 +20,14 @@ from rankwood.training.run import TrainingRun
 from rankwood.training.run_file import RunFile
 
 
-def fit_trees(
-    ranker: Any, train: RankingData, valid: Any, context: FitContext, checkpoint: Any = None
-) -> None:
+def fit_trees(ranker: Any, train: RankingData, valid: Any, context: FitContext) -> None:
     """Train a model, and set the fitted attributes of a ranker; nothing is set before a round is done."""
     sets = validation_sets(valid, train)
     check_shared(ranker)
-    if checkpoint is None:
+    given = context.checkpoint
+    if given is None:
         _fit(ranker, train, sets, context, None)
         return
-    given = as_checkpoint(checkpoint)
     _check_can_go_on(ranker)
     with locked(given.path):
         data = [train, *(sets.by_name.values() if sets else ())]
@@ -77,6 +75,8 @@ def _fit(
         train, groups, valid, objective, rounds, bool(recorder.curves), shared, before
     )
     engine = base.start(ranker.engine, engine_params(ranker), task)
+    if file is not None and before is None:
+        engine.state()  # it raises if this kind of run can't go on: better now than at the first write
     if valid is not None and stopping.patience is not None and not engine.keeps_rounds:
         raise checks.InputError(
             "later rounds of this kind of boosting change earlier trees, so the best round can't be "
