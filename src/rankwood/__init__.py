@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rankwood._core.warning import DataWarning
     from rankwood.data.demo import load_demo
     from rankwood.diagnostics import Diagnosis, diagnose
+    from rankwood.engines.callables import engine_objective
     from rankwood.neural.ranker import NeuralRanker
     from rankwood.report.compare import compare
     from rankwood.report.comparison import Comparison
@@ -44,6 +45,7 @@ _LATER = {
     "TwoStage": "rankwood.training.two_stage",
     "compare": "rankwood.report",
     "diagnose": "rankwood.diagnostics",
+    "engine_objective": "rankwood.engines.callables",
     "Tuning": "rankwood.tuning",
     "tune": "rankwood.tuning",
     "load_demo": "rankwood.data.demo",  # which is a program too, so it must not be imported here
@@ -74,6 +76,7 @@ __all__ = [
     "bivariate_gradients",
     "compare",
     "diagnose",
+    "engine_objective",
     "evaluate",
     "gradients",
     "listwise_features",
