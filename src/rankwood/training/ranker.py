@@ -55,6 +55,9 @@ class Ranker(RankingEstimator):
         Curves to record in `record_`: ``"effective_pairs"``, the share of all pairs that the objective uses;
         ``"coherency"``, the share of queries with an incoherent pair, or ``"coherency@5"`` to state the cutoff;
         ``"seconds"``.
+    warm_start : bool
+        Whether another `fit` goes on from the trees that there are: give a larger `n_estimators`. On the same data the
+        model is that of one longer run.
     n_jobs : int or None
         Threads; None means every core.
     verbose : bool or None
@@ -119,6 +122,7 @@ class Ranker(RankingEstimator):
         shuffle: bool = True,
         random_state: int = 0,
         record: str | list[str] | None = None,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: bool | None = None,
         **engine_params: Any,
@@ -140,6 +144,7 @@ class Ranker(RankingEstimator):
         self.shuffle = shuffle
         self.random_state = random_state
         self.record = record
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.engine_params = engine_params

@@ -18,6 +18,7 @@ from rankwood.training.monitoring import EarlyStopping, Recorder
 from rankwood.training.parameters import check_shared, engine_params, rounds_of
 from rankwood.training.run import TrainingRun
 from rankwood.training.run_file import RunFile
+from rankwood.training.warm_start import earlier_rounds, restore_history
 
 
 def fit_trees(ranker: Any, train: RankingData, valid: Any, context: FitContext) -> None:
@@ -70,11 +71,18 @@ def _fit(
     )
     computer.restart()
     recorder = Recorder(ranker.record, computer, train.y, groups)
-    before = None if earlier is None else run_file.state_of(earlier["run"], file.path)  # type: ignore[union-attr]
+    if earlier is None:
+        before = earlier_rounds(ranker, train, rounds)
+        if before is not None:
+            restore_history(ranker, stopping, before.rounds)
+    else:
+        before = run_file.state_of(earlier["run"], file.path)  # type: ignore[union-attr]
     task = base.TrainingTask(
         train, groups, valid, objective, rounds, bool(recorder.curves), shared, before
     )
     engine = base.start(ranker.engine, engine_params(ranker), task)
+    if before is not None and before.rounds >= rounds:
+        return
     if file is not None and before is None:
         engine.state()  # it raises if this kind of run can't go on: better now than at the first write
     if valid is not None and stopping.patience is not None and not engine.keeps_rounds:
@@ -87,6 +95,8 @@ def _fit(
         run = TrainingRun(engine, computer, stopping, recorder, takes_gradients, timer)
         if earlier is not None:
             _go_on(run, earlier)
+        elif before is not None:
+            _go_on_from_model(run, ranker)
         fitting = Fitting(run, objective, rounds, train)
         fitting.report_to(ranker, context)
         run.after_round = None if file is None else _Writer(file, fitting, ranker)
@@ -121,6 +131,15 @@ def _go_on(run: TrainingRun, content: dict[str, Any]) -> None:
     run.rounds_done = own["rounds"]
     run.recorder.curves.update({name: list(curve) for name, curve in own["curves"].items()})
     run.seconds.update(content["seconds"])
+    run.compiled_before = run.seconds["compiling"]
+
+
+def _go_on_from_model(run: TrainingRun, ranker: Any) -> None:
+    """Set what a run knows of the rounds of a fitted ranker."""
+    run.rounds_done = ranker.best_iteration_
+    for name, curve in run.recorder.curves.items():
+        curve.extend(ranker.record_.get(name, [])[: run.rounds_done])
+    run.seconds |= {name: ranker.seconds_.get(name, 0.0) for name in run.seconds}
     run.compiled_before = run.seconds["compiling"]
 
 
