@@ -25,15 +25,18 @@ if TYPE_CHECKING:
     from rankwood._core.warning import DataWarning
     from rankwood.data.demo import load_demo
     from rankwood.diagnostics import Diagnosis, diagnose
+    from rankwood.engines.callables import engine_objective
     from rankwood.neural.ranker import NeuralRanker
     from rankwood.report.compare import compare
     from rankwood.report.comparison import Comparison
+    from rankwood.training.checkpoint import Checkpoint
     from rankwood.training.ranker import Ranker
     from rankwood.training.two_stage import TwoStage
     from rankwood.tuning import Tuning, tune
 
 # These take a while to import (scikit-learn, SciPy), and most of the package does without them.
 _LATER = {
+    "Checkpoint": "rankwood.training.checkpoint",
     "Comparison": "rankwood.report",
     "DataWarning": "rankwood._core.warning",
     "Diagnosis": "rankwood.diagnostics",
@@ -42,6 +45,7 @@ _LATER = {
     "TwoStage": "rankwood.training.two_stage",
     "compare": "rankwood.report",
     "diagnose": "rankwood.diagnostics",
+    "engine_objective": "rankwood.engines.callables",
     "Tuning": "rankwood.tuning",
     "tune": "rankwood.tuning",
     "load_demo": "rankwood.data.demo",  # which is a program too, so it must not be imported here
@@ -55,6 +59,7 @@ _MODULES = (
 )
 
 __all__ = [
+    "Checkpoint",
     "Comparison",
     "DataWarning",
     "Diagnosis",
@@ -71,6 +76,7 @@ __all__ = [
     "bivariate_gradients",
     "compare",
     "diagnose",
+    "engine_objective",
     "evaluate",
     "gradients",
     "listwise_features",

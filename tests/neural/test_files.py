@@ -250,7 +250,6 @@ def test_the_command_line(call, valid):
         ("--engine neural --param trees=3", "a network has no parameter 'trees'"),
         ("--engine neural --architecture din", "unknown architecture 'din'"),
         ("--engine neural --objective bi-softmax", "leave out bi-"),
-        ("--checkpoint c.json", "--checkpoint is of networks: give --engine neural too"),
         ("--architecture dnn", "--architecture is of networks"),
     ],
 )

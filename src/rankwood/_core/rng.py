@@ -205,6 +205,6 @@ def generator(seed: int, stream: int | None = None) -> np.random.Generator:
     return np.random.default_rng(seed if stream is None else [seed, stream])
 
 
-def generator_at(seed: int, counter: int) -> np.random.Generator:
-    """Return a generator that is a function of seed and counter: no round depends on earlier ones."""
-    return np.random.Generator(np.random.Philox(key=[seed, counter]))
+def generator_at(seed: int, counter: int, stream: int = 0) -> np.random.Generator:
+    """Return a generator that is a function of seed, counter and stream: no round depends on earlier ones."""
+    return np.random.Generator(np.random.Philox(counter=[0, 0, 0, stream], key=[seed, counter]))

@@ -22,12 +22,6 @@ def add(group: Any) -> None:
         metavar="NAME",
         help="network of --engine neural: dnn, gsf, attn-din or setrank (default: dnn)",
     )
-    group.add_argument(
-        "--checkpoint",
-        metavar="FILE",
-        help="with --engine neural: file that has the state of the run after each epoch; if it exists, the run goes on "
-        "from there",
-    )
 
 
 def check_options(args: argparse.Namespace) -> None:
@@ -35,9 +29,10 @@ def check_options(args: argparse.Namespace) -> None:
     for name in ("monotone", "interactions"):
         if args.engine == ENGINE and getattr(args, name):
             raise InputError(f"--{name} is of trees: leave it out with --engine neural.")
-    for name in ("architecture", "checkpoint"):
-        if args.engine != ENGINE and getattr(args, name) is not None:
-            raise InputError(f"--{name} is of networks: give --engine neural too, or leave it out.")
+    if args.engine != ENGINE and args.architecture is not None:
+        raise InputError(
+            "--architecture is of networks: give --engine neural too, or leave it out."
+        )
 
 
 def make_ranker(args: argparse.Namespace, metrics: list[str], options: dict[str, Any]) -> Any:

@@ -78,7 +78,7 @@ def check_options(args: argparse.Namespace) -> list[Any]:
             option = "--" + given[0].replace("_", "-")
             raise InputError(f"{option} is of two stages: give --second too, or leave it out.")
         return []
-    for name in ("checkpoint", "record", "record_file"):
+    for name in ("record", "record_file"):
         if getattr(args, name) is not None:
             option = "--" + name.replace("_", "-")
             raise InputError(f"{option} is of a single stage: leave it out, or leave out --second.")

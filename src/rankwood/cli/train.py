@@ -18,6 +18,7 @@ from rankwood.cli import (
 from rankwood.cli._train_summary import next_commands, show
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
+from rankwood.training.checkpoint import Checkpoint
 from rankwood.training.monitoring import named_records, records_of
 
 _EXAMPLE = """
@@ -138,6 +139,18 @@ def add_other_parameters(group: Any) -> None:
 
 def _add_recording(group: Any) -> None:
     _train_options.add_log(group)
+    group.add_argument(
+        "--checkpoint",
+        metavar="FILE",
+        help="file from which a killed run goes on with the same bits; if it exists, the run goes on from it",
+    )
+    group.add_argument(
+        "--checkpoint-seconds",
+        type=float,
+        default=60.0,
+        metavar="N",
+        help="time between two writes of the checkpoint; 0 writes after every round (default: 60)",
+    )
     text = "record this for each round: effective_pairs, coherency, coherency@K or seconds; may be repeated"
     _args.add_names(group, "--record", text)
     group.add_argument(
@@ -169,7 +182,9 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     for name, data in valid.items():
         _check_labels(files[name], data, parts.metrics)
     reading = perf_counter() - began_reading
-    more = {} if args.checkpoint is None else {"checkpoint": args.checkpoint}
+    more = {}
+    if args.checkpoint is not None:
+        more["checkpoint"] = Checkpoint(args.checkpoint, args.checkpoint_seconds)
     try:
         ranker.fit(train, valid=valid or None, callbacks=_train_options.callbacks(args), **more)
     except KeyboardInterrupt:

@@ -21,6 +21,16 @@ Gradients = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 T = TypeVar("T")
 
 
+class RunState(NamedTuple):
+    """A training run after some rounds, from which an engine goes on with the same bits."""
+
+    rounds: int
+    #: All trees, as the engine wrote them.
+    text: str
+    #: Other numbers that the engine needs, by name.
+    arrays: dict[str, np.ndarray]
+
+
 class TrainingTask(NamedTuple):
     """What to learn; an engine that takes gradients needs no more of it than the data."""
 
@@ -34,6 +44,8 @@ class TrainingTask(NamedTuple):
     recorded: bool = False
     #: What earlier runs on the same data, seed and number of threads have left.
     shared: Shared | None = None
+    #: An earlier run on the same data with the same parameters, which goes on.
+    before: RunState | None = None
 
     def once(self, kind: str, key: Any, make: Callable[[], T]) -> T:
         """Return what `make` returns, or what it returned in an earlier run for the same kind and an equal key."""
@@ -111,6 +123,9 @@ class Engine(Protocol):
 
     def model(self, rounds: int) -> Model:
         """Return the ensemble of the first `rounds` trees."""
+
+    def state(self) -> RunState:
+        """Return what `start` needs to go on after the last round, in `TrainingTask.before`."""
 
 
 class Abilities(NamedTuple):

@@ -5,9 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from rankwood._core import checks
 from rankwood.data.groups import Groups
 from rankwood.engines import _parameters, forks, xgboost_text
-from rankwood.engines.base import Gradients, TextModel, TrainingTask
+from rankwood.engines.base import Gradients, RunState, TextModel, TrainingTask
+from rankwood.engines.exact_sums import on_grid
+from rankwood.engines.round_seeds import XGBoostDraws
 from rankwood.engines.xgboost_parameters import plain_errors, translate
 from rankwood.engines.xgboost_parameters import real_name as real_name
 
@@ -25,11 +28,13 @@ class XGBoostEngine:
         self.keeps_rounds = params.get("booster", "gbtree") == "gbtree"
         columns = _parameters.whole(params.pop("categorical_feature", None), task.train)
         kinds = ["c" if i in columns else "q" for i in range(task.train.n_features)]
+        self._draws = XGBoostDraws(params)
         with plain_errors():
             matrices = _matrices(params, kinds if columns else None, task)
             self._train, self._valid = matrices[0], matrices[1] if len(matrices) > 1 else None
-            self._booster = xgb.Booster(params, matrices)
-        self._rounds = 0
+            earlier = None if task.before is None else bytearray(task.before.text.encode())
+            self._booster = xgb.Booster(self._draws.params(params), matrices, model_file=earlier)
+        self._rounds = 0 if task.before is None else task.before.rounds
 
     def update(self, gradients: Gradients) -> bool:
         """Grow a tree; return False if no leaf can be split any more."""
@@ -38,14 +43,25 @@ class XGBoostEngine:
         def objective(scores: np.ndarray, _: Any) -> tuple[np.ndarray, np.ndarray]:
             before.append(scores)
             # Other engines have scores in float64 too: kernels are compiled for one type.
-            return gradients(scores.astype(np.float64))
+            grad, hess = gradients(scores.astype(np.float64))
+            return self._draws.rows(self._rounds, on_grid(grad), on_grid(hess))
 
         with plain_errors():
+            self._draws.columns(self._rounds, self._train)
             self._booster.update(self._train, self._rounds, fobj=objective)
             self._rounds += 1
             moved = self._booster.predict(self._train, output_margin=True) - before[0]
             # A tree is written out, to see whether it has splits, only if it moved all scores by about the same.
             return bool(np.ptp(moved) > 1e-5 * np.abs(moved).max()) or self._has_splits()
+
+    def state(self) -> RunState:
+        """Return the trees so far."""
+        if not self.keeps_rounds:
+            raise checks.InputError(
+                "a checkpoint can't be kept with booster='dart': later rounds change earlier trees. Leave out one of "
+                "the two."
+            )
+        return RunState(self._rounds, self._booster.save_raw("json").decode(), {})
 
     def _has_splits(self) -> bool:
         """Return whether the last tree has any split."""

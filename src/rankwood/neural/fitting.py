@@ -1,7 +1,6 @@
 """From a ranker and its data to a run that can be trained."""
 
 from collections.abc import Callable
-from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -71,7 +70,6 @@ def fit_network(
     train: RankingData,
     valid: ValidationSets | None,
     context: FitContext,
-    path: str | Path | None,
     timer: CompileTimer,
 ) -> NetworkFit:
     """Return a run that hasn't begun, or that goes on from its checkpoint."""
@@ -81,7 +79,8 @@ def fit_network(
         ranker.eval_metric, ranker.early_stopping_rounds, valid, ranker.n_jobs, context.evaluators
     )
     sets = [train] if valid is None else [train, valid.joined]
-    checkpoint = None if path is None else Checkpoint(path, ranker, sets)
+    given = context.checkpoint
+    checkpoint = None if given is None else Checkpoint(given.path, ranker, sets)
     before = None if checkpoint is None else checkpoint.read()
     start = perf_counter()
     transform = InputTransform.fit(train.X, check_steps(ranker.transform))

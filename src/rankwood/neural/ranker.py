@@ -1,11 +1,9 @@
 """NeuralRanker: the scikit-learn estimator of networks."""
 
 import inspect
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from rankwood.data.groups import group_rows
 from rankwood.data.ranking_data import RankingData
@@ -14,7 +12,7 @@ from rankwood.neural.fitting import fit_network
 from rankwood.neural.parameters import check_params
 from rankwood.neural.presets import find_preset
 from rankwood.training.context import FitContext, watching_compilation
-from rankwood.training.estimator import Labels, QueryIds, RankingEstimator, Sizes
+from rankwood.training.estimator import QueryIds, RankingEstimator, Sizes
 from rankwood.training.inputs import validation_sets
 from rankwood.training.prediction_inputs import documents_to_score, need_groups
 
@@ -105,7 +103,6 @@ class NeuralRanker(RankingEstimator):
 
     _kind = "NeuralRanker"
     _files: ClassVar = files
-    _fit_options: ClassVar = ("checkpoint",)
     #: What commands and reports call the program that trained a model.
     engine: ClassVar[str] = "neural"
 
@@ -208,53 +205,12 @@ class NeuralRanker(RankingEstimator):
         found = list(inspect.signature(NeuralRanker.__init__).parameters.values())
         return {parameter.name: parameter.default for parameter in found[1:]}
 
-    def fit(
-        self,
-        X: Any,
-        y: Labels = None,
-        *,
-        qid: QueryIds = None,
-        group: Sizes = None,
-        weight: ArrayLike | None = None,
-        sample_weight: ArrayLike | str | None = None,
-        valid: Any = None,
-        callbacks: Any = (),
-        checkpoint: str | Path | None = None,
-        **others: Any,
-    ) -> Self:
-        """Train a network. After an interrupt, the epochs so far are the model.
-
-        Parameters
-        ----------
-        X, y, qid, group, weight, sample_weight : RankingData, matrix or table, and arrays
-            A `RankingData` alone, or what makes one, as in `Ranker`.
-        valid, callbacks, **others : RankingData or tuple, list of callables, and keywords
-            As in `Ranker.fit`; a round is an epoch.
-        checkpoint : path, optional
-            A file that has the state of the run after each epoch. If it exists, the run resumes there, and ends with
-            the weights of an uninterrupted run; a file of another run is an error.
-
-        Returns
-        -------
-        NeuralRanker
-            The estimator itself.
-        """
-        options = {"valid": valid, "callbacks": callbacks, "checkpoint": checkpoint}
-        given = {"weight": weight, "sample_weight": sample_weight}
-        return super().fit(X, y, qid=qid, group=group, **given, **options, **others)
-
-    def _fit(
-        self,
-        train: RankingData,
-        valid: Any,
-        context: FitContext = _ALONE,
-        checkpoint: str | Path | None = None,
-    ) -> None:
+    def _fit(self, train: RankingData, valid: Any, context: FitContext = _ALONE) -> None:
         """Train a model; set nothing before an epoch is done."""
         sets = validation_sets(valid, train)
         objective = check_params(self)
         with watching_compilation(context, self.verbose) as timer:
-            fit = fit_network(self, objective, train, sets, context, checkpoint, timer)
+            fit = fit_network(self, objective, train, sets, context, timer)
             fit.report_to(self, context)
             try:
                 fit.train()

@@ -1,8 +1,9 @@
 """What a training run knows besides parameters and data: what it shares with others, and who watches it."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from rankwood._core.compiling import COMPILING, CompileTimer, compile_note, timi
 from rankwood._core.progress import Advance
 from rankwood._core.shared import Shared
 from rankwood.metrics.evaluate import Evaluator
+from rankwood.training.checkpoint import Checkpoint
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,8 @@ class FitContext(NamedTuple):
         The fold of its first stage, from 1.
     timer : CompileTimer or None
         Knows how long compilation has taken.
+    checkpoint : Checkpoint or None
+        The file from which a killed run goes on.
     """
 
     shared: Shared | None = None
@@ -116,6 +120,14 @@ class FitContext(NamedTuple):
     stage: str = ""
     fold: int | None = None
     timer: CompileTimer | None = None
+    checkpoint: Checkpoint | None = None
+
+    def stage_of(self, stage: str, fold: int | None = None, run: str = "") -> "FitContext":
+        """Return the context of a run inside this one; its checkpoint has the run's name behind the file's."""
+        own = self.checkpoint
+        if own is not None:
+            own = replace(own, path=f"{os.fspath(own.path)}.{run or stage}")
+        return FitContext(callbacks=self.callbacks, stage=stage, fold=fold, checkpoint=own)
 
 
 class Reporter(NamedTuple):

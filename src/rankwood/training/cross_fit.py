@@ -1,6 +1,5 @@
 """Cross-fitting: every query is scored by a model that was trained without it."""
 
-from collections.abc import Sequence
 from enum import IntEnum
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ from rankwood._core import checks
 from rankwood._core.progress import bar
 from rankwood._core.rng import generator
 from rankwood.data.ranking_data import RankingData
-from rankwood.training.context import Callback, FitContext
+from rankwood.training.context import FitContext
 from rankwood.training.estimator import RankingEstimator
 from rankwood.training.fingerprints import fingerprint
 from rankwood.training.inputs import ValidationSets
@@ -28,10 +27,10 @@ class Stream(IntEnum):
 
 
 class Watched(NamedTuple):
-    """What watches the first stage: a progress bar, and callbacks."""
+    """What watches the first stage: a progress bar, and callbacks and a checkpoint in a context."""
 
     verbose: bool | None
-    callbacks: Sequence[Callback] = ()
+    context: FitContext = FitContext()
 
 
 class CrossFit(NamedTuple):
@@ -72,25 +71,25 @@ def cross_fit(
         for i in range(folds):
             others = [without_fold(*both, i) for both in zip(sets, fold_of, strict=True)]
             named = dict(zip(names, others[1:], strict=True)) or None
-            context = FitContext(callbacks=watched.callbacks, stage="first", fold=i + 1)
+            context = watched.context.stage_of("first", i + 1, f"fold-{i + 1}")
             model = fit_quietly(ranker, others[0], named, context)
             for data, fold, out in zip(sets, fold_of, scores, strict=True):
                 score_queries(model, data, fold == i, out)
             rankers.append(model)
             advance(f"fold {i + 1} done")
         if refit:
-            whole = fit_whole(ranker, train, valid, watched.callbacks)
+            whole = fit_whole(ranker, train, valid, watched.context)
             advance("model of all folds done")
     fingerprints = [fingerprint(data) for data in sets]
     return CrossFit(rankers, fold_of, scores, fingerprints, perf_counter() - start, whole)
 
 
 def fit_whole(
-    ranker: Any, train: RankingData, valid: ValidationSets | None, callbacks: Sequence[Callback]
+    ranker: Any, train: RankingData, valid: ValidationSets | None, context: FitContext
 ) -> Any:
     """Train a clone on the queries of all folds."""
     named = None if valid is None else valid.by_name
-    return fit_quietly(ranker, train, named, FitContext(callbacks=callbacks, stage="first"))
+    return fit_quietly(ranker, train, named, context.stage_of("first", run="refit"))
 
 
 def fit_quietly(ranker: Any, train: RankingData, valid: Any, context: FitContext) -> Any:

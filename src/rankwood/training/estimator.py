@@ -18,6 +18,7 @@ from rankwood.metrics.evaluate import evaluate, named_metrics
 from rankwood.metrics.verbs import higher_is_better
 from rankwood.training import model_file, query_splits, spellings
 from rankwood.training.after_training import AfterTraining
+from rankwood.training.checkpoint import as_checkpoint
 from rankwood.training.context import FitContext, close_callbacks
 from rankwood.training.data_warnings import warn_about_data
 from rankwood.training.inputs import check_trainable, training_data, validation_sets
@@ -48,8 +49,6 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
 
     #: The class that files name; it is the same for subclasses that users define.
     _kind: ClassVar[str]
-    #: Further arguments of `fit`.
-    _fit_options: ClassVar[tuple[str, ...]] = ()
     #: Module with `content_of(estimator)`, an object for JSON, and `fill(estimator, content, path)`.
     _files: ClassVar[ModuleType]
 
@@ -86,6 +85,7 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
         sample_weight: ArrayLike | str | None = None,
         valid: Any = None,
         callbacks: Any = (),
+        checkpoint: Any = None,
         **others: Any,
     ) -> Self:
         """Train a model. After an interrupt, the trees grown so far are the model; in `TwoStage`, of the second stage.
@@ -101,6 +101,9 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
         callbacks : list of callables, optional
             Called after each round with a `rankwood.callbacks.Round`; training ends if one returns True.
             `rankwood.callbacks` has ready ones, and docs/training.md explains them.
+        checkpoint : path or Checkpoint, optional
+            A file from which a killed run goes on with the same bits: training starts and writes it, or goes on if it
+            is there. `rankwood.Checkpoint` says how often it is written; docs/checkpoints.md explains it.
         **others
             Words of other programs: ``eval_set`` with ``eval_qid`` or ``eval_group``, ``group_id``; for those that
             belong elsewhere, an error names the place.
@@ -120,10 +123,10 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
         DataWarning
             If the data looks as if something went wrong before: see `rankwood.DataWarning`.
         """
-        more = {name: others.pop(name) for name in self._fit_options if name in others}
         given = {"qid": qid, "group": group, "weight": weight, "valid": valid}
         given = spellings.fit_arguments(others, given, self)
         called = spellings.check_callbacks(callbacks)
+        kept = None if checkpoint is None else as_checkpoint(checkpoint)
         places = (given["qid"], given["group"], given["weight"])
         train = training_data(X, y, *places, "fit", sample_weight)
         check_trainable(train)
@@ -131,7 +134,7 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
         sets = validation_sets(given["valid"], train)
         warn_about_data(train, sets, getattr(self, "shuffle", True), getattr(self, "n_jobs", 1))
         try:
-            self._fit(train, sets, FitContext(callbacks=called), **more)
+            self._fit(train, sets, FitContext(callbacks=called, checkpoint=kept))
         finally:
             close_callbacks(called)
         return self

@@ -19,11 +19,14 @@ def fingerprint(data: RankingData) -> str:
 
 
 def full_digest(data: RankingData) -> str:
-    """Return a digest of all labels, queries, weights and features of data."""
+    """Return a digest of all that data holds: labels, queries, weights, features with their shape and names."""
     X, unlisted = data.X, data.unlisted
     parts = (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,)
     others = () if unlisted is None else (unlisted.y, unlisted.ptr)
-    return _digest(data, data.weight, data.sample_weight, *parts, *others)
+    weights = [weight is not None for weight in (data.weight, data.sample_weight)]
+    shape = repr((X.shape, str(X.dtype), data.feature_names, weights)).encode()
+    head = np.frombuffer(shape, np.uint8)
+    return _digest(data, head, data.weight, data.sample_weight, *parts, *others)
 
 
 def _digest(data: RankingData, *arrays: Any) -> str:

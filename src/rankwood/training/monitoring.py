@@ -97,6 +97,13 @@ class EarlyStopping:
         """Return the key of a metric of a set in the history."""
         return metric if name == next(iter(self._evaluators)) else f"{name} {metric}"
 
+    def restore(self, history: dict[str, list[float]]) -> bool:
+        """Set what is known of earlier rounds; return True if training should have stopped after the last of them."""
+        for name, curve in self.history.items():
+            curve.extend(history[name])
+        rounds = len(self.history.get(self._first, ()))
+        return any(self._stops(number) for number in range(1, rounds + 1))
+
     def latest_by_set(self) -> dict[str, dict[str, float]]:
         """Return the values of the last round by set and metric."""
         return {
@@ -112,15 +119,19 @@ class EarlyStopping:
         for name, own in self._evaluators.items():
             for metric, mean in own(scores[name]).mean().items():
                 self.history[self._key(name, metric)].append(mean)
+        return self._stops(rounds_done)
+
+    def _stops(self, number: int) -> bool:
+        """Compare a round that is evaluated with the best one; return True if training should stop after it."""
         curve = self.history[self._first]
-        self.note = f"{self._first} {curve[-1]:.4f}"
+        self.note = f"{self._first} {curve[number - 1]:.4f}"
         if self.patience is None:
             return False
         best = self.best_round
-        if best is None or self._sign * (curve[-1] - curve[best - 1]) > 0:
-            best = self.best_round = rounds_done
+        if best is None or self._sign * (curve[number - 1] - curve[best - 1]) > 0:
+            best = self.best_round = number
         self.note += f" (best {curve[best - 1]:.4f} at {best})"
-        return rounds_done - best >= self.patience
+        return number - best >= self.patience
 
 
 def _evaluator(

@@ -22,7 +22,7 @@ _LOWEST = {
 #: Parameters that are not passed to the engine.
 _OURS = {
     *("objective", "engine", "n_estimators", "eval_metric", "early_stopping_rounds"),
-    *("shuffle", "verbose", "record"),
+    *("shuffle", "verbose", "record", "warm_start"),
 }
 
 
@@ -81,6 +81,7 @@ def check_shared(ranker: Any) -> None:
     if ranker.early_stopping_rounds is not None:
         checks.at_least(ranker.early_stopping_rounds, 1, "early_stopping_rounds")
     checks.one_of(ranker.shuffle, (True, False), "shuffle")
+    checks.one_of(ranker.warm_start, (True, False), "warm_start")
     named_records(ranker.record)
     if ranker.learning_rate is not None:
         checks.positive(ranker.learning_rate, "learning_rate")

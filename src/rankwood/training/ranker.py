@@ -6,7 +6,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rankwood._core import checks
-from rankwood._core.shared import Shared
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
@@ -14,14 +13,12 @@ from rankwood.metrics.evaluate import named_metrics
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.gradients import GradientComputer
 from rankwood.training import model_file
-from rankwood.training.context import FitContext, watching_compilation
+from rankwood.training.context import FitContext
 from rankwood.training.estimator import QueryIds, RankingEstimator, Sizes
-from rankwood.training.inputs import validation_sets
-from rankwood.training.keeping import TreeFit
-from rankwood.training.monitoring import EarlyStopping, Recorder, named_records, records_of
-from rankwood.training.parameters import check_shared, engine_params, rounds_of
+from rankwood.training.monitoring import named_records, records_of
+from rankwood.training.parameters import check_shared, engine_params
 from rankwood.training.prediction_inputs import documents_to_score, need_groups
-from rankwood.training.run import TrainingRun
+from rankwood.training.tree_fitting import fit_trees
 
 _ALONE = FitContext()
 
@@ -59,6 +56,9 @@ class Ranker(RankingEstimator):
         Curves to record in `record_`: ``"effective_pairs"``, the share of all pairs that the objective uses;
         ``"coherency"``, the share of queries with an incoherent pair, or ``"coherency@5"`` to state the cutoff;
         ``"seconds"``.
+    warm_start : bool
+        Whether another `fit` goes on from the trees that there are: give a larger `n_estimators`. On the same data the
+        model is that of one longer run.
     n_jobs : int or None
         Threads; None means every core.
     verbose : bool or None
@@ -125,6 +125,7 @@ class Ranker(RankingEstimator):
         shuffle: bool = True,
         random_state: int = 0,
         record: str | list[str] | None = None,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: bool | None = None,
         **engine_params: Any,
@@ -146,6 +147,7 @@ class Ranker(RankingEstimator):
         self.shuffle = shuffle
         self.random_state = random_state
         self.record = record
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.engine_params = engine_params
@@ -187,42 +189,7 @@ class Ranker(RankingEstimator):
 
     def _fit(self, train: RankingData, valid: Any, context: FitContext = _ALONE) -> None:
         """Train a model; set nothing before a round is done."""
-        sets = validation_sets(valid, train)
-        valid = None if sets is None else sets.joined
-        check_shared(self)
-        rounds = rounds_of(self, valid is not None)
-        objective = to_objective(self.objective)
-        base.check(self.engine, objective, train.unlisted is not None)
-        shared = context.shared or Shared()
-        shared.begin((self.shuffle, self.random_state, self.n_jobs))
-        groups = shared.once("groups", None, lambda: self._groups(train))
-        computer = shared.once(
-            "computer", objective, lambda: self._computer(objective, train, groups)
-        )
-        computer.restart()
-        recorder = Recorder(self.record, computer, train.y, groups)
-        stopping = EarlyStopping(
-            self.eval_metric, self.early_stopping_rounds, sets, self.n_jobs, context.evaluators
-        )
-        task = base.TrainingTask(
-            train, groups, valid, objective, rounds, bool(recorder.curves), shared
-        )
-        engine = base.start(self.engine, engine_params(self), task)
-        if valid is not None and stopping.patience is not None and not engine.keeps_rounds:
-            raise checks.InputError(
-                "later rounds of this kind of boosting change earlier trees, so the best round can't be "
-                "kept; set early_stopping_rounds=None."
-            )
-        takes_gradients = base.abilities_of(self.engine).takes_gradients
-        with watching_compilation(context, self.verbose) as timer:
-            run = TrainingRun(engine, computer, stopping, recorder, takes_gradients, timer)
-            fitting = TreeFit(run, objective, rounds, train)
-            fitting.report_to(self, context)
-            try:
-                run.train(rounds, self.verbose)
-            finally:
-                if run.rounds_done:
-                    fitting.keep(self, run.rounds_kept)
+        fit_trees(self, train, valid, context)
 
     def _check(self, unlisted: bool) -> None:
         check_shared(self)

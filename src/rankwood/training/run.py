@@ -1,5 +1,6 @@
 """The rounds of one training run: gradients, a tree, an evaluation, and the time that each takes."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -32,8 +33,12 @@ class TrainingRun:
         Knows how long compilation has taken so far.
     reporter : Reporter or None
         Calls the callbacks after each round.
+    after_round : callable or None
+        Called after each round with the reason why it is the last, or "": it writes the checkpoint.
     rounds_done : int
         Trees grown so far.
+    compiled_before : float
+        Seconds of compilation in earlier processes, if the run goes on from a checkpoint.
     seconds : dict
         Time spent on complete rounds, by step, and on compilation, which is in no step.
     """
@@ -45,7 +50,9 @@ class TrainingRun:
     takes_gradients: bool
     timer: CompileTimer
     reporter: Reporter | None = field(default=None, init=False)
+    after_round: Callable[[str], None] | None = field(default=None, init=False)
     rounds_done: int = field(default=0, init=False)
+    compiled_before: float = field(default=0.0, init=False)
     seconds: dict[str, float] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -64,9 +71,13 @@ class TrainingRun:
         """Run the rounds, until early stopping or until no leaf can be split any more."""
         begin = self.timer.clock()
         with bar(rounds, "Training", verbose) as advance, noting_compilation(self.timer, advance):
-            for _ in range(rounds):
+            for _ in range(self.rounds_done):
+                advance(self.stopping.note)
+            for _ in range(self.rounds_done, rounds):
                 ends = self._one_round(rounds)
                 advance(self.stopping.note)
+                if self.after_round is not None:
+                    self.after_round(ends)
                 if self._reported(ends, begin):
                     return
 
@@ -82,7 +93,7 @@ class TrainingRun:
         stop = self.stopping.after_round(self.engine, self.rounds_done)
         spent["evaluation"] = clock() - grown
         self.recorder.seconds(spent)
-        self.seconds["compiling"] = self.timer.seconds
+        self.seconds["compiling"] = self.compiled_before + self.timer.seconds
         for step in self.seconds:
             self.seconds[step] += spent.get(step, 0.0)
         if stop or not has_splits:

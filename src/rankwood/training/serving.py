@@ -7,6 +7,7 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood.data.ranking_data import RankingData
+from rankwood.training.context import FitContext
 from rankwood.training.cross_fit import (
     CrossFit,
     Stream,
@@ -63,7 +64,7 @@ def with_refit(
     if first.refit is not None:
         return first
     start = perf_counter()
-    whole = fit_whole(ranker, train, valid, ())
+    whole = fit_whole(ranker, train, valid, FitContext())
     return first._replace(refit=whole, seconds=first.seconds + perf_counter() - start)
 
 

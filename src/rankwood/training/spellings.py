@@ -51,7 +51,7 @@ _INSTEAD = {
     ),
     **dict.fromkeys(
         ("snapshot_interval", "save_snapshot", "snapshot_file"),
-        "networks have checkpoint=; save trees by callbacks=[f], where f calls round.model().save(path)",
+        "give checkpoint=, a file from which a killed run goes on",
     ),
 }
 #: Words of constructors elsewhere that are arguments of `fit` here.

@@ -114,12 +114,16 @@ class TwoStage(RankingEstimator):
         """Train both stages."""
         sets = stage_checks.matching_validation(valid, train)
         stage_checks.check_two_stage(self, train, sets)
-        watched = Watched(self.verbose, context.callbacks)
+        watched = Watched(self.verbose, context)
         refit = serving.needs_refit(self.serve, self.folds)
         first = cross_fit(
             self._first_ranker(), train, sets, self.folds, self.random_state, watched, refit
         )
         self._fit_second(train, sets, first, context)
+        if (
+            context.checkpoint is not None
+        ):  # the stages have files of their own; now the whole has one
+            self.save(context.checkpoint.path)
 
     def fit_second(self, train: RankingData, *, valid: Any = None) -> "TwoStage":
         """Train the second stage again, on the first stage that `fit` trained in this session.
@@ -168,8 +172,7 @@ class TwoStage(RankingEstimator):
         second = Ranker() if self.second is None else clone(self.second)
         finished = False
         try:
-            context = FitContext(callbacks=context.callbacks, stage="second")
-            fit_stage(second, lists, valid_lists or None, context)
+            fit_stage(second, lists, valid_lists or None, context.stage_of("second"))
             finished = True
         finally:
             trained = finished or hasattr(second, "model_")  # an interrupted ranker keeps its trees

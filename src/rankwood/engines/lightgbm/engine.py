@@ -7,11 +7,13 @@ import numpy as np
 
 from rankwood.data.groups import Groups
 from rankwood.engines import _errors, _parameters, forks
-from rankwood.engines.base import Engine, Gradients, Model, TextModel, TrainingTask
-from rankwood.engines.lightgbm import langevin, text_check
+from rankwood.engines.base import Engine, Gradients, Model, RunState, TextModel, TrainingTask
+from rankwood.engines.exact_sums import on_grid
+from rankwood.engines.lightgbm import langevin, resuming, text_check
 from rankwood.engines.lightgbm.langevin import Langevin, ShrinkingScores
 from rankwood.engines.lightgbm.parameters import binning_params, parse
 from rankwood.engines.lightgbm.parameters import real_name as real_name
+from rankwood.engines.round_seeds import LightGBMSeeds
 from rankwood.objectives.units import unit_of
 
 with _parameters.passive_threads():
@@ -37,24 +39,57 @@ class LightGBMEngine:
     """One training run of LightGBM."""
 
     keeps_rounds: bool
+    _continuation: resuming.Continuation | None = None
 
     def __init__(self, params: dict[str, Any], task: TrainingTask, differences: Any = None) -> None:
         params = dict(params)
         columns = _parameters.whole(params.pop("categorical_feature", None), task.train)
         self.keeps_rounds = params.get("boosting") != "dart"
         binning = binning_params(params)
+        self._params = params
+        self._seeds = LightGBMSeeds(params)
+        self._rounds = 0 if task.before is None else task.before.rounds
         with _plain_errors():
+            if task.before is not None:
+                resuming.check(params)
+                unused = _datasets(binning, columns, task, construct=False)
+                first = {**params, **self._seeds.before(self._rounds)}
+                self._continuation = resuming.Continuation(first, unused, task.before)
+                return
             data, valid = task.once(
                 "binned", (binning, columns, differences), lambda: _datasets(binning, columns, task)
             )
-            self._booster = lgb.Booster(dict(params), data)
+            self._booster = lgb.Booster({**params, **self._seeds.before(0)}, data)
             if valid is not None:
                 self._booster.add_valid(valid, "valid")
 
     def update(self, gradients: Gradients) -> bool:
         """Grow a tree; return False if no leaf can be split any more."""
+
+        def objective(scores: np.ndarray, _: Any) -> tuple[np.ndarray, np.ndarray]:
+            # Here and not before `update`, as the first `update` of a booster draws from its generators.
+            seeds = self._seeds.at(self._rounds)
+            if seeds:
+                self._booster.reset_parameter(seeds)
+            grad, hess = gradients(scores)
+            return on_grid(grad), on_grid(hess)
+
         with _plain_errors():
-            return not self._booster.update(fobj=lambda scores, _: gradients(scores))
+            if self._continuation is None:
+                more = not self._booster.update(fobj=objective)
+            else:
+                more = self._continuation.first_round(self._set_booster, objective)
+                self._continuation = None
+        self._rounds += 1
+        return more
+
+    def _set_booster(self, booster: Any) -> None:
+        self._booster = booster
+
+    def state(self) -> RunState:
+        """Return the trees so far."""
+        resuming.check(self._params)
+        return RunState(self._rounds, self._booster.model_to_string(num_iteration=-1), {})
 
     def valid_scores(self) -> np.ndarray:
         """Return the scores of the validation data after the last round."""
@@ -74,8 +109,10 @@ class LightGBMEngine:
         return LightGBMModel(self._booster.model_to_string(num_iteration=rounds))
 
 
-def _datasets(params: dict[str, Any], columns: list[int], task: TrainingTask) -> tuple[Any, Any]:
-    """Return the training data and the validation data, if there is any, binned."""
+def _datasets(
+    params: dict[str, Any], columns: list[int], task: TrainingTask, construct: bool = True
+) -> tuple[Any, Any]:
+    """Return the training data and the validation data, if there is any, binned or about to be."""
     train, valid = task.train, task.valid
     names = train.feature_names
     # LightGBM refuses some characters in names; the header of the model file keeps the real names.
@@ -87,10 +124,12 @@ def _datasets(params: dict[str, Any], columns: list[int], task: TrainingTask) ->
         categorical_feature=columns or "auto",
         params=dict(params),
     )
-    data.construct()
-    if valid is None:
-        return data, None
-    return data, data.create_valid(valid.X, valid.y, params=dict(params)).construct()
+    other = None if valid is None else data.create_valid(valid.X, valid.y, params=dict(params))
+    if construct:
+        data.construct()
+        if other is not None:
+            other.construct()
+    return data, other
 
 
 class LangevinEngine:
@@ -102,12 +141,16 @@ class LangevinEngine:
 
     keeps_rounds = True
 
-    def __init__(self, params: Langevin, engine: LightGBMEngine, with_valid: bool) -> None:
+    def __init__(self, params: Langevin, engine: LightGBMEngine, task: TrainingTask) -> None:
         self._params = params
         self._engine = engine
-        self._round = -1
-        self._train = ShrinkingScores() if params.shrink_rate else None
-        self._valid = ShrinkingScores() if params.shrink_rate and with_valid else None
+        before = task.before
+        self._round = -1 if before is None else before.rounds - 1
+        arrays = {} if before is None else before.arrays
+        self._train = self._valid = None
+        if params.shrink_rate:
+            self._train = ShrinkingScores.of(arrays, "train")
+            self._valid = ShrinkingScores.of(arrays, "valid") if task.valid is not None else None
 
     def update(self, gradients: Gradients) -> bool:
         """Shrink the model and grow a tree; return False if no leaf can be split any more."""
@@ -126,6 +169,13 @@ class LangevinEngine:
         if self._valid is not None:
             self._valid.add(self._engine.valid_scores(), params.factor(this))
         return more
+
+    def state(self) -> RunState:
+        """Return the trees so far, as they were grown, and the scores of the shrunken ones."""
+        scores = {"train": self._train, "valid": self._valid}
+        held = [own.arrays(name) for name, own in scores.items() if own is not None]
+        arrays = {name: array for part in held for name, array in part.items()}
+        return self._engine.state()._replace(arrays=arrays)
 
     def valid_scores(self) -> np.ndarray:
         """Return the scores of the validation data after the last round."""
@@ -171,7 +221,7 @@ def start(params: dict[str, Any], task: TrainingTask) -> Engine:
     engine = LightGBMEngine(parsed.booster, task)
     if parsed.langevin is None:
         return engine
-    return LangevinEngine(parsed.langevin, engine, task.valid is not None)
+    return LangevinEngine(parsed.langevin, engine, task)
 
 
 def check_params(params: dict[str, Any], objective: Any) -> None:

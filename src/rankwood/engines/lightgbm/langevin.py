@@ -68,6 +68,20 @@ class ShrinkingScores:
         self.scores: Any = 0.0
         self._tree_sum: Any = 0.0
 
+    @classmethod
+    def of(cls, arrays: dict[str, np.ndarray], name: str) -> "ShrinkingScores":
+        """Return the scores that `arrays` wrote, those of no tree if there are none."""
+        made = cls()
+        made.scores = arrays.get(f"{name}_scores", 0.0)
+        made._tree_sum = arrays.get(f"{name}_tree_sum", 0.0)
+        return made
+
+    def arrays(self, name: str) -> dict[str, np.ndarray]:
+        """Return F and S by name; nothing before the first round."""
+        if not isinstance(self.scores, np.ndarray):
+            return {}
+        return {f"{name}_scores": self.scores, f"{name}_tree_sum": self._tree_sum}
+
     def add(self, tree_sum: np.ndarray, factor: float) -> np.ndarray:
         """Return F after a round, from S after the round and the round's factor."""
         self.scores = factor * self.scores + (tree_sum - self._tree_sum)

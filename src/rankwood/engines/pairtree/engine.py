@@ -8,12 +8,12 @@ from rankwood._core import checks
 from rankwood._core.rng import generator_at
 from rankwood.data.groups import Groups
 from rankwood.engines import _parameters, pair_memory
-from rankwood.engines.base import Gradients, TrainingTask
+from rankwood.engines.base import Gradients, RunState, TrainingTask
 from rankwood.engines.pair_lists import Lists, columns_of, lists_of
 from rankwood.engines.pairtree.binning import BinnedData, check_bins
 from rankwood.engines.pairtree.forest import Forest
 from rankwood.engines.pairtree.grower import Grower
-from rankwood.engines.pairtree.tree import Params
+from rankwood.engines.pairtree.tree import Params, Tree
 
 #: Shared parameter names, and the fields of `Params` that they set.
 _SHARED = {
@@ -63,6 +63,16 @@ class PairTreeEngine:
         )
         self._grower = Grower(binned, self._params, self._n_jobs)
         self._forest = Forest(task.train.n_features)
+        if task.before is not None:
+            for tree in Forest.load(task.before.text).trees:
+                self._go_on(tree)
+
+    def _go_on(self, tree: Tree) -> None:
+        """Add a tree of an earlier run, and its values to all scores."""
+        self._forest.trees.append(tree)
+        self._add_trees(self._train, len(self._forest.trees) - 1)
+        if self._valid is not None:
+            self._add_trees(self._valid, len(self._forest.trees) - 1)
 
     def update(self, gradients: Gradients) -> bool:
         """Grow a tree; False if there is nothing left to split, which only a tree on all data can tell."""
@@ -100,6 +110,10 @@ class PairTreeEngine:
         """Return the scores of the validation data after the last round."""
         assert self._valid is not None
         return self._valid.item_scores(self._n_jobs)
+
+    def state(self) -> RunState:
+        """Return the trees so far."""
+        return RunState(len(self._forest.trees), self._forest.text, {})
 
     def model(self, rounds: int) -> "PairTreeModel":
         """Return the forest of the first `rounds` trees."""

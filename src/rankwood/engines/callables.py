@@ -1,0 +1,152 @@
+"""Objectives as callables, for training loops that aren't ours: `lightgbm` and `xgboost`, alone, on Spark or on Ray."""
+
+from typing import Any
+
+import numpy as np
+
+from rankwood._core import checks
+from rankwood.data.groups import Groups, group_rows
+from rankwood.engines.exact_sums import on_grid
+from rankwood.objectives.families.registry import objective as to_objective
+from rankwood.objectives.gradients import GradientComputer
+from rankwood.objectives.units import unit_of
+
+
+class EngineObjective:
+    """An objective that LightGBM and XGBoost call in each round; `engine_objective` makes it.
+
+    Parameters
+    ----------
+    objective : part
+        The objective.
+    shuffle : bool
+        Whether the documents of each query are shuffled once, so that the order of the file decides no tie.
+    seed : int
+        Seed of everything random.
+    n_jobs : int or None
+        Threads; None means every core.
+    """
+
+    def __init__(self, objective: Any, shuffle: bool, seed: int, n_jobs: int | None) -> None:
+        self._objective, self._shuffle, self._seed, self._n_jobs = objective, shuffle, seed, n_jobs
+        self._data: Any = None
+        self._computer: GradientComputer | None = None
+        self._rounds = 0
+
+    def __call__(self, scores: np.ndarray, data: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return gradients and Hessians at some scores.
+
+        Parameters
+        ----------
+        scores : array
+            One score per row, as an engine passes it.
+        data : lightgbm.Dataset or xgboost.DMatrix
+            The training data; its labels, queries and weights are read in the first round.
+
+        Returns
+        -------
+        (array, array)
+            Gradients and Hessians in float32, on a grid on which engines sum them exactly.
+        """
+        if self._computer is None or data is not self._data:
+            self._begin(data)
+        assert self._computer is not None
+        grad, hess = self._computer(np.asarray(scores, dtype=np.float64).ravel(), self._rounds)
+        self._rounds += 1
+        return on_grid(grad), on_grid(hess)
+
+    def __repr__(self) -> str:
+        return f"engine_objective({self._objective!r})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_data": None, "_computer": None, "_rounds": 0}
+
+    def _begin(self, data: Any) -> None:
+        """Read the labels, queries and weights of training data: another run begins."""
+        y = np.asarray(data.get_label(), dtype=np.float64)
+        groups = _groups(data, y.size)
+        weight = data.get_weight()
+        by_query = by_row = None
+        if weight is not None and len(weight):
+            weight = np.asarray(weight, dtype=np.float64)
+            if weight.size == groups.ids.size:
+                by_query = weight
+            elif (weight != 1).any():
+                by_row = weight
+        if self._shuffle:
+            groups = groups.shuffled(self._seed)
+        self._computer = GradientComputer(
+            self._objective,
+            y,
+            groups,
+            by_query,
+            real=np.float32,
+            n_jobs=self._n_jobs,
+            seed=self._seed,
+            sample_weight=by_row,
+        )
+        self._data, self._rounds = data, 0
+
+
+def engine_objective(
+    objective: Any, *, shuffle: bool = True, seed: int = 0, n_jobs: int | None = None
+) -> EngineObjective:
+    """Return an objective as a callable for the training loops of LightGBM and XGBoost themselves.
+
+    It is for code that has a loop of its own: Spark, Ray, another library. The gradients are those that `Ranker`
+    gives to its engine, so the trees are the same if the parameters are.
+
+    Parameters
+    ----------
+    objective : str or part
+        A name such as ``"lambdaloss-ndcg++@10"`` or a composition of parts, of documents, not of pairs (``bi-``).
+    shuffle : bool
+        Whether the documents of each query are shuffled once, so that the order of the file decides no tie.
+    seed : int
+        Seed of everything random.
+    n_jobs : int, optional
+        Threads; every core by default.
+
+    Returns
+    -------
+    EngineObjective
+        Takes scores and training data, and returns gradients and Hessians: ``xgboost.train(obj=...)``,
+        ``lightgbm.train({"objective": ...})``, ``Booster.update(fobj=...)``. The training data needs its queries.
+        An objective counts the rounds of a run, so each run needs one of its own or training data of its own.
+
+    Raises
+    ------
+    InputError
+        If there is no such objective, if it is one of pairs, or, in the first round, if the data has no queries.
+
+    Examples
+    --------
+    >>> import lightgbm as lgb
+    >>> import rankwood as rw
+    >>> train = rw.load_demo("train")
+    >>> data = lgb.Dataset(train.X, train.y, group=train.groups.sizes)
+    >>> params = {"objective": rw.engine_objective("lambdaloss-ndcg++@10"), "verbosity": -1, "num_threads": 1}
+    >>> lgb.train(params, data, num_boost_round=3).num_trees()
+    3
+    """
+    made = to_objective(objective)
+    if unit_of(made) == "pairs":
+        raise checks.InputError(
+            "an objective of pairs (bi-...) has no gradients of documents: train it with Ranker."
+        )
+    checks.at_least(seed, 0, "seed")
+    return EngineObjective(made, bool(shuffle), seed, n_jobs)
+
+
+def _groups(data: Any, size: int) -> Groups:
+    """Return the queries of LightGBM's or XGBoost's training data."""
+    if hasattr(data, "get_uint_info"):  # XGBoost
+        ptr = np.asarray(data.get_uint_info("group_ptr"), dtype=np.int64)
+        sizes = np.diff(ptr) if ptr.size else None
+    else:
+        sizes = data.get_group()
+    if sizes is None or len(sizes) == 0:
+        raise checks.InputError(
+            "the training data has no queries: give lightgbm.Dataset(group=sizes) or xgboost.DMatrix(qid=ids)."
+        )
+    return group_rows(size, None, sizes)

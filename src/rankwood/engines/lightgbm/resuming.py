@@ -1,0 +1,69 @@
+"""Going on with a LightGBM run: the trees so far, and the first round after them."""
+
+from typing import Any
+
+from rankwood._core import checks
+from rankwood.engines import _parameters
+from rankwood.engines.base import RunState
+
+with _parameters.passive_threads():
+    import lightgbm as lgb
+
+
+def check(params: dict[str, Any]) -> None:
+    """Raise if a run with these parameters can't go on with the same bits."""
+    boosting = params.get("boosting", "gbdt")
+    if boosting != "gbdt":
+        raise _refused(f"boosting={boosting!r}", "later rounds change or depend on earlier trees")
+    if params.get("data_sample_strategy", "bagging") != "bagging":
+        raise _refused("data_sample_strategy='goss'", "it counts rounds from the start of the run")
+    if params.get("bagging_freq", 1) not in (0, 1):
+        raise _refused("bagging_freq above 1", "a sample would have to outlive its round")
+    for name in ("linear_tree", "use_quantized_grad"):
+        if params.get(name):
+            raise _refused(name, "its state isn't in the model")
+
+
+def _refused(what: str, why: str) -> checks.InputError:
+    return checks.InputError(
+        f"a checkpoint can't be kept with {what}: {why}. Leave out one of the two."
+    )
+
+
+class Continuation:
+    """The first round after those of an earlier run; LightGBM merges the earlier trees into a new booster.
+
+    Parameters
+    ----------
+    params : dict
+        LightGBM's parameters, with the seeds of the round.
+    datasets : (Dataset, Dataset or None)
+        Training and validation data that no other run has used, as LightGBM adds the scores of earlier trees to them.
+    before : RunState
+        The earlier run.
+    """
+
+    def __init__(self, params: dict[str, Any], datasets: tuple[Any, Any], before: RunState) -> None:
+        self._params, self._datasets, self._before = params, datasets, before
+
+    def first_round(self, set_booster: Any, objective: Any) -> bool:
+        """Grow a tree and return whether it has splits; `set_booster` gets the booster before there are gradients."""
+        data, valid = self._datasets
+
+        def keep(env: Any) -> None:
+            set_booster(env.model)
+
+        keep.before_iteration = True  # type: ignore[attr-defined]
+        earlier = lgb.Booster(model_str=self._before.text)
+        booster = lgb.train(
+            {**self._params, "objective": objective},
+            data,
+            num_boost_round=1,
+            valid_sets=None if valid is None else [valid],
+            valid_names=None if valid is None else ["valid"],
+            init_model=earlier,
+            keep_training_booster=True,
+            callbacks=[keep],
+        )
+        booster.reset_parameter({"num_iterations": 100})  # as in a run without a break
+        return booster.num_trees() > earlier.num_trees()

@@ -1,0 +1,102 @@
+"""What is random inside an engine, as a function of seed and round.
+
+No generator of an engine survives a round, so that training can go on after any round with the same bits.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from rankwood._core.rng import generator_at
+
+#: Seeds of engines are integers of 31 bits; LightGBM adds the numbers of blocks of rows to them.
+_LARGEST = 2**31 - 2**20
+#: Streams of one round: none of them is that of Langevin noise, which is 0.
+_SEEDS, _ROWS, _COLUMNS = 1, 2, 3
+_SURELY = 1e30  # a weight beside which the others, 0, are never drawn
+
+
+class LightGBMSeeds:
+    """Seeds of LightGBM's generators for each round, for what is in use.
+
+    Parameters
+    ----------
+    params : dict
+        Parameters under LightGBM's names.
+    """
+
+    def __init__(self, params: dict[str, Any]) -> None:
+        self._seed = int(params.get("seed") or 0)
+        self._fraction = float(params.get("bagging_fraction", 1.0))
+        self._bags = self._fraction < 1 and bool(params.get("bagging_freq"))
+        features = ("feature_fraction", "feature_fraction_bynode")
+        self._samples_features = any(float(params.get(name, 1.0)) < 1 for name in features)
+        self._extra = bool(params.get("extra_trees"))
+
+    def at(self, round_index: int) -> dict[str, Any]:
+        """Return the parameters to set before a round; none if nothing is random."""
+        bagging, feature, extra = (int(word) for word in self._words(round_index))
+        out: dict[str, Any] = {}
+        if self._bags:
+            # LightGBM begins its generators anew only if the fraction differs from that of the round before.
+            share = self._fraction if round_index % 2 == 0 else np.nextafter(self._fraction, 1.0)
+            out |= {"bagging_seed": bagging, "bagging_fraction": float(share)}
+        if self._samples_features:
+            out["feature_fraction_seed"] = feature
+        if self._extra or out:  # any change of parameters begins these generators anew
+            out["extra_seed"] = extra
+        return out
+
+    def before(self, round_index: int) -> dict[str, Any]:
+        """Return the parameters of a booster that begins with a round: a seed that equals the next would not be set."""
+        first = self.at(round_index)
+        if "feature_fraction_seed" in first:
+            first["feature_fraction_seed"] += 1
+        return first
+
+    def _words(self, round_index: int) -> np.ndarray:
+        return generator_at(self._seed, round_index, _SEEDS).integers(0, _LARGEST, 3)
+
+
+class XGBoostDraws:
+    """Rows and features that XGBoost uses in each round, drawn here: its own generators keep a state.
+
+    Parameters
+    ----------
+    params : dict
+        Parameters under XGBoost's names.
+    """
+
+    def __init__(self, params: dict[str, Any]) -> None:
+        self._seed = int(params.get("seed") or 0)
+        self._rows = float(params.get("subsample", 1.0))
+        if params.get("sampling_method", "uniform") != "uniform":
+            self._rows = 1.0  # XGBoost samples by gradients, on a GPU
+        self._columns = float(params.get("colsample_bytree", 1.0))
+
+    def params(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Return XGBoost's parameters, without what is drawn here."""
+        out = {**params, "seed_per_iteration": True}
+        if self._rows < 1:
+            out["subsample"] = 1.0
+        return out
+
+    def rows(
+        self, round_index: int, grad: np.ndarray, hess: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return gradients and Hessians, 0 for the rows that a round leaves out: XGBoost itself does the same."""
+        if self._rows >= 1:
+            return grad, hess
+        uniform = generator_at(self._seed, round_index, _ROWS).random(grad.size)
+        used = (uniform < self._rows).astype(np.float32)
+        return grad * used, hess * used
+
+    def columns(self, round_index: int, matrix: Any) -> None:
+        """Give weights to the features of a matrix, so that XGBoost draws those of the round."""
+        if self._columns >= 1:
+            return
+        count = matrix.num_col()
+        order = generator_at(self._seed, round_index, _COLUMNS).permutation(count)
+        weights = np.zeros(count, dtype=np.float32)
+        weights[order[: max(1, int(self._columns * count))]] = _SURELY
+        matrix.set_info(feature_weights=weights)

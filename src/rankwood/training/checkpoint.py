@@ -1,0 +1,98 @@
+"""Checkpoints: what users write, and the lock that keeps two runs from one file."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rankwood._core import checks
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks: two runs at one file are the user's care there
+    fcntl = None  # type: ignore[assignment]
+
+_RESUME = ("auto", "must", "never", "force")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A file from which a killed training run goes on, with the same bits.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file. If it is there, training goes on from it; otherwise training starts, and writes it.
+    seconds : float
+        The time between two writes; the file is also written when training ends or is interrupted.
+    rounds : int, optional
+        Write after this many rounds, in place of `seconds`.
+    resume : {"auto", "must", "never", "force"}
+        ``"auto"`` goes on if the file is there; ``"must"`` raises if it isn't; ``"never"`` starts anew and replaces
+        it; ``"force"`` goes on even if it was written by other versions of the libraries.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> rw.Checkpoint("run.ckpt", rounds=10).resume
+    'auto'
+    """
+
+    path: str | Path
+    seconds: float = 60.0
+    rounds: int | None = None
+    resume: str = "auto"
+
+    def __post_init__(self) -> None:
+        checks.one_of(self.resume, _RESUME, "resume")
+        if self.rounds is not None:
+            checks.at_least(self.rounds, 1, "rounds")
+        if checks.finite(self.seconds, "seconds") < 0:
+            raise checks.InputError(f"seconds must not be negative, got {self.seconds:g}.")
+
+
+def as_checkpoint(given: Any) -> Checkpoint:
+    """Return a checkpoint from the argument of `fit`: a path or a `Checkpoint`."""
+    if isinstance(given, Checkpoint):
+        return given
+    if isinstance(given, (str, os.PathLike)):
+        return Checkpoint(os.fspath(given))
+    raise checks.InputError(
+        f"checkpoint must be a file name or a rankwood.Checkpoint, got {type(given).__name__}."
+    )
+
+
+@contextlib.contextmanager
+def locked(path: str | Path) -> Iterator[None]:
+    """Keep other processes from a checkpoint, by a lock that ends with this process."""
+    folder = Path(path).absolute().parent
+    if not folder.is_dir():
+        raise checks.InputError(f"{path} can't be written: there is no directory {folder.name}.")
+    if fcntl is None:
+        yield
+        return
+    name = f"{os.fspath(path)}.lock"
+    try:
+        lock = os.open(name, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise checks.InputError(f"{name} can't be written: {error.strerror}.") from None
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            holder = os.read(lock, 20).decode(errors="replace").strip()
+            raise checks.InputError(
+                f"another process ({holder or 'unknown'}) trains with the checkpoint {path}: wait for it, or give "
+                "another file."
+            ) from None
+        os.ftruncate(lock, 0)
+        os.write(lock, str(os.getpid()).encode())
+        try:
+            yield
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+    finally:
+        os.close(lock)
