@@ -24,9 +24,9 @@ class InputError(ValueError):
     unknown metric 'recal'; did you mean 'recall'?
     """
 
-    def __init__(self, *args: Any) -> None:
+    def __str__(self) -> str:
         # Messages quote names and files as they were given: one with a line break stays one sentence.
-        super().__init__(*(printable(arg) if isinstance(arg, str) else arg for arg in args))
+        return printable(super().__str__())
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
