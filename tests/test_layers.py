@@ -1,5 +1,5 @@
-"""Imports go one way: _core <- data <- metrics <- objectives <- engines <- forest <- training <- neural <- report,
-datasets <- tuning <- reproduce <- cli."""
+"""Imports go one way: _core <- data <- metrics <- objectives <- engines <- forest <- export <- training <- neural <-
+report, datasets <- tuning <- reproduce <- cli."""
 
 import ast
 import subprocess
@@ -19,6 +19,7 @@ LAYERS = [
     ["diagnostics", "diagnosis", "_position_weights"],
     ["engines"],
     ["forest"],
+    ["export"],
     ["training", "ranker", "twostage"],
     ["neural"],
     ["report", "datasets"],

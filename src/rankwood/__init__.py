@@ -63,7 +63,7 @@ _MODULES = (
         "testing",
         "torch",
     ),
-    *("training", "tuning"),
+    *("export", "training", "tuning"),
 )
 
 __all__ = [

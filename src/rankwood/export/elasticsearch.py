@@ -9,7 +9,7 @@ import numpy as np
 from rankwood.export import rules
 from rankwood.export.reference import Semantics, as_they_are
 from rankwood.export.source import Source
-from rankwood.export.text import array_text, tree_lines
+from rankwood.export.text import array_text, items_of, tree_lines
 from rankwood.export.trees import Node, Trees, read_trees, trees_of
 
 #: A query that no server knows, so that a file whose queries weren't filled in is refused.
@@ -43,9 +43,9 @@ def write(source: Source) -> Iterator[str]:
     }
     start, end = array_text(head)
     yield start
-    trees = (_tree(made, source, tree) for tree in range(made.count))
+    lines = (_tree(made, source, tree) for tree in range(made.count))
     constant = [_constant(source, names)] if source.constant or not made.count else []
-    yield from tree_lines(trees, constant)
+    yield from tree_lines(lines, constant)
     yield end
 
 
@@ -81,7 +81,7 @@ def _tree(made: Trees, source: Source, tree: int) -> str:
         }
         for index, (column, threshold, missing_left, left, right) in enumerate(splits)
     ]
-    values = made.leaf[leaves].tolist()
+    values = made.leaf_value[leaves].tolist()
     structure += [{"node_index": count + i, "leaf_value": value} for i, value in enumerate(values)]
     return _as_json(names, structure)
 
@@ -102,11 +102,10 @@ def _as_json(names: list[str], structure: list[dict[str, Any]]) -> str:
 def read(text: str, names: tuple[str, ...]) -> Trees:
     """Return the trees of a file."""
     column = {name: i for i, name in enumerate(names)}
-    lines = text.splitlines()[1:-1]
 
     def roots() -> Iterator[tuple[list[Any], list[int], int]]:
-        for line in lines:
-            tree = json.loads(line.rstrip(","))["tree"]
+        for item in items_of(text, "trained_models"):
+            tree = item["tree"]
             yield tree["tree_structure"], [column[name] for name in tree["feature_names"]], 0
 
     def describe(item: tuple[list[Any], list[int], int]) -> Node:
@@ -145,7 +144,7 @@ def _compensated(leaves: np.ndarray) -> np.ndarray:
 
 
 #: TreeInferenceModel, EnsembleInferenceModel and Operator of x-pack: doubles; what isn't finite is missing.
-SEMANTICS = (
+_SEMANTICS = (
     Semantics(
         "double",
         features=as_they_are,
@@ -154,6 +153,11 @@ SEMANTICS = (
         total=_compensated,
     ),
 )
+
+
+def semantics(source: Source) -> tuple[Semantics, ...]:
+    """Return how the target scores."""
+    return _SEMANTICS
 
 
 def upload(source: Source, path: str) -> str:

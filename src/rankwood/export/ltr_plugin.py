@@ -9,7 +9,7 @@ import numpy as np
 from rankwood.export import rules
 from rankwood.export.reference import Semantics, as_float32, below, is_nan, sum_in_order
 from rankwood.export.source import Source
-from rankwood.export.text import array_text, narrow, tree_lines
+from rankwood.export.text import array_text, items_of, narrow, tree_lines
 from rankwood.export.trees import Node, Trees, check_depth, nested, read_trees, trees_of
 
 
@@ -48,7 +48,9 @@ def definition(source: Source) -> Iterator[str]:
     yield start
     lines = ("".join(_tree(made, source.names, tree)) for tree in range(made.count))
     constant = {"nodeid": 0, "leaf": narrow(source.constant)}
-    yield from tree_lines(lines, [json.dumps(constant)] if constant["leaf"] or not made.count else [])
+    yield from tree_lines(
+        lines, [json.dumps(constant)] if constant["leaf"] or not made.count else []
+    )
     yield end
 
 
@@ -58,7 +60,7 @@ def _tree(made: Trees, names: tuple[str, ...], tree: int) -> Iterator[str]:
     first_leaf = int(made.first_leaf[tree])
     depth = {first: 0}
     thresholds = rules.as_written(made.threshold[first:last])
-    leaves = rules.as_written(made.leaf[first_leaf : int(made.first_leaf[tree + 1])])
+    leaves = rules.as_written(made.leaf_value[first_leaf : int(made.first_leaf[tree + 1])])
 
     def number(child: int) -> int:
         return child - first if child >= 0 else last - first + ~child - first_leaf
@@ -86,7 +88,7 @@ def _tree(made: Trees, names: tuple[str, ...], tree: int) -> Iterator[str]:
 def read(text: str, names: tuple[str, ...]) -> Trees:
     """Return the trees of a file, in float32."""
     column = {name: i for i, name in enumerate(names)}
-    lines = json.loads(text)["model"]["model"]["definition"].splitlines()[1:-1]
+    definition = json.loads(text)["model"]["model"]["definition"]
 
     def describe(node: dict[str, Any]) -> Node:
         if "leaf" in node:
@@ -99,13 +101,18 @@ def read(text: str, names: tuple[str, ...]) -> Trees:
             children=(yes, no),
         )
 
-    return read_trees((json.loads(line.rstrip(",")) for line in lines), describe, np.float32)
+    return read_trees(items_of(definition), describe, np.float32)
 
 
 #: NaiveAdditiveDecisionTree and SparseFeatureVector of the plugins: float32 throughout, left if threshold > x.
-SEMANTICS = (
+_SEMANTICS = (
     Semantics("float", features=as_float32, left=below, missing=is_nan, total=sum_in_order),
 )
+
+
+def semantics(source: Source) -> tuple[Semantics, ...]:
+    """Return how the target scores."""
+    return _SEMANTICS
 
 
 def upload(source: Source, path: str) -> str:

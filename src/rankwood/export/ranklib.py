@@ -37,7 +37,7 @@ def _tree(made: Trees, tree: int) -> Iterator[str]:
     """Yield a tree; features count from 1."""
     first, first_leaf = int(made.first_node[tree]), int(made.first_leaf[tree])
     thresholds = rules.as_written(made.threshold[first : int(made.first_node[tree + 1])])
-    leaves = rules.as_written(made.leaf[first_leaf : int(made.first_leaf[tree + 1])])
+    leaves = rules.as_written(made.leaf_value[first_leaf : int(made.first_leaf[tree + 1])])
 
     def opening(node: int) -> str:
         return (
@@ -83,11 +83,14 @@ def _without_missing(X: np.ndarray) -> np.ndarray:
 
 
 #: Split, Ensemble and DataPoint of RankLib, and of the plugins' model/ranklib: float32, x <= threshold, NaN is 0.
-SEMANTICS = (
-    Semantics(
-        "float", features=_without_missing, left=at_most, missing=is_nan, total=sum_in_order
-    ),
+_SEMANTICS = (
+    Semantics("float", features=_without_missing, left=at_most, missing=is_nan, total=sum_in_order),
 )
+
+
+def semantics(source: Source) -> tuple[Semantics, ...]:
+    """Return how the target scores."""
+    return _SEMANTICS
 
 
 def upload(source: Source, path: str) -> str:

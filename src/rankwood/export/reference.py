@@ -51,7 +51,7 @@ def score(trees: Trees, X: np.ndarray, semantics: Semantics) -> Scored:
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         values = semantics.features(X)
         leaf = walk(trees, values, semantics)
-        return Scored(leaf, semantics.total(trees.leaf[leaf]))
+        return Scored(leaf, semantics.total(trees.leaf_value[leaf]))
 
 
 def walk(trees: Trees, values: np.ndarray, semantics: Semantics) -> np.ndarray:
@@ -83,7 +83,7 @@ def _members(trees: Trees) -> Callable[[np.ndarray, np.ndarray], np.ndarray] | N
     keys = np.sort(owner * span + trees.category)
 
     def member(node: np.ndarray, x: np.ndarray) -> np.ndarray:
-        inside = (x > -1) & (x < span - 1)  # -0.5 is category 0, as a cast to an integer makes it
+        inside = (x > trees.above) & (x < span - 1)
         wanted = node * span + np.where(inside, x, 0).astype(np.int64)
         return inside & np.isin(wanted, keys)
 

@@ -9,7 +9,7 @@ import numpy as np
 from rankwood.export import rules
 from rankwood.export.reference import Semantics, as_float32, at_most, is_nan, sum_in_order
 from rankwood.export.source import Source
-from rankwood.export.text import array_text, narrow, tree_lines
+from rankwood.export.text import array_text, items_of, narrow, tree_lines
 from rankwood.export.trees import Node, Trees, check_depth, nested, read_trees, trees_of
 
 _CLASS = "org.apache.solr.ltr.model.MultipleAdditiveTreesModel"
@@ -48,7 +48,7 @@ def _tree(made: Trees, names: tuple[str, ...], tree: int) -> Iterator[str]:
     """Yield a tree."""
     first, first_leaf = int(made.first_node[tree]), int(made.first_leaf[tree])
     thresholds = rules.as_written(made.threshold[first : int(made.first_node[tree + 1])])
-    leaves = rules.as_written(made.leaf[first_leaf : int(made.first_leaf[tree + 1])])
+    leaves = rules.as_written(made.leaf_value[first_leaf : int(made.first_leaf[tree + 1])])
 
     def opening(node: int) -> str:
         split = {
@@ -69,7 +69,6 @@ def _tree(made: Trees, names: tuple[str, ...], tree: int) -> Iterator[str]:
 def read(text: str, names: tuple[str, ...]) -> Trees:
     """Return the trees of a file, with the sums that Solr compares with, in float32."""
     column = {name: i for i, name in enumerate(names)}
-    lines = text.splitlines()[1:-1]
 
     def describe(node: dict[str, Any]) -> Node:
         if "feature" not in node:
@@ -81,14 +80,19 @@ def read(text: str, names: tuple[str, ...]) -> Trees:
             children=(node["left"], node["right"]),
         )
 
-    roots = (json.loads(line.rstrip(","))["root"] for line in lines)
+    roots = (tree["root"] for tree in items_of(text, "trees"))
     return read_trees(roots, describe, np.float32)
 
 
 #: MultipleAdditiveTreesModel of Solr since 9.2: float32 throughout, left if x <= threshold + 1e-6f.
-SEMANTICS = (
+_SEMANTICS = (
     Semantics("float", features=as_float32, left=at_most, missing=is_nan, total=sum_in_order),
 )
+
+
+def semantics(source: Source) -> tuple[Semantics, ...]:
+    """Return how the target scores."""
+    return _SEMANTICS
 
 
 def upload(source: Source, path: str) -> str:

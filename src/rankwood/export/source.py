@@ -54,7 +54,7 @@ def lowest_score(forest: Any) -> float:
     """Return a number that no score is below, even if a target adds leaves in float32 in the order of trees."""
     low, narrow = 0.0, np.float32(0)
     for tree in range(forest.first_leaf.size - 1):
-        leaves = forest.leaf[forest.first_leaf[tree] : forest.first_leaf[tree + 1]]
+        leaves = forest.leaf_value[forest.first_leaf[tree] : forest.first_leaf[tree + 1]]
         low += float(leaves.min())
         narrow = np.float32(narrow + np.float32(leaves.min()))
     return min(low, float(narrow)) + float(forest.base)

@@ -1,12 +1,17 @@
 """Text that several writers share: a JSON object with one long array, a line for each tree."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
+
+from rankwood._core import checks
 from rankwood.export.rules import as_written
 
 _MARK = "[]"
+_BLANKS = re.compile(r"[\s,]*")
 
 
 def array_text(content: Any) -> tuple[str, str]:
@@ -37,6 +42,44 @@ def tree_lines(trees: Iterable[str], more: Iterable[str] = ()) -> Iterator[str]:
     yield "\n"
 
 
+def value_of(text: str, key: str) -> Any:
+    """Return the value of the first key of this name in a JSON text."""
+    return json.JSONDecoder().raw_decode(text, _start_of(text, key))[0]
+
+
+def items_of(text: str, key: str | None = None) -> Iterator[Any]:
+    """Yield the items of an array in a JSON text one by one: all of them at once would take much memory.
+
+    Parameters
+    ----------
+    text : str
+        JSON.
+    key : str, optional
+        The first key of this name has the array; without one, the text is the array.
+
+    Yields
+    ------
+    object
+        An item.
+    """
+    decoder = json.JSONDecoder()
+    at = text.index("[", 0 if key is None else _start_of(text, key)) + 1
+    while True:
+        at = _BLANKS.match(text, at).end()  # type: ignore[union-attr]
+        if text[at] == "]":
+            return
+        item, at = decoder.raw_decode(text, at)
+        yield item
+
+
+def _start_of(text: str, key: str) -> int:
+    """Return where the value of a key begins; quotes inside of words have a backslash, so that no word looks like it."""
+    found = re.search(rf'"{key}"\s*:\s*', text)
+    if found is None:
+        raise checks.InputError(f"the text has no {key!r}.")
+    return found.end()
+
+
 def narrow(value: float) -> float:
     """Return a number as float32, in a double."""
-    return as_written([value])[0]
+    return as_written(np.array([value]))[0]

@@ -20,12 +20,14 @@ class Trees(NamedTuple):
     missing_left: np.ndarray
     left: np.ndarray
     right: np.ndarray
-    leaf: np.ndarray
+    leaf_value: np.ndarray
     first_node: np.ndarray
     first_leaf: np.ndarray
     categorical: np.ndarray
     category_first: np.ndarray
     category: np.ndarray
+    #: Values above it are read as categories, without their decimals.
+    above: float = -1.0
 
     @property
     def count(self) -> int:
@@ -51,13 +53,19 @@ def trees_of(forest: Any, cuts: Cuts) -> Trees:
         forest.missing_left ^ swapped,
         np.where(swapped, forest.right, forest.left),
         np.where(swapped, forest.left, forest.right),
-        forest.leaf,
+        forest.leaf_value,
         forest.first_node,
         forest.first_leaf,
         forest.categorical,
         forest.category_first,
         forest.category,
+        lowest_category(forest),
     )
+
+
+def lowest_category(forest: Any) -> float:
+    """Return the number above which an engine reads values as categories: -0.5 is category 0 for LightGBM alone."""
+    return -1.0 if forest.engine == "lightgbm" else float(np.nextafter(0.0, -1.0))
 
 
 class Node(NamedTuple):
@@ -142,7 +150,7 @@ def _flat(
 
 def places_of_leaves(trees: Trees) -> np.ndarray:
     """Return the place of each leaf in its tree, in the order in which a walk that goes left first meets them."""
-    places = np.zeros(trees.leaf.size, np.int64)
+    places = np.zeros(trees.leaf_value.size, np.int64)
     left, right = trees.left.tolist(), trees.right.tolist()
     for tree in range(trees.count):
         met, stack = 0, [trees.root(tree)]

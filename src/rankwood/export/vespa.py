@@ -10,7 +10,7 @@ from rankwood._core import checks
 from rankwood.export import rules
 from rankwood.export.reference import Semantics, as_they_are, below, is_nan, sum_in_order
 from rankwood.export.source import Source
-from rankwood.export.text import array_text, tree_lines
+from rankwood.export.text import array_text, items_of, tree_lines, value_of
 from rankwood.export.trees import Node, Trees, check_depth, nested, read_trees, trees_of
 
 
@@ -73,7 +73,7 @@ def _tree(made: Trees, place: dict[int, int], tree: int) -> Iterator[str]:
     """Yield a tree."""
     first, first_leaf = int(made.first_node[tree]), int(made.first_leaf[tree])
     thresholds = rules.as_written(made.threshold[first : int(made.first_node[tree + 1])])
-    leaves = made.leaf[first_leaf : int(made.first_leaf[tree + 1])].tolist()
+    leaves = made.leaf_value[first_leaf : int(made.first_leaf[tree + 1])].tolist()
 
     def opening(node: int) -> str:
         listed = made.categorical[node]
@@ -98,10 +98,8 @@ def _tree(made: Trees, place: dict[int, int], tree: int) -> Iterator[str]:
 
 def read(text: str, names: tuple[str, ...]) -> Trees:
     """Return the trees of a file; thresholds are float32 numbers in any case."""
-    lines = text.splitlines()
-    head = json.loads(f"{lines[0]}{lines[-1]}")
     column = {name: i for i, name in enumerate(names)}
-    columns = [column[name] for name in head["feature_names"]]
+    columns = [column[name] for name in value_of(text, "feature_names")]
 
     def describe(node: dict[str, Any]) -> Node:
         if "leaf_value" in node:
@@ -115,7 +113,7 @@ def read(text: str, names: tuple[str, ...]) -> Trees:
             children=(node["left_child"], node["right_child"]),
         )
 
-    roots = (json.loads(line.rstrip(","))["tree_structure"] for line in lines[1:-1])
+    roots = (tree["tree_structure"] for tree in items_of(text, "tree_info"))
     return read_trees(roots, describe)
 
 
@@ -125,7 +123,7 @@ def _sum_of_float32(leaves: np.ndarray) -> np.ndarray:
 
 
 #: vm_forest.cpp (large forests: thresholds and leaves are float32), gbdt.cpp (small ones: doubles).
-SEMANTICS = (
+_SEMANTICS = (
     Semantics(
         "large forest",
         features=as_they_are,
@@ -133,10 +131,13 @@ SEMANTICS = (
         missing=is_nan,
         total=_sum_of_float32,
     ),
-    Semantics(
-        "small forest", features=as_they_are, left=below, missing=is_nan, total=sum_in_order
-    ),
+    Semantics("small forest", features=as_they_are, left=below, missing=is_nan, total=sum_in_order),
 )
+
+
+def semantics(source: Source) -> tuple[Semantics, ...]:
+    """Return how the target scores."""
+    return _SEMANTICS
 
 
 def upload(source: Source, path: str) -> str:

@@ -13,6 +13,9 @@ from rankwood.training.summary import Summary, short_summary, summary_of
 from rankwood.training.trained_forest import trained_forest
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankwood.export import ExportReport
     from rankwood.forest import Forest
     from rankwood.training.estimator import QueryIds, Sizes
 
@@ -115,6 +118,73 @@ class AfterTraining:
         3
         """
         return trained_forest(self)
+
+    def export(
+        self,
+        path: "str | Path",
+        format: str,
+        *,
+        names: Any = None,
+        check: Any = None,
+        name: str | None = None,
+        missing: str = "model",
+        positive: bool | None = None,
+        queries: "dict[str, Any] | None" = None,
+        approximate: bool = False,
+        overwrite: bool = False,
+    ) -> "ExportReport":
+        """Write the model for another program, so that no document changes its leaf; docs/export.md explains it.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file to write.
+        format : str
+            ``"elasticsearch"``, ``"ltr-plugin"`` (of Elasticsearch and OpenSearch), ``"solr"``, ``"vespa"``,
+            ``"ranklib"``, ``"onnx"``, ``"c"`` or ``"json"``. Models of pairs (``bi-...``) can be JSON.
+        names : dict or list of str, optional
+            Names of the features in the other program: by the model's own names, which may leave out features that
+            no split reads, or one for each feature. Features without names are ``"f0"``, ``"f1"`` and so on.
+        check : RankingData, matrix or table, optional
+            Rows to score by the other program's rules, from the file; the report has the differences.
+        name : str, optional
+            Name of the model in the other program; default: that of the file.
+        missing : {"model", "zero"}
+            Where missing values go: where the model sends them, or where it sends 0.
+        positive : bool, optional
+            Add a constant to all scores so that none is negative; default: for ``"ltr-plugin"``.
+        queries : dict, optional
+            Elasticsearch's query of each feature, by the feature's name there.
+        approximate : bool
+            Write thresholds that Solr can't meet, too.
+        overwrite : bool
+            Replace a file that exists.
+
+        Returns
+        -------
+        ExportReport
+            What was written, what is exact, and how to upload it. It prints itself.
+
+        Raises
+        ------
+        InputError
+            If the other program can't hold the model, or reads it so that a ranking would change. Nothing is
+            written then.
+
+        Examples
+        --------
+        >>> import rankwood as rw, tempfile
+        >>> ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(rw.load_demo("train"))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     report = ranker.export(f"{folder}/m.json", "solr", check=rw.load_demo("test"))
+        >>> report.check.other_leaf
+        0
+        """
+        from rankwood.export.exporting import Options  # most sessions don't need it
+        from rankwood.training.trained_export import trained_export
+
+        options = Options(names, check, name, missing, positive, queries, approximate, overwrite)
+        return trained_export(self, path, format, options)
 
     def _set_data(self, train: RankingData) -> None:
         """Set what is known of the training data: its features and its size."""
