@@ -1,6 +1,7 @@
 """C: static arrays and a function that walks them; no allocation, no library but the standard headers."""
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -16,8 +17,8 @@ _HEAD = """\
 
    double rankwood_score(const double *x);
 
-   x has the {width} features in the order of rankwood_feature_name; a missing value is NAN. It may be called from several
-   threads at once. Compile as C99 or later, without -ffast-math, which forgets what NAN is. */
+   x has the {width} features in the order of rankwood_feature_name; a missing value is NAN. It may be called from
+   several threads at once. Compile as C99 or later, without -ffast-math, which forgets what NAN is. */
 
 #include <math.h>
 
@@ -73,9 +74,9 @@ def trees(source: Source) -> Trees:
 def write(source: Source) -> Iterator[str]:
     """Yield the file."""
     forest, made = source.forest, trees(source)
-    roots = [made.root(tree) for tree in range(made.count)]
+    roots = [made.root(tree) for tree in range(made.n_trees)]
     yield _HEAD.format(
-        name=_comment(source.name), trees=made.count, width=forest.n_features, version=__version__
+        name=_comment(source.name), trees=made.n_trees, width=forest.n_features, version=__version__
     )
     names = ", ".join(f'"{_escaped(name)}"' for name in source.names)
     yield f"const char *const rankwood_feature_name[{forest.n_features}] = {{{names}}};\n\n"
@@ -180,4 +181,4 @@ def semantics(source: Source) -> tuple[Semantics, ...]:
 
 def upload(source: Source, path: str) -> str:
     """Return the command that compiles a file."""
-    return f"cc -O2 -shared -fPIC {path} -o librankwood_model.so -lm"
+    return f"cc -O2 -shared -fPIC {shlex.quote(path)} -o librankwood_model.so -lm"

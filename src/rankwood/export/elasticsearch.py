@@ -1,6 +1,7 @@
 """Elasticsearch's own learning to rank: an ensemble of trees in float64, the body of ``PUT _ml/trained_models``."""
 
 import json
+import shlex
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +14,7 @@ from rankwood.export.text import array_text, items_of, tree_lines
 from rankwood.export.trees import Node, Trees, read_trees, trees_of
 
 #: A query that no server knows, so that a file whose queries weren't filled in is refused.
-_NO_QUERY = {"replace_me": {}}
+_NO_QUERY: dict[str, Any] = {"replace_me": {}}
 
 
 def trees(source: Source) -> Trees:
@@ -43,8 +44,8 @@ def write(source: Source) -> Iterator[str]:
     }
     start, end = array_text(head)
     yield start
-    lines = (_tree(made, source, tree) for tree in range(made.count))
-    constant = [_constant(source, names)] if source.constant or not made.count else []
+    lines = (_tree(made, source, tree) for tree in range(made.n_trees))
+    constant = [_constant(source, names)] if source.constant or not made.n_trees else []
     yield from tree_lines(lines, constant)
     yield end
 
@@ -164,5 +165,5 @@ def upload(source: Source, path: str) -> str:
     """Return the request that uploads a file."""
     return (
         f'curl -X PUT "$ELASTICSEARCH/_ml/trained_models/{source.name}" '
-        f"-H 'Content-Type: application/json' --data-binary @{path}"
+        f"-H 'Content-Type: application/json' --data-binary @{shlex.quote(path)}"
     )

@@ -58,7 +58,7 @@ class Options(NamedTuple):
 
 
 def check_request(path: str | Path, format: Any, options: Options) -> None:
-    """Raise, before any work, unless there is such a format, options have values that exist, and the file can be written.
+    """Raise, before any work, unless the format and the values of options exist, and the file can be written.
 
     Parameters
     ----------
@@ -138,8 +138,8 @@ def _source(model: TrainedForest, path: str, format: str, options: Options) -> S
     if forest.categorical.any() and not target.categories:
         name = forest.names[int(forest.feature[forest.categorical][0])]
         raise checks.InputError(
-            f"the model splits the categories of feature {name!r}, and {format} has no such splits: train on columns of 0 and "
-            "1, or export to vespa, c or json."
+            f"the model splits the categories of feature {name!r}, and {format} has no such splits: train on columns "
+            "of 0 and 1, or export to vespa, c or json."
         )
     if options.names is not None and not target.named:
         raise checks.InputError(f"names has no use: {format} knows features by their numbers.")
@@ -175,8 +175,8 @@ def _check_no_missing(source: Source, format: str) -> None:
     if columns:
         name = source.names[columns[0]]
         raise checks.InputError(
-            f"the model sends missing values of feature {name!r} elsewhere than 0, and {format} reads a missing value as 0: "
-            "give missing='zero' if no document lacks a feature, or take ltr-plugin."
+            f"the model sends missing values of feature {name!r} elsewhere than 0, and {format} reads a missing value "
+            "as 0: give missing='zero' if no document lacks a feature, or take ltr-plugin."
         )
 
 
@@ -251,7 +251,7 @@ def export_pairs(model: TrainedPairs, path: str | Path, options: Options) -> Exp
         target="JSON, a model of pairs",
         path=file,
         bytes=size,
-        trees=found.trees.count,
+        trees=found.trees.n_trees,
         leaves=int(found.trees.leaf_value.size),
         features=len(used),
         shift=0.0,

@@ -1,6 +1,7 @@
 """Elasticsearch-LTR and OpenSearch-LTR: a list of trees in XGBoost's JSON, wrapped into the request that stores it."""
 
 import json
+import shlex
 from collections.abc import Iterator
 from typing import Any
 
@@ -46,10 +47,10 @@ def definition(source: Source) -> Iterator[str]:
     check_depth(made)
     start, end = array_text([])
     yield start
-    lines = ("".join(_tree(made, source.names, tree)) for tree in range(made.count))
+    lines = ("".join(_tree(made, source.names, tree)) for tree in range(made.n_trees))
     constant = {"nodeid": 0, "leaf": narrow(source.constant)}
     yield from tree_lines(
-        lines, [json.dumps(constant)] if constant["leaf"] or not made.count else []
+        lines, [json.dumps(constant)] if constant["leaf"] or not made.n_trees else []
     )
     yield end
 
@@ -119,5 +120,5 @@ def upload(source: Source, path: str) -> str:
     """Return the request that uploads a file."""
     return (
         'curl -X POST "$ELASTICSEARCH/_ltr/_featureset/FEATURE_SET/_createmodel" '
-        f"-H 'Content-Type: application/json' --data-binary @{path}"
+        f"-H 'Content-Type: application/json' --data-binary @{shlex.quote(path)}"
     )

@@ -87,8 +87,8 @@ def check_expressions(names: list[str]) -> None:
     wrong = [name for name in names if not _VESPA.fullmatch(name)]
     if wrong:
         raise checks.InputError(
-            f"Vespa can't read the feature name {wrong[0]!r}{_and_more(wrong)}: give names= with Vespa's own names, such "
-            "as attribute(price) or fieldMatch(title).proximity."
+            f"Vespa can't read the feature name {wrong[0]!r}{_and_more(wrong)}: give names= with Vespa's own names, "
+            "such as attribute(price) or fieldMatch(title).proximity."
         )
 
 

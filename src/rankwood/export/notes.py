@@ -45,12 +45,12 @@ def _widths(target: Target, source: Source) -> Iterator[str]:
         columns = np.unique(forest.feature[large & ~forest.categorical]).tolist()
         if columns:
             yield (
-                f"Feature {source.names[columns[0]]!r} is split beyond 16,777,216, where float32 has not all whole numbers: "
-                "subtract a constant in training and in the target, or divide it."
+                f"Feature {source.names[columns[0]]!r} is split beyond 16,777,216, where float32 has not all whole "
+                "numbers: subtract a constant in training and in the target, or divide it."
             )
     if target.float32_sum:
         step = float(np.spacing(np.float32(max(1e-30, abs(lowest_score(forest))))))
-        yield f"Scores are added in float32: documents whose scores differ by less than about {step:.0e} may tie or swap."
+        yield f"Scores are added in float32: documents whose scores differ by less than about {step:.0e} may swap."
     elif target.float32_score:
         yield "The score is rounded to float32: documents may tie there that did not tie here."
 
@@ -60,12 +60,12 @@ def _elasticsearch(source: Source, size: int) -> Iterator[str]:
     lacking = [n for n in (source.names[c] for c in source.used) if n not in (source.queries or {})]
     if lacking:
         yield (
-            f"{plural(len(lacking), 'feature')} have the placeholder replace_me for a query, which the server refuses: give "
-            "queries= with Elasticsearch's query of each feature, or edit feature_extractors."
+            f"{plural(len(lacking), 'feature')} have the placeholder replace_me for a query, which the server refuses: "
+            "give queries= with Elasticsearch's query of each feature, or edit feature_extractors."
         )
     if source.shift == 0 and lowest_score(source.forest) < 0:
         yield "Versions before 8.19 and 9.1 take no negative scores: export with positive=True for them."
-    yield "The upload needs an Enterprise licence or a trial; versions before 8.15 need input.field_names in the body too."
+    yield "The upload needs an Enterprise licence or a trial; versions before 8.15 need input.field_names too."
 
 
 def _ltr_plugin(source: Source, size: int) -> Iterator[str]:
@@ -73,8 +73,8 @@ def _ltr_plugin(source: Source, size: int) -> Iterator[str]:
         yield "Elasticsearch-LTR before 1.5.9 and OpenSearch-LTR before 3.2 read a missing feature as 0."
     if source.forest.missing_left.any():
         yield (
-            "OpenSearch-LTR 3.2 to 3.7 sends missing features right, whatever the model says: upgrade to 3.8, or let every "
-            "feature match."
+            "OpenSearch-LTR 3.2 to 3.7 sends missing features right, whatever the model says: upgrade to 3.8, or let "
+            "every feature match."
         )
     if source.forest.leaf_value.size + source.forest.feature.size > _CACHE_OF_PLUGIN:
         yield "The model may not fit into the plugin's cache: raise ltr.caches.max_mem."
@@ -91,9 +91,9 @@ def check_solr(source: Source) -> None:
     if joined.any():
         node = int(np.flatnonzero(joined)[0])
         raise checks.InputError(
-            f"feature {source.names[forest.feature[node]]!r} is split at {forest.threshold[node]:.3g}, and Solr can't tell "
-            "numbers apart that are closer than 1e-13 there: multiply the feature in training and in Solr, or give "
-            "approximate=True."
+            f"feature {source.names[forest.feature[node]]!r} is split at {forest.threshold[node]:.3g}, and Solr can't "
+            "tell numbers apart that are closer than 1e-13 there: multiply the feature in training and in Solr, or "
+            "give approximate=True."
         )
 
 

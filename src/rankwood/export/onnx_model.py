@@ -63,7 +63,7 @@ def write(source: Source) -> Iterator[bytes]:
 def attributes(onnx: Any, made: Trees, constant: float) -> dict[str, Any]:
     """Return the attributes of the node: each tree has its splits, followed by its leaves."""
     splits, leaves = np.diff(made.first_node), np.diff(made.first_leaf)
-    tree = np.arange(made.count)
+    tree = np.arange(made.n_trees)
     sizes = splits + leaves
     start = np.concatenate([[0], np.cumsum(sizes)])
     of_split, of_leaf = np.repeat(tree, splits), np.repeat(tree, leaves)

@@ -1,5 +1,6 @@
 """RankLib: LambdaMART as XML, by numbers of features and without missing values."""
 
+import shlex
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
@@ -21,15 +22,15 @@ def write(source: Source) -> Iterator[str]:
     """Yield the model with one element a line: RankLib finds children by their place, and blanks would count."""
     made = trees(source)
     constant = narrow(source.constant)
-    more = bool(constant) or not made.count
-    yield f"## LambdaMART\n## No. of trees = {made.count + more}\n\n<ensemble>\n"
-    for tree in range(made.count):
+    more = bool(constant) or not made.n_trees
+    yield f"## LambdaMART\n## No. of trees = {made.n_trees + more}\n\n<ensemble>\n"
+    for tree in range(made.n_trees):
         yield f'<tree id="{tree + 1}" weight="1.0">\n'
         yield "".join(_tree(made, tree))
         yield "</tree>\n"
     if more:
         leaf = f"<split>\n<output> {constant!r} </output>\n</split>\n"
-        yield f'<tree id="{made.count + 1}" weight="1.0">\n{leaf}</tree>\n'
+        yield f'<tree id="{made.n_trees + 1}" weight="1.0">\n{leaf}</tree>\n'
     yield "</ensemble>\n"
 
 
@@ -95,4 +96,4 @@ def semantics(source: Source) -> tuple[Semantics, ...]:
 
 def upload(source: Source, path: str) -> str:
     """Return the command that scores a file of documents by the model."""
-    return f"java -jar RankLib.jar -load {path} -rank test.txt -score scores.txt"
+    return f"java -jar RankLib.jar -load {shlex.quote(path)} -rank test.txt -score scores.txt"

@@ -56,9 +56,9 @@ def score(trees: Trees, X: np.ndarray, semantics: Semantics) -> Scored:
 
 def walk(trees: Trees, values: np.ndarray, semantics: Semantics) -> np.ndarray:
     """Return the leaf of each row in each tree, numbered among all leaves."""
-    out = np.empty((values.shape[0], trees.count), np.int64)
+    out = np.empty((values.shape[0], trees.n_trees), np.int64)
     members = _members(trees)
-    for tree in range(trees.count):
+    for tree in range(trees.n_trees):
         at = np.full(values.shape[0], trees.root(tree), np.int64)
         rows = np.arange(values.shape[0])[at >= 0]
         while rows.size:

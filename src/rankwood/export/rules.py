@@ -75,7 +75,7 @@ def above32(t: np.ndarray) -> np.ndarray:
 
 def at_most_float32(t: np.ndarray) -> Cuts:
     """Return thresholds for targets that test ``x <= threshold`` in float32."""
-    return _finite(floor32(t), np.float32(LARGEST32), none_left=t < -LARGEST32)
+    return _finite(floor32(t), LARGEST32, none_left=t < -LARGEST32)
 
 
 def below_float32(t: np.ndarray) -> Cuts:
@@ -162,7 +162,7 @@ def at_most_solr(t: np.ndarray) -> Cuts:
 
 def missing_as_zero(threshold: np.ndarray) -> np.ndarray:
     """Return whether a missing value that counts as 0 goes to the left, for numerical splits."""
-    return np.asarray(0.0 <= threshold)
+    return np.asarray(threshold >= 0.0)
 
 
 def as_written(values: np.ndarray) -> list[float]:

@@ -1,6 +1,7 @@
 """Solr: a MultipleAdditiveTreesModel, whose numbers are strings and whose splits say where missing values go."""
 
 import json
+import shlex
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,9 +33,11 @@ def write(source: Source) -> Iterator[str]:
     }
     start, end = array_text(head)
     yield start
-    lines = ("".join(_tree(made, source.names, tree)) for tree in range(made.count))
+    lines = ("".join(_tree(made, source.names, tree)) for tree in range(made.n_trees))
     constant = narrow(source.constant)
-    more = [_weighted(json.dumps({"value": repr(constant)}))] if constant or not made.count else []
+    more = (
+        [_weighted(json.dumps({"value": repr(constant)}))] if constant or not made.n_trees else []
+    )
     yield from tree_lines(lines, more)
     yield end
 
@@ -99,5 +102,5 @@ def upload(source: Source, path: str) -> str:
     """Return the request that uploads a file."""
     return (
         'curl -X PUT "$SOLR/solr/COLLECTION/schema/model-store" '
-        f"-H 'Content-Type: application/json' --data-binary @{path}"
+        f"-H 'Content-Type: application/json' --data-binary @{shlex.quote(path)}"
     )

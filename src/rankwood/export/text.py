@@ -73,7 +73,7 @@ def items_of(text: str, key: str | None = None) -> Iterator[Any]:
 
 
 def _start_of(text: str, key: str) -> int:
-    """Return where the value of a key begins; quotes inside of words have a backslash, so that no word looks like it."""
+    """Return where the value of a key begins; quotes inside words have a backslash, so no word looks like one."""
     found = re.search(rf'"{key}"\s*:\s*', text)
     if found is None:
         raise checks.InputError(f"the text has no {key!r}.")

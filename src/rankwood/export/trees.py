@@ -30,7 +30,7 @@ class Trees(NamedTuple):
     above: float = -1.0
 
     @property
-    def count(self) -> int:
+    def n_trees(self) -> int:
         """The number of trees."""
         return int(self.first_node.size) - 1
 
@@ -152,7 +152,7 @@ def places_of_leaves(trees: Trees) -> np.ndarray:
     """Return the place of each leaf in its tree, in the order in which a walk that goes left first meets them."""
     places = np.zeros(trees.leaf_value.size, np.int64)
     left, right = trees.left.tolist(), trees.right.tolist()
-    for tree in range(trees.count):
+    for tree in range(trees.n_trees):
         met, stack = 0, [trees.root(tree)]
         while stack:
             node = stack.pop()
@@ -168,7 +168,7 @@ def depth_of(trees: Trees) -> int:
     """Return the largest number of splits on a path."""
     deepest = 0
     left, right = trees.left.tolist(), trees.right.tolist()
-    for tree in range(trees.count):
+    for tree in range(trees.n_trees):
         stack = [(trees.root(tree), 0)]
         while stack:
             node, depth = stack.pop()

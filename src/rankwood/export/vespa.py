@@ -1,6 +1,7 @@
 """Vespa: trees in the form of LightGBM's ``dump_model``, as its importer means them, which tests ``<``."""
 
 import json
+import shlex
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,9 +37,9 @@ def write(source: Source) -> Iterator[str]:
     start, end = array_text(head)
     yield start
     place = {column: i for i, column in enumerate(source.used)}
-    lines = ("".join(_tree(made, place, tree)) for tree in range(made.count))
-    constant = _numbered(made.count, f'{{"leaf_value":{source.constant!r}}}')
-    yield from tree_lines(lines, [constant] if source.constant or not made.count else [])
+    lines = ("".join(_tree(made, place, tree)) for tree in range(made.n_trees))
+    constant = _numbered(made.n_trees, f'{{"leaf_value":{source.constant!r}}}')
+    yield from tree_lines(lines, [constant] if source.constant or not made.n_trees else [])
     yield end
 
 
@@ -144,6 +145,6 @@ def upload(source: Source, path: str) -> str:
     """Return how a file gets into an application."""
     file = path.replace("\\", "/").rpartition("/")[2]
     return (
-        f"cp {path} APPLICATION/models/{file} && vespa deploy; in the rank profile: "
+        f"cp {shlex.quote(path)} APPLICATION/models/{file} && vespa deploy; in the rank profile: "
         f'second-phase {{ expression: lightgbm("{file}") }}'
     )

@@ -52,8 +52,8 @@ def _check_kind(estimator: Any, format: str, path: str) -> None:
         )
     if estimator.model_.needs_groups and format != "json":
         raise checks.InputError(
-            f"a model of pairs scores a document by comparing it with the others of its query, which {format} can't do: "
-            "export it with format='json', or serve it by predict."
+            f"a model of pairs scores a document by comparing it with the others of its query, which {format} can't "
+            "do: export it with format='json', or serve it by predict."
         )
 
 
