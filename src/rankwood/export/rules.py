@@ -12,6 +12,8 @@ LARGEST32 = float(np.finfo(np.float32).max)
 LARGEST64 = float(np.finfo(np.float64).max)
 #: What Solr adds to every threshold, in float32.
 SLACK = np.float32(1e-6)
+#: Thresholds at the ends of the range overflow on purpose.
+_quiet = np.errstate(over="ignore", under="ignore", invalid="ignore")
 
 
 class Cuts(NamedTuple):
@@ -25,6 +27,7 @@ class Cuts(NamedTuple):
     exact: np.ndarray
 
 
+@_quiet
 def floor32(t: np.ndarray) -> np.ndarray:
     """Return the largest float32 that isn't above `t`, which may be an infinity.
 
@@ -45,11 +48,11 @@ def floor32(t: np.ndarray) -> np.ndarray:
     True
     """
     t = np.asarray(t, np.float64)
-    with np.errstate(over="ignore"):
-        near = t.astype(np.float32)
+    near = t.astype(np.float32)
     return np.where(near.astype(np.float64) > t, np.nextafter(near, np.float32(-np.inf)), near)
 
 
+@_quiet
 def above32(t: np.ndarray) -> np.ndarray:
     """Return the smallest float32 above `t`, which may be an infinity.
 
@@ -69,8 +72,7 @@ def above32(t: np.ndarray) -> np.ndarray:
     >>> float(above32(np.array([1.0]))[0]) == 1 + 2**-23
     True
     """
-    with np.errstate(over="ignore", under="ignore"):
-        return np.nextafter(floor32(t), np.float32(np.inf))
+    return np.nextafter(floor32(t), np.float32(np.inf))
 
 
 def at_most_float32(t: np.ndarray) -> Cuts:
@@ -106,6 +108,7 @@ def at_most_float64(t: np.ndarray, float32_input: bool) -> Cuts:
     return _finite(wide, LARGEST64, none_left=np.isneginf(wide))
 
 
+@_quiet
 def before_rounding(t: np.ndarray) -> np.ndarray:
     """Return the largest float64 whose float32 is at most `t`, for thresholds that are float32 numbers.
 
@@ -130,8 +133,7 @@ def before_rounding(t: np.ndarray) -> np.ndarray:
     (True, True)
     """
     low = np.asarray(t, np.float64).astype(np.float32)
-    with np.errstate(over="ignore", under="ignore"):
-        high = np.nextafter(low, np.float32(np.inf)).astype(np.float64)
+    high = np.nextafter(low, np.float32(np.inf)).astype(np.float64)
     # Values from FLT_MAX plus half a step on are rounded to infinity, as if the next float32 were 2^128.
     high = np.where(np.isposinf(high), 2.0**128, high)
     bottom = np.where(np.isneginf(low), -(2.0**128), low.astype(np.float64))
@@ -141,6 +143,7 @@ def before_rounding(t: np.ndarray) -> np.ndarray:
     return np.where(np.isposinf(low), np.inf, found)
 
 
+@_quiet
 def at_most_solr(t: np.ndarray) -> Cuts:
     """Return thresholds s for Solr, which tests ``x <= s + 1e-6`` with the sum rounded to float32.
 
@@ -149,14 +152,13 @@ def at_most_solr(t: np.ndarray) -> Cuts:
     """
     want, swapped, _ = at_most_float32(t)
     infinity = np.float32(np.inf)
-    with np.errstate(over="ignore", under="ignore"):
-        s = (want - SLACK).astype(np.float32)
-        for _ in range(64):
-            s = np.where(s + SLACK > want, np.nextafter(s, -infinity), s)
-        for _ in range(64):
-            higher = np.nextafter(s, infinity)
-            s = np.where((higher + SLACK <= want) & (higher <= LARGEST32), higher, s)
-        exact = s + SLACK == want
+    s = (want - SLACK).astype(np.float32)
+    for _ in range(64):
+        s = np.where(s + SLACK > want, np.nextafter(s, -infinity), s)
+    for _ in range(64):
+        higher = np.nextafter(s, infinity)
+        s = np.where((higher + SLACK <= want) & (higher <= LARGEST32), higher, s)
+    exact = s + SLACK == want
     return Cuts(_no_negative_zero(s), swapped, exact)
 
 
