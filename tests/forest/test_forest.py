@@ -1,7 +1,6 @@
 """A forest has the engine's own leaves and bits, on rows that are made to find one wrong comparison."""
 
 import json
-import pickle
 
 import catboost as cb
 import numpy as np
@@ -9,8 +8,7 @@ import pytest
 import xgboost as xgb
 
 import rankwood as rw
-from rankwood.forest import Forest, forest_of
-from tests.hard_rows import hard_rows
+from hard_rows import hard_rows
 
 SMALL = {"n_jobs": 1, "verbose": False, "early_stopping_rounds": None, "n_estimators": 12}
 MODELS = {
@@ -21,7 +19,7 @@ MODELS = {
     "lightgbm-langevin": {"langevin": True, "model_shrink_rate": 0.1},
     "lightgbm-categorical": {"categorical_feature": [5], "min_data_per_group": 5, "cat_smooth": 1},
     "xgboost": {"engine": "xgboost"},
-    "xgboost-exact": {"engine": "xgboost", "tree_method": "exact", "gamma": 0.05},
+    "xgboost-exact": {"engine": "xgboost", "tree_method": "exact", "max_depth": 5, "gamma": 0.05},
     "xgboost-dart": {"engine": "xgboost", "booster": "dart", "rate_drop": 0.5},
     "xgboost-categorical": {"engine": "xgboost", "categorical_feature": [5]},
     "catboost": {"engine": "catboost", "objective": "queryrmse", "max_depth": 4},

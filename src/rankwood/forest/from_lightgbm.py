@@ -134,7 +134,7 @@ def _categories(
     counts = np.zeros(splits.categorical.size, np.int64)
     found: list[np.ndarray] = []
     tree_of = np.repeat(np.arange(nodes.size), nodes)
-    last, bounds, words = -1, np.zeros(0), np.zeros(0)
+    last, bounds, words = -1, np.zeros(0, np.int64), np.zeros(0, np.uint32)
     for node in np.flatnonzero(splits.categorical):
         if tree_of[node] != last:
             last = tree_of[node]

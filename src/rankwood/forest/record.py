@@ -69,7 +69,7 @@ class Forest:
     >>> ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(rw.load_demo("train"))
     >>> forest = ranker.forest()
     >>> forest
-    <Forest of 3 trees by lightgbm: 90 nodes, 93 leaves, 46 features>
+    <Forest of 3 trees by lightgbm: 90 nodes, 93 leaves, 20 features>
     >>> test = rw.load_demo("test")
     >>> bool((forest.predict(test) == ranker.predict(test)).all())
     True
@@ -247,7 +247,7 @@ class Forest:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     forest.save(Path(folder) / "forest.json")
         ...     rw.Forest.load(Path(folder) / "forest.json")
-        <Forest of 3 trees by lightgbm: 90 nodes, 93 leaves, 46 features>
+        <Forest of 3 trees by lightgbm: 90 nodes, 93 leaves, 20 features>
         """
         files.write(self, path)
 
