@@ -84,10 +84,8 @@ def _ltr_plugin(source: Source, size: int) -> Iterator[str]:
 def check_solr(source: Source) -> None:
     """Raise if Solr misses a threshold by so much that it joins values of a feature."""
     forest = source.forest
-    cuts = rules.at_most_solr(forest.threshold)
-    want = rules.at_most_float32(forest.threshold).threshold.astype(np.float64)
-    miss = np.abs(want - (cuts.threshold + rules.SLACK))
-    joined = ~cuts.exact & (miss > _MISS * np.abs(want)) & (np.abs(want) > _NEARLY_ZERO)
+    want = np.abs(rules.floor32(forest.threshold).astype(np.float64))
+    joined = (_misses(forest.threshold) > _MISS * want) & (want > _NEARLY_ZERO)
     if joined.any():
         node = int(np.flatnonzero(joined)[0])
         raise checks.InputError(
@@ -97,11 +95,19 @@ def check_solr(source: Source) -> None:
         )
 
 
+def _misses(threshold: np.ndarray) -> np.ndarray:
+    """Return how far what Solr compares with is below each threshold."""
+    want = rules.at_most_float32(threshold).threshold.astype(np.float64)
+    with np.errstate(over="ignore"):
+        compared = rules.at_most_solr(threshold).threshold + rules.SLACK
+    return want - compared
+
+
 def _solr(source: Source, size: int) -> Iterator[str]:
-    cuts = rules.at_most_solr(source.forest.threshold)
-    if not cuts.exact.all():
+    miss = _misses(source.forest.threshold)
+    if miss.any():
         yield (
-            f"{plural(int((~cuts.exact).sum()), 'threshold')} next to 0 can be met only up to 1.2e-13: a feature that "
+            f"{plural(int((miss > 0).sum()), 'threshold')} next to 0 can be met only up to {miss.max():.1e}: a feature that "
             "close to the threshold may go to the other side."
         )
     yield 'Features that may be missing need "defaultValue":"NaN" in the feature store; this needs Solr 9.2.'

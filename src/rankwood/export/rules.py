@@ -147,8 +147,8 @@ def before_rounding(t: np.ndarray) -> np.ndarray:
 def at_most_solr(t: np.ndarray) -> Cuts:
     """Return thresholds s for Solr, which tests ``x <= s + 1e-6`` with the sum rounded to float32.
 
-    A sum lands on the float32 that is meant unless this lies closer to 0 than about 1e-6, where sums are 1e-13 apart.
-    There the sum is the largest one below it, and the cut isn't exact.
+    A sum lands on the float32 that is meant unless this is next to 0: closer than 1e-6 sums are 1.2e-13 apart, and up
+    to 0.0005 some sums leave out a float32. Then the sum is the largest one below it, and the cut isn't exact.
     """
     want, swapped, _ = at_most_float32(t)
     infinity = np.float32(np.inf)
