@@ -1,4 +1,4 @@
-"""Files of other programs scored in plain loops, by the rules in those programs' sources. Nothing of the package is used.
+"""Files of other programs scored in plain loops, by the rules in those programs' sources, without the package.
 
 Each function takes a file's content, the names of the columns and a row, and returns the values of the leaves that the
 row reaches, tree by tree, and the score.

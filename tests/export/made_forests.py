@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import numpy as np
+from tests.hard_rows import hard_rows
 
 from rankwood.forest import Forest
-from tests.hard_rows import hard_rows
 
 FLT_MAX = float(np.finfo(np.float32).max)
 NEARLY_ZERO = float(np.float32(1e-35))

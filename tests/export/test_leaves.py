@@ -2,16 +2,8 @@
 
 from dataclasses import replace
 
-import naive_targets
 import numpy as np
 import pytest
-
-from rankwood.export import rules
-from rankwood.export.checking import Rows
-from rankwood.export.exporting import Options, TrainedForest, export_forest
-from rankwood.export.reference import score
-from rankwood.export.source import Source, with_missing_as_zero
-from rankwood.export.targets import TARGETS, module_of
 from tests.export.made_forests import (
     documents,
     finite,
@@ -20,6 +12,14 @@ from tests.export.made_forests import (
     made_forest,
     narrow,
 )
+
+import naive_targets
+from rankwood.export import rules
+from rankwood.export.checking import Rows
+from rankwood.export.exporting import Options, TrainedForest, export_forest
+from rankwood.export.reference import score
+from rankwood.export.source import Source, with_missing_as_zero
+from rankwood.export.targets import TARGETS, module_of
 
 FORESTS = {
     "doubles": made_forest(0),

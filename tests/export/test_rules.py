@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.export.made_forests import ODD, documents, made_forest
 
 from rankwood.export import rules
 from rankwood.export.source import features_by_missing, lowest_score, with_missing_as_zero
-from tests.export.made_forests import ODD, documents, made_forest
 
 FLT_MAX = float(np.finfo(np.float32).max)
 any_double = st.one_of(st.floats(allow_nan=False), st.sampled_from(ODD))

@@ -60,8 +60,9 @@ def mapped_names(own: tuple[str, ...], names: Any, used: list[int]) -> tuple[str
             raise checks.InputError(
                 f"names has {len(found)} names, but the model has {len(own)} features."
             )
-    _check_words([found[column] for column in used])
-    return tuple(map(str, found))
+    _check_words(found)
+    _check_different([found[column] for column in used])
+    return tuple(found)
 
 
 def _and_more(names: list[str]) -> str:
@@ -70,10 +71,14 @@ def _and_more(names: list[str]) -> str:
 
 
 def _check_words(words: list[Any]) -> None:
-    """Raise unless names are different words."""
+    """Raise unless names are words."""
     for word in words:
         if not isinstance(word, str) or not word.strip() or not word.isprintable():
             raise checks.InputError(f"names must be words, got {word!r}.")
+
+
+def _check_different(words: list[str]) -> None:
+    """Raise if two features have the same name."""
     twice = [word for word, count in Counter(words).items() if count > 1]
     if twice:
         raise checks.InputError(

@@ -107,8 +107,8 @@ def _solr(source: Source, size: int) -> Iterator[str]:
     miss = _misses(source.forest.threshold)
     if miss.any():
         yield (
-            f"{plural(int((miss > 0).sum()), 'threshold')} next to 0 can be met only up to {miss.max():.1e}: a feature that "
-            "close to the threshold may go to the other side."
+            f"{plural(int((miss > 0).sum()), 'threshold')} next to 0 can be met only up to {miss.max():.1e}: a feature "
+            "that close to the threshold may go to the other side."
         )
     yield 'Features that may be missing need "defaultValue":"NaN" in the feature store; this needs Solr 9.2.'
     if size > _MAXIMUM_OF_ZOOKEEPER:

@@ -63,7 +63,7 @@ class ExportReport(NamedTuple):
         list of (str, str)
             What is printed, line by line.
         """
-        size = f"{self.bytes / 1e6:.1f} MB" if self.bytes >= 1e5 else f"{self.bytes:,} bytes"
+        size = f"{self.bytes / 1e6:.1f} MB" if self.bytes >= 1e6 else f"{self.bytes / 1e3:.1f} kB"
         model = f"{plural(self.trees, 'tree')}, {self.leaves:,} leaves, {plural(self.features, 'feature')}"
         rows = [("file", f"{self.path}, {size}"), ("model", model), ("exact", self.exact)]
         if self.shift:
@@ -91,7 +91,8 @@ def _check_lines(check: Check | None) -> list[str]:
     if check is None:
         return []
     rows = f"{plural(check.rows, 'row')} of {plural(check.queries, 'query')} by the target's rules"
-    lines = [f"{rows}: scores differ by at most {check.largest_difference:.2g}"]
+    most = f"{check.largest_difference:.1e}" if check.largest_difference else "0"
+    lines = [f"{rows}: scores differ by at most {most}"]
     ranks = f"{plural(check.other_rank, 'row')} with another rank"
     if check.other_leaf is None:
         return [*lines, ranks]
