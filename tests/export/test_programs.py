@@ -141,7 +141,7 @@ def test_javascript(name, tmp_path):
     (tmp_path / "x.json").write_text(json.dumps([numbers(row) for row in X]))
     number = '(t) => Number(t.replace("nan", "NaN").replace("inf", "Infinity"))'
     script = (
-        f'{walker("js")}\nconst fs = require("fs");\nconst m = JSON.parse(fs.readFileSync("m.json"));\n'
+        f'{walker("js")}\nconst fs = require("fs");\nconst m = load(fs.readFileSync("m.json"));\n'
         f'for (const row of JSON.parse(fs.readFileSync("x.json"))) console.log(score(m, row.map({number})));\n'
     )
     done = subprocess.run(
@@ -158,8 +158,16 @@ import java.util.*;
 class Main {
     static Scanner in;
     static double next() { return Double.parseDouble(in.next()); }
-    static int[] ints() { int[] a = new int[in.nextInt()]; for (int i = 0; i < a.length; i++) a[i] = in.nextInt(); return a; }
-    static double[] doubles() { double[] a = new double[in.nextInt()]; for (int i = 0; i < a.length; i++) a[i] = next(); return a; }
+    static int[] ints() {
+        int[] a = new int[in.nextInt()];
+        for (int i = 0; i < a.length; i++) a[i] = in.nextInt();
+        return a;
+    }
+    static double[] doubles() {
+        double[] a = new double[in.nextInt()];
+        for (int i = 0; i < a.length; i++) a[i] = next();
+        return a;
+    }
     public static void main(String[] args) throws Exception {
         for (String file : args) {
         in = new Scanner(Files.newInputStream(Paths.get(file)));

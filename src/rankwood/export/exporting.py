@@ -110,7 +110,7 @@ def export_forest(
         leaves=int(forest.leaf_value.size),
         features=len(source.used),
         shift=source.shift,
-        exact=notes.exact(format),
+        exact=notes.exact(format, target, source),
         notes=tuple(notes.notes(format, target, source, size)),
         upload=module.upload(source, file),
         check=None if model.rows is None else _check(forest, module, source, model.rows, file),

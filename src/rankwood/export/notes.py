@@ -19,27 +19,42 @@ _NEARLY_ZERO = 1.1e-35
 _MISS = 1e-3
 
 
-def exact(format: str) -> str:
+def exact(format: str, target: Target, source: Source) -> str:
     """Return what holds for every document."""
+    forest = source.forest
     if format in ("c", "json"):
         return "every document keeps its leaves and its score, bit for bit"
     if format == "onnx":
-        return "every document keeps its leaves; the score is the nearest float32"
-    if format == "ranklib":
-        return "every document with finite features, none missing, keeps its leaves"
-    return "every document with finite or missing features keeps its leaves"
+        close = "a float32 close to it" if forest.float32_sum else "the nearest float32"
+        return f"every document keeps its leaves; its score is {close}"
+    kind = "finite float32 numbers" if _reads_float32(format, target, source) else "finite"
+    missing = " or missing" if target.missing else ", none missing,"
+    limit = ""
+    if format == "solr" and _misses(forest.threshold).any():
+        limit = ", thresholds next to 0 excepted"
+    return f"every document whose features are {kind}{missing} keeps its leaves{limit}"
+
+
+def _reads_float32(format: str, target: Target, source: Source) -> bool:
+    """Return whether features between two float32 may change their side."""
+    # Vespa has features of doubles, and thresholds of float32.
+    return target.float32 and (format == "vespa" or not source.forest.float32_input)
 
 
 def notes(format: str, target: Target, source: Source, size: int) -> list[str]:
     """Return what is different in the target, and what has to be done there, a sentence each."""
-    return [*_widths(target, source), *_OWN.get(format, lambda *_: ())(source, size)]
+    named = [
+        "The model has no names of features: f0 is feature 1 of LETOR files, f1 feature 2, and so on."
+    ]
+    plain = target.named and source.names == tuple(f"f{i}" for i in range(len(source.names)))
+    own = _OWN.get(format, lambda *_: ())
+    return [*(named if plain else []), *_widths(format, target, source), *own(source, size)]
 
 
-def _widths(target: Target, source: Source) -> Iterator[str]:
+def _widths(format: str, target: Target, source: Source) -> Iterator[str]:
     """Yield what float32 means for features, sums and scores."""
     forest = source.forest
-    if target.float32 and not forest.float32_input:
-        yield "Features are read as float32, and documents keep their leaves for features that are float32 numbers."
+    if _reads_float32(format, target, source):
         large = np.abs(forest.threshold) > _LARGEST_WHOLE
         large &= np.abs(forest.threshold) <= rules.LARGEST32
         columns = np.unique(forest.feature[large & ~forest.categorical]).tolist()

@@ -12,6 +12,7 @@ from rankwood.export.reference import Semantics, as_they_are, at_most, is_nan, s
 from rankwood.export.trees import Trees
 
 _FORMAT, _VERSION = "rankwood-pairs", 1
+_NUMBERS = 2**21  # features of pairs that are in memory at a time
 
 
 class PairTrees(NamedTuple):
@@ -159,22 +160,30 @@ def scores_of(found: PairTrees, rows: Rows) -> np.ndarray:
     array
         The mean, over the other documents j of the query, of s_ij - s_ji.
     """
+    out = np.zeros(len(rows.X))
     with np.errstate(all="ignore"):
         X = rows.X.astype(np.float32)
-        out = np.zeros(len(X))
         for start, stop in zip(rows.starts[:-1], rows.starts[1:], strict=True):
             own = rows.order[start:stop]
-            n = own.size
-            if n < 2:
-                continue
-            i, j = np.divmod(np.arange(n * n), n)
-            first, second = X[own[i]], X[own[j]]
-            values = np.concatenate([first, second, first - second], axis=1).astype(np.float64)
-            leaf = walk(found.trees, values, _PLAIN)
-            table = sum_in_order(found.trees.leaf_value[leaf]).reshape(n, n)
-            np.fill_diagonal(table, 0.0)
-            out[own] = (table - table.T).sum(axis=1) / (n - 1)
+            if own.size > 1:
+                table = _pair_sums(found.trees, X[own])
+                out[own] = (table - table.T).sum(axis=1) / (own.size - 1)
     return out
+
+
+def _pair_sums(trees: Trees, X: np.ndarray) -> np.ndarray:
+    """Return the sum of each pair of documents; the diagonal is the sum of a document with itself."""
+    n, width = X.shape
+    step = max(1, _NUMBERS // (3 * n * width))
+    table = np.empty((n, n))
+    for begin in range(0, n, step):
+        part = slice(begin, min(begin + step, n))
+        i, j = np.divmod(np.arange((part.stop - begin) * n), n)
+        first, second = X[begin + i], X[j]
+        values = np.concatenate([first, second, first - second], axis=1).astype(np.float64)
+        sums = sum_in_order(trees.leaf_value[walk(trees, values, _PLAIN)])
+        table[part] = sums.reshape(-1, n)
+    return table
 
 
 def check_pairs(found: PairTrees, rows: Rows, ours: np.ndarray) -> Check:

@@ -44,7 +44,7 @@ def floor32(t: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> bool(floor32(np.array([0.1]))[0] < 0.1 < np.float32(0.1))
+    >>> float(floor32(np.array([0.1]))[0]) < 0.1 < float(np.float32(0.1))
     True
     """
     t = np.asarray(t, np.float64)

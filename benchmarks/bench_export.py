@@ -1,0 +1,97 @@
+"""Export and load of 1,000 trees of 64 leaves: seconds, sizes, and the peak of memory by the size of the model's text.
+
+`python -m benchmarks.bench_export [--write]`; with --write the table goes to docs/export.md. Needs Linux, for the peak.
+"""
+
+import argparse
+import re
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import rankwood as rw
+from rankwood.export.exporting import Options, TrainedForest, export_forest
+from rankwood.export.targets import TARGETS, module_of
+
+PAGE = Path(__file__).parent.parent / "docs" / "export.md"
+TREES, LEAVES, FEATURES = 1000, 64, 136
+
+
+def model() -> rw.Ranker:
+    """Train a model of the size that is measured."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((6000, FEATURES)).astype(np.float32)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    y = np.digitize(np.nan_to_num(X[:, :9]).sum(1) + rng.standard_normal(len(X)), [0, 2, 4])
+    params = {"n_estimators": TREES, "num_leaves": LEAVES, "min_child_samples": 1}
+    params |= {"min_child_weight": 0.0, "learning_rate": 0.02, "n_jobs": 1, "verbose": False}
+    return rw.Ranker(**params).fit(rw.RankingData(X, y, group=[60] * 100))
+
+
+def memory(name: str) -> float:
+    """Return a line of the process's status, in MB."""
+    status = Path("/proc/self/status").read_text()
+    return int(re.search(rf"{name}:\s+(\d+)", status)[1]) / 1e3  # type: ignore[index]
+
+
+def measure(forest: rw.Forest, format: str, folder: str) -> dict[str, float]:
+    """Return the best of three rounds, and the peak of memory of writing and of reading back."""
+    module, target = module_of(TARGETS[format]), TrainedForest(forest, {})
+    path = Path(folder) / format
+    options = Options(missing="zero" if format == "ranklib" else "model", overwrite=True)
+    write, read, peak = [], [], 0.0
+    for _ in range(3):
+        Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+        before = memory("VmRSS")
+        start = time.perf_counter()
+        report = export_forest(target, path, format, options)
+        written = time.perf_counter()
+        content = path.read_bytes()
+        module.read(content if format == "onnx" else content.decode(), forest.names)
+        read.append(time.perf_counter() - written)
+        write.append(written - start)
+        peak = max(peak, memory("VmHWM") - before)
+        del content
+    return {"write": min(write), "read": min(read), "size": report.bytes / 1e6, "peak": peak}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--write", action="store_true")
+    args = parser.parse_args()
+    ranker = model()
+    text = len(ranker.model_.text) / 1e6
+    start = time.perf_counter()
+    forest = ranker.forest()
+    seconds = time.perf_counter() - start
+    lines = [
+        f"The model's text has {text:.1f} MB and {forest.leaf_value.size:,} leaves; its forest takes {seconds:.1f} s.",
+        "",
+        "| format | write | read back | together | file | peak | times the model |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        for format in TARGETS:
+            m = measure(forest, format, folder)
+            both = m["write"] + m["read"]
+            lines.append(
+                f"| `{format}` | {m['write']:.2f} s | {m['read']:.2f} s | {both:.2f} s | {m['size']:.1f} MB "
+                f"| {m['peak']:.0f} MB | {m['peak'] / text:.1f} |"
+            )
+            print(lines[-1], flush=True)
+    print("\n".join(lines))
+    if args.write:
+        page = PAGE.read_text(encoding="utf-8")
+        found = re.sub(
+            r"<!-- bench_export -->.*?(?=\n## |\Z)",
+            lambda _: "<!-- bench_export -->\n\n" + "\n".join(lines) + "\n",
+            page,
+            flags=re.DOTALL,
+        )
+        PAGE.write_text(found, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
