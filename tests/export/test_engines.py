@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.export.made_forests import finite, narrow
 from tests.export.test_leaves import missed_by_solr
-from tests.forest.test_forest import MODELS, SMALL, features
+from tests.forest_models import MODELS, SMALL, features
 from tests.hard_rows import hard_rows
 
 import rankwood as rw

@@ -10,7 +10,7 @@ from rankwood.data.groups import group_rows
 from rankwood.data.ranked_documents import RankedDocuments, ranked_documents
 from rankwood.data.ranking_data import RankingData
 from rankwood.training.summary import Summary, short_summary, summary_of
-from rankwood.training.trained_forest import trained_forest
+from rankwood.training.trained_forest import hand_out, scorer_of, trained_forest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rankwood.export import ExportReport
     from rankwood.forest import Forest
     from rankwood.training.estimator import QueryIds, Sizes
+    from rankwood.training.scoring import Scorer
 
 
 class AfterTraining:
@@ -119,6 +120,36 @@ class AfterTraining:
         """
         return trained_forest(self)
 
+    def scorer(self, *, stop: Any = None) -> "Scorer":
+        """Return a function that scores documents many times faster than the engine, with the same bits.
+
+        Parameters
+        ----------
+        stop : int or EarlyExit, optional
+            Early exit: documents that can't reach the first `stop` of their query any more are dropped before all
+            trees are evaluated. Nothing among the first `stop` changes; an `EarlyExit` with a margin below 1 drops more
+            documents, at a loss that docs/scoring.md measures.
+
+        Returns
+        -------
+        Scorer
+            Call it with what `predict` takes.
+
+        Raises
+        ------
+        InputError
+            If the model has no trees on documents.
+
+        Examples
+        --------
+        >>> import rankwood as rw
+        >>> ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(rw.load_demo("train"))
+        >>> score = ranker.scorer()
+        >>> score(rw.load_demo("test")).shape
+        (847,)
+        """
+        return scorer_of(self, stop)
+
     def export(
         self,
         path: "str | Path",
@@ -206,4 +237,6 @@ def _own_object(estimator: Any, name: str) -> Any:
     if not hasattr(type(estimator.model_), name):
         other = "module" if name == "booster" else "booster"
         raise AttributeError(f"{type(estimator).__name__} has no {name}_: read {other}_.")
+    if name == "booster":
+        hand_out(estimator.model_)
     return getattr(estimator.model_, name)
