@@ -34,7 +34,7 @@ NARROW = [name for name, target in TARGETS.items() if target.float32]
 
 def rows_for(format, forest, seed=0):
     """Return rows that the page promises to be exact."""
-    X = np.concatenate([documents(30, seed), hard(forest, 25, seed)])
+    X = np.concatenate([documents(30, seed), hard(forest, 15, seed)])
     if format in NARROW:
         X = narrow(X)
     if format == "elasticsearch":
@@ -146,7 +146,7 @@ def test_ranklib_has_no_blanks_between_tags():
 
 def test_solr_differs_next_to_zero_only():
     forest = labelled(FORESTS["doubles"])
-    X = narrow(hard(forest, 200))
+    X = narrow(hard(forest, 60))
     text, _, _ = text_of("solr", forest)
     found = np.array([naive_targets.solr(text, forest.names, row)[0] for row in X])
     other = (found[:, : len(forest)] != forest.leaf(X) + forest.first_leaf[:-1]).any(axis=1)

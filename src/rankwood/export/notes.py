@@ -31,7 +31,7 @@ def exact(format: str, target: Target, source: Source) -> str:
     missing = " or missing" if target.missing else ", none missing,"
     limit = ""
     if format == "solr" and _misses(forest.threshold).any():
-        limit = ", thresholds next to 0 excepted"
+        limit = ", but for the thresholds below"
     return f"every document whose features are {kind}{missing} keeps its leaves{limit}"
 
 
@@ -122,7 +122,7 @@ def _solr(source: Source, size: int) -> Iterator[str]:
     miss = _misses(source.forest.threshold)
     if miss.any():
         yield (
-            f"{plural(int((miss > 0).sum()), 'threshold')} next to 0 can be met only up to {miss.max():.1e}: a feature "
+            f"{plural(int((miss > 0).sum()), 'threshold')} can be met only up to {miss.max():.1e}: a feature "
             "that close to the threshold may go to the other side."
         )
     yield 'Features that may be missing need "defaultValue":"NaN" in the feature store; this needs Solr 9.2.'

@@ -147,8 +147,9 @@ def before_rounding(t: np.ndarray) -> np.ndarray:
 def at_most_solr(t: np.ndarray) -> Cuts:
     """Return thresholds s for Solr, which tests ``x <= s + 1e-6`` with the sum rounded to float32.
 
-    A sum lands on the float32 that is meant unless this is next to 0: closer than 1e-6 sums are 1.2e-13 apart, and up
-    to 0.0005 some sums leave out a float32. Then the sum is the largest one below it, and the cut isn't exact.
+    Not every float32 is such a sum: closer to 0 than 1e-6 sums are 1.2e-13 apart, and up to 1e-5, and within 1e-6 above
+    a negative power of two, they leave out some float32. Then the sum is the largest one below the float32 that is
+    meant, and the cut isn't exact.
     """
     want, swapped, _ = at_most_float32(t)
     infinity = np.float32(np.inf)
