@@ -37,12 +37,12 @@ class EarlyExit:
     --------
     >>> from rankwood.forest import EarlyExit
     >>> EarlyExit(10, margin=0.1)
-    EarlyExit(top=10, margin=0.1, at=(0.1, 0.3))
+    EarlyExit(top=10, margin=0.1, at=(0.1,))
     """
 
     top: int = 10
     margin: float = 1.0
-    at: tuple[float, ...] = (0.1, 0.3)
+    at: tuple[float, ...] = (0.1,)
 
     def __post_init__(self) -> None:
         checks.at_least(self.top, 1, "top")
