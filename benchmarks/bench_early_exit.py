@@ -48,7 +48,7 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     train, test = parts_of(rw.load_letor(parser.parse_args().file))
     ranker = rw.Ranker(n_estimators=TREES, early_stopping_rounds=None, num_leaves=64)
-    ranker.fit(train)
+    ranker.fit(train).set_params(n_jobs=1)
     groups = test.groups
     X, ends = test.X[groups.rows], np.cumsum(groups.sizes)[:-1]
     print(f"{groups.ids.size} queries, {len(test)} documents, {ranker.forest()}")

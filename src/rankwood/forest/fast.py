@@ -85,15 +85,31 @@ class FastForest:
             rows = slice(block * kernels.BLOCK, min(block + _CHUNK, last) * kernels.BLOCK)
             self.add(X[rows], out[rows])
 
-    def add(self, X: np.ndarray, out: np.ndarray, trees: tuple[int, int] | None = None) -> None:
-        """Add the leaves of all documents, of all trees or of a range of them, to `out`."""
+    def coded(self, X: np.ndarray) -> np.ndarray:
+        """Return the codes of documents, for `add_coded`."""
+        codes = np.empty(self._columns * X.shape[0], np.uint8)
+        callable_kernel(kernels.fill_codes)(matrix(X, self._float32), self._searches, codes)
+        return codes
+
+    def add_coded(
+        self, codes: np.ndarray, documents: np.ndarray, out: np.ndarray, trees: tuple[int, int]
+    ) -> None:
+        """Add the leaves of some documents and of a range of trees to `out`, which has these documents only."""
+        levels = self._kernel is kernels.score_by_levels
+        kernel = kernels.score_stored_by_levels if levels else kernels.score_stored_by_programs
+        callable_kernel(kernel)(
+            *(codes, self._columns, documents, trees, self._trees, self._leaves, self._room(), out)
+        )
+
+    def add(self, X: np.ndarray, out: np.ndarray) -> None:
+        """Add the leaves of all documents and trees to `out`."""
         X = matrix(X, self._float32)
         kernel, made = self._kernel, self._trees
         if X.shape[0] <= _FEW and self._to_walk is not None:
             if self._paths is None:
                 self._paths = paths_of(*self._to_walk)
             kernel, made = kernels.score_by_walking, self._paths
-        span = trees or (0, self.n_trees)
+        span = (0, self.n_trees)
         callable_kernel(kernel)(
             X, 0, X.shape[0], span, self._searches, made, self._leaves, self._room(), out
         )
