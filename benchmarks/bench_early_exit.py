@@ -32,15 +32,16 @@ def parts_of(data: Any) -> list[Any]:
     return [rw.RankingData(data.X[rows], data.y[rows], qid=ids[rows]) for rows in (~test, test)]
 
 
-def seconds(scorer: Any, queries: list[np.ndarray]) -> float:
-    """Return the CPU time of all queries, the best of several rounds for each."""
-    best = np.full(len(queries), np.inf)
+def seconds(scorers: dict[str, Any], queries: list[np.ndarray]) -> dict[str, float]:
+    """Return the CPU time of all queries by each scorer, in turn: of each query the best of several rounds."""
+    best = {name: np.full(len(queries), np.inf) for name in scorers}
     for _ in range(ROUNDS):
-        for i, query in enumerate(queries):
-            start = time.thread_time()
-            scorer(query)
-            best[i] = min(best[i], time.thread_time() - start)
-    return float(best.sum())
+        for name, scorer in scorers.items():
+            for i, query in enumerate(queries):
+                start = time.thread_time()
+                scorer(query)
+                best[name][i] = min(best[name][i], time.thread_time() - start)
+    return {name: float(found.sum()) for name, found in best.items()}
 
 
 def main() -> None:
@@ -59,16 +60,14 @@ def main() -> None:
         f"| early exit | NDCG@{TOP} | same {TOP} | dropped | time | lists of {LONG}: same | dropped | time |"
     )
     print("|---|---|---|---|---|---|---|---|")
-    plain: list[float] = []
-    for name, rule in RULES.items():
-        scorer = ranker.scorer(stop=rule)
+    scorers = {name: ranker.scorer(stop=rule) for name, rule in RULES.items()}
+    times = [seconds(scorers, some) for some in (queries, lists)]
+    for name, scorer in scorers.items():
         value = rw.evaluate(f"ndcg@{TOP}", test, scorer(test)).mean()[f"ndcg@{TOP}"]
         cells = [f"{value:.4f}"]
-        for i, some in enumerate((queries, lists)):
-            found = agreement(ranker.scorer(), scorer, some)
-            took = seconds(scorer, some)
-            plain += [took] if rule is None else []
-            cells += [f"{found[0]:.2f}", f"{found[1]:.2f}", f"{took / plain[i]:.2f}"]
+        for took, some in zip(times, (queries, lists), strict=True):
+            same, dropped = agreement(scorers["none"], scorer, some)
+            cells += [f"{same:.2f}", f"{dropped:.2f}", f"{took[name] / took['none']:.2f}"]
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
 
 
