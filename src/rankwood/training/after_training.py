@@ -10,9 +10,15 @@ from rankwood.data.groups import group_rows
 from rankwood.data.ranked_documents import RankedDocuments, ranked_documents
 from rankwood.data.ranking_data import RankingData
 from rankwood.training.summary import Summary, short_summary, summary_of
+from rankwood.training.trained_forest import hand_out, scorer_of, trained_forest
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankwood.export import ExportReport
+    from rankwood.forest import Forest
     from rankwood.training.estimator import QueryIds, Sizes
+    from rankwood.training.scoring import Scorer
 
 
 class AfterTraining:
@@ -92,6 +98,125 @@ class AfterTraining:
         ids = column(X, qid) if isinstance(qid, str) and is_frame(X) else qid
         return ranked_documents(scores, group_rows(scores.size, ids, group), None, top)
 
+    def forest(self) -> "Forest":
+        """Return the trees as flat arrays, the same for every engine.
+
+        Returns
+        -------
+        Forest
+            Trees that can be looked at, drawn, saved and walked through; docs/scoring.md explains them.
+
+        Raises
+        ------
+        InputError
+            If the model has no such trees: networks, models of pairs, linear leaves, CatBoost's categories.
+
+        Examples
+        --------
+        >>> import rankwood as rw
+        >>> ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(rw.load_demo("train"))
+        >>> len(ranker.forest())
+        3
+        """
+        return trained_forest(self)
+
+    def scorer(self, *, stop: Any = None) -> "Scorer":
+        """Return a function that scores documents many times faster than the engine, with the same bits.
+
+        Parameters
+        ----------
+        stop : int or EarlyExit, optional
+            Early exit: documents that can't reach the first `stop` of their query any more are dropped before all
+            trees are evaluated. Nothing among the first `stop` changes; an `EarlyExit` with a margin below 1 drops more
+            documents, at a loss that docs/scoring.md measures.
+
+        Returns
+        -------
+        Scorer
+            Call it with what `predict` takes.
+
+        Raises
+        ------
+        InputError
+            If the model has no trees on documents.
+
+        Examples
+        --------
+        >>> import rankwood as rw
+        >>> ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(rw.load_demo("train"))
+        >>> score = ranker.scorer()
+        >>> score(rw.load_demo("test")).shape
+        (847,)
+        """
+        return scorer_of(self, stop)
+
+    def export(
+        self,
+        path: "str | Path",
+        format: str,
+        *,
+        names: Any = None,
+        check: Any = None,
+        name: str | None = None,
+        missing: str = "model",
+        positive: bool | None = None,
+        queries: "dict[str, Any] | None" = None,
+        approximate: bool = False,
+        overwrite: bool = False,
+    ) -> "ExportReport":
+        """Write the model for another program, so that no document changes its leaf; docs/export.md explains it.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file to write.
+        format : str
+            ``"elasticsearch"``, ``"ltr-plugin"`` (of Elasticsearch and OpenSearch), ``"solr"``, ``"vespa"``,
+            ``"ranklib"``, ``"onnx"``, ``"c"`` or ``"json"``. Models of pairs (``bi-...``) can be JSON.
+        names : dict or list of str, optional
+            Names of the features in the other program: by the model's own names, which may leave out features that
+            no split reads, or one for each feature. Features without names are ``"f0"``, ``"f1"`` and so on.
+        check : RankingData, matrix or table, optional
+            Rows to score by the other program's rules, from the file; the report has the differences.
+        name : str, optional
+            Name of the model in the other program; default: that of the file.
+        missing : {"model", "zero"}
+            Where missing values go: where the model sends them, or where it sends 0.
+        positive : bool, optional
+            Add a constant to all scores so that none is negative; default: for ``"ltr-plugin"``.
+        queries : dict, optional
+            Elasticsearch's query of each feature, by the feature's name there.
+        approximate : bool
+            Write thresholds that Solr can't meet, too.
+        overwrite : bool
+            Replace a file that exists.
+
+        Returns
+        -------
+        ExportReport
+            What was written, what is exact, and how to upload it. It prints itself.
+
+        Raises
+        ------
+        InputError
+            If the other program can't hold the model, or reads it so that a ranking would change. Nothing is
+            written then.
+
+        Examples
+        --------
+        >>> import rankwood as rw, tempfile
+        >>> ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(rw.load_demo("train"))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     report = ranker.export(f"{folder}/m.json", "solr", check=rw.load_demo("test"))
+        >>> report.check.other_leaf
+        0
+        """
+        from rankwood.export.exporting import Options  # most sessions don't need it
+        from rankwood.training.trained_export import trained_export
+
+        options = Options(names, check, name, missing, positive, queries, approximate, overwrite)
+        return trained_export(self, path, format, options)
+
     def _set_data(self, train: RankingData) -> None:
         """Set what is known of the training data: its features and its size."""
         self._set_features(train.n_features, train.feature_names, train.categories)  # type: ignore[attr-defined]
@@ -112,4 +237,6 @@ def _own_object(estimator: Any, name: str) -> Any:
     if not hasattr(type(estimator.model_), name):
         other = "module" if name == "booster" else "booster"
         raise AttributeError(f"{type(estimator).__name__} has no {name}_: read {other}_.")
+    if name == "booster":
+        hand_out(estimator.model_)
     return getattr(estimator.model_, name)
