@@ -13,8 +13,8 @@ from rankwood._core.versions import version_of
 from rankwood._version import __version__
 from rankwood.callbacks.trackers import LONGEST, need, plain
 from rankwood.data.frames import column_names, is_frame
-from rankwood.engines.base import ENGINES
 from rankwood.training.loading import load_estimator, models_of
+from rankwood.training.origin import PACKAGES
 from rankwood.training.summary import curves_of
 
 __all__ = ["load_model", "log_model", "log_training", "save_model", "signature_of"]
@@ -247,8 +247,7 @@ def _store(ranker: Any, store: Any, options: dict[str, Any]) -> Any:
 
 def _requirements(ranker: Any) -> list[str]:
     """Return the packages that predict as this process does: Rankwood and the engines of the model."""
-    engines = {name: one.package for name, one in ENGINES.items()} | {"neural": "torch"}
-    used = {engines[one.engine] for one in models_of(ranker)} - {""}
+    used = {PACKAGES[one.engine] for one in models_of(ranker)} - {""}
     used |= {"safetensors"} if "torch" in used else set()
     known = {name: version_of(name) for name in sorted(used)}
     return [f"rankwood=={__version__}", *(f"{n}=={v}" if v else n for n, v in known.items())]

@@ -17,6 +17,7 @@ from rankwood._core.text import printable
 from rankwood.cli import (
     _args,
     _show,
+    card,
     compare,
     data,
     demo,
@@ -39,6 +40,7 @@ _COMMANDS = {
     "data": data.add,
     "reproduce": reproduce.add,
     "report": report.add,
+    "card": card.add,
     "demo": demo.add,
     "objectives": listing.add_objectives,
     "metrics": listing.add_metrics,

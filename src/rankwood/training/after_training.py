@@ -1,5 +1,6 @@
 """What a fitted estimator offers beside scores: the engine's own object, a summary, ranked documents."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -9,6 +10,7 @@ from rankwood.data.frames import column, is_frame
 from rankwood.data.groups import group_rows
 from rankwood.data.ranked_documents import RankedDocuments, ranked_documents
 from rankwood.data.ranking_data import RankingData
+from rankwood.training.origin import origin_of
 from rankwood.training.summary import Summary, short_summary, summary_of
 
 if TYPE_CHECKING:
@@ -92,10 +94,30 @@ class AfterTraining:
         ids = column(X, qid) if isinstance(qid, str) and is_frame(X) else qid
         return ranked_documents(scores, group_rows(scores.size, ids, group), None, top)
 
+    def card(self) -> Any:
+        """Return a model card: what is known of the model and its training, on one page of Markdown.
+
+        Returns
+        -------
+        ModelCard
+            It prints as Markdown; `to_markdown(path)` writes a file, and `to_dict` has the values.
+
+        Examples
+        --------
+        >>> import rankwood as rw
+        >>> ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(rw.load_demo("train"))
+        >>> print(ranker.card().to_markdown().splitlines()[0])
+        # Model card: `lambdarank-ndcg@10`
+        """
+        check_is_fitted(self)
+        made = import_module("rankwood.report.card")  # a later room
+        return made.card_of(self._files.content_of(self), self._kind)  # type: ignore[attr-defined]
+
     def _set_data(self, train: RankingData) -> None:
-        """Set what is known of the training data: its features and its size."""
+        """Set what is known of the training data: its features, its size and its digest."""
         self._set_features(train.n_features, train.feature_names, train.categories)  # type: ignore[attr-defined]
         self.data_size_ = {"queries": int(train.groups.ids.size), "documents": len(train)}
+        self.origin_ = origin_of(self, train)
 
     def __str__(self) -> str:
         known = short_summary(self)
