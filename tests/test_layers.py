@@ -1,5 +1,5 @@
-"""Imports go one way: _core <- data <- metrics <- objectives <- engines <- training <- neural <- report, datasets
-<- tuning <- reproduce <- cli."""
+"""Imports go one way: _core <- data <- metrics <- objectives <- engines <- forest <- training <- neural <- report,
+datasets <- tuning <- reproduce <- cli."""
 
 import ast
 import subprocess
@@ -18,6 +18,7 @@ LAYERS = [
     ["extend", "parts", "testing", "torch"],
     ["diagnostics", "diagnosis", "_position_weights"],
     ["engines"],
+    ["forest"],
     ["training", "ranker", "twostage"],
     ["neural"],
     ["report", "datasets"],

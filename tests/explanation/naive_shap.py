@@ -2,9 +2,10 @@
 
 from itertools import combinations
 from math import factorial, isnan
-from types import SimpleNamespace
 
 import numpy as np
+
+import rankwood as rw
 
 
 def goes_left(forest, node, x):
@@ -15,7 +16,7 @@ def goes_left(forest, node, x):
         return bool(forest.missing_left[node])
     if forest.categorical[node]:
         a, b = forest.category_first[node], forest.category_first[node + 1]
-        return value in forest.category[a:b].tolist()
+        return value >= 0 and int(value) in forest.category[a:b].tolist()
     return bool(value <= forest.threshold[node])
 
 
@@ -26,7 +27,7 @@ def weight(forest, child):
 def expectation(forest, child, x, known):
     """The mean of a subtree if only the features in `known` are known; others are split as in training."""
     if child < 0:
-        return float(forest.leaf[~child])
+        return float(forest.leaf_value[~child])
     left, right = int(forest.left[child]), int(forest.right[child])
     if forest.feature[child] in known:
         return expectation(forest, left if goes_left(forest, child, x) else right, x, known)
@@ -64,7 +65,7 @@ def shapley(forest, x):
 def random_forest(rng, n_features=4, trees=3, leaves=6, empty=0.0, categories=False):
     """Return trees with repeated features, missing values, leaves nobody reached, and categorical splits."""
     columns = {name: [] for name in ("feature", "threshold", "missing_left", "left", "right")}
-    columns |= {name: [] for name in ("leaf", "leaf_cover", "categorical", "category")}
+    columns |= {name: [] for name in ("leaf_value", "leaf_cover", "categorical", "category")}
     first_node, first_leaf, category_first = [0], [0], [0]
     for _ in range(trees):
         count = int(rng.integers(1, leaves + 1))
@@ -88,10 +89,10 @@ def random_forest(rng, n_features=4, trees=3, leaves=6, empty=0.0, categories=Fa
             columns["missing_left"].append(bool(rng.integers(2)))
             kind = bool(categories and rng.random() < 0.4)
             columns["categorical"].append(kind)
-            chosen = [c for c in range(-1, 3) if rng.random() < 0.5] if kind else []
+            chosen = [c for c in range(3) if rng.random() < 0.5] or [1] if kind else []
             columns["category"] += chosen
             category_first.append(len(columns["category"]))
-        columns["leaf"] += rng.normal(size=count).tolist()
+        columns["leaf_value"] += rng.normal(size=count).tolist()
         covers = rng.integers(1, 30, count) * (rng.random(count) >= empty)
         columns["leaf_cover"] += covers.tolist()
         first_node.append(offset + count - 1)
@@ -110,13 +111,16 @@ def random_forest(rng, n_features=4, trees=3, leaves=6, empty=0.0, categories=Fa
     for a, b in zip(first_node, first_node[1:], strict=False):
         if b > a:
             fill(a)
-    return SimpleNamespace(
+    return rw.Forest(
+        engine="xgboost",
         **made,
         cover=cover,
+        gain=cover,
         first_node=np.array(first_node),
         first_leaf=np.array(first_leaf),
         category_first=np.array(category_first),
         base=0.25,
         float32_input=False,
+        float32_sum=False,
         n_features=n_features,
     )

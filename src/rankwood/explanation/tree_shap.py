@@ -4,36 +4,38 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwood._core.compile import callable_kernel
 from rankwood._core.threads import run_ranges
-from rankwood.explanation.kernels import add_contributions, expected_values, lay_out
+from rankwood.explanation.kernels import add_contributions, expected_score, lay_out
+from rankwood.forest import Forest
 
 _BLOCK = 32  # documents that share the tables of a tree
 
 
-class Nodes(NamedTuple):
-    """The arrays of a `Forest` that the kernels read."""
+class Trees(NamedTuple):
+    """What the kernels read of a forest."""
 
     feature: np.ndarray
     threshold: np.ndarray
     missing_left: np.ndarray
-    categorical: np.ndarray
-    category_first: np.ndarray
-    category: np.ndarray
     left: np.ndarray
     right: np.ndarray
-    leaf: np.ndarray
+    leaf_value: np.ndarray
+    first_node: np.ndarray
+    first_leaf: np.ndarray
+    category_first: np.ndarray
+    category: np.ndarray
     cover: np.ndarray
     leaf_cover: np.ndarray
+    below_categories: float  # values above it are read as categories
 
 
 class Paths(NamedTuple):
-    """The nodes of each tree, parents before children, with what belongs to their edges; see `kernels`."""
+    """What belongs to a node and its two edges for all documents; `kernels` has the words."""
 
-    node: np.ndarray
     parent: np.ndarray  # the edge that leads to the node, -1 for a root
     above: np.ndarray  # the edge on the same feature above its own two edges, or -1
     features: np.ndarray  # the number of different features from the root to the node
-    child: np.ndarray  # by side
     share: np.ndarray  # by side: of the training weight of the node
     chance: np.ndarray  # by side: product of the shares of this edge and those above it
 
@@ -53,53 +55,46 @@ class TreeShap:
     ----------
     forest : Forest
         The trees.
+
+    Attributes
+    ----------
+    base : float
+        The mean score of the training data: leaves by the training weight that reached them.
     """
 
-    def __init__(self, forest: Any) -> None:
+    def __init__(self, forest: Forest) -> None:
         self.forest = forest
-        self._nodes = Nodes(*(np.asarray(getattr(forest, name)) for name in Nodes._fields))
-        self._first_node = np.asarray(forest.first_node, np.int64)
-        count = self._nodes.feature.size
-        whole = [np.empty(count, np.int64) for _ in range(4)]
-        self._paths = Paths(
-            *whole, np.empty((count, 2), np.int64), np.empty((count, 2)), np.empty((count, 2))
-        )
-        depth = np.zeros(self._first_node.size - 1, np.int64)
-        stack = np.empty((count + 1, 2), np.int64)
-        lay_out(self._nodes, self._first_node, stack, self._paths, depth)
+        arrays = (getattr(forest, name) for name in Trees._fields[:-1])
+        # LightGBM drops the decimals and then looks for a sign, XGBoost does so the other way round.
+        lightgbm = forest.engine == "lightgbm"
+        self._trees = Trees(*arrays, -1.0 if lightgbm else float(np.nextafter(0.0, -1.0)))
+        count = forest.feature.size
+        numbers = [np.empty(count, np.int64) for _ in range(3)]
+        self._paths = Paths(*numbers, np.empty((count, 2)), np.empty((count, 2)))
+        depth = np.zeros(forest.n_trees, np.int64)
+        callable_kernel(lay_out)(self._trees, self._paths, depth)
         self._rules = _rules(depth)
-        total = np.array([float(forest.base)])
-        expected_values(
-            self._nodes.leaf,
-            self._first_node,
-            np.asarray(forest.first_leaf, np.int64),
-            self._paths,
-            total,
-        )
-        #: The mean score over the training data, by the weights that the engine's leaves have.
-        self.base = float(total[0])
+        total = callable_kernel(expected_score)(self._trees, self._paths, float(forest.base))
+        self.base = float(total)
 
     def values(self, X: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Return the SHAP value of each feature for each row; the same bits on any number of threads."""
         read = np.float32 if self.forest.float32_input else np.float64
-        with np.errstate(over="ignore"):  # what float32 can't hold is infinite for the engine too
+        with np.errstate(over="ignore", under="ignore"):  # too large a number is infinite
             X = np.ascontiguousarray(np.asarray(X, read), np.float64)
         out = np.zeros((X.shape[0], self.forest.n_features))
-        if not self._nodes.feature.size:
-            return out
+        kernel = callable_kernel(add_contributions)
 
         def explain_blocks(first: int, last: int) -> None:
-            rows = (first * _BLOCK, min(last * _BLOCK, X.shape[0]))
-            add_contributions(
-                self._nodes, self._first_node, self._paths, self._rules, X, out, *rows
-            )
+            rows = first * _BLOCK, min(last * _BLOCK, X.shape[0])
+            kernel(self._trees, self._paths, self._rules, X, out, *rows)
 
         run_ranges(explain_blocks, np.ones(-(-X.shape[0] // _BLOCK)), n_jobs, chunks=1)
         return out
 
 
 def _rules(depth: np.ndarray) -> Rules:
-    """Return enough points for a product of `depth` - 1 factors: n points are exact up to degree 2 n - 1."""
+    """Return enough points for products of `depth` - 1 factors: n points are exact up to degree 2 n - 1."""
     size = 4 * np.maximum(-(-depth // 8), 1)
     most = int(size.max(initial=4))
     point, weight = np.zeros((most // 4, most)), np.zeros((most // 4, most))

@@ -12,8 +12,10 @@ from rankwood.data.ranked_documents import RankedDocuments, ranked_documents
 from rankwood.data.ranking_data import RankingData
 from rankwood.training.origin import origin_of
 from rankwood.training.summary import Summary, short_summary, summary_of
+from rankwood.training.trained_forest import trained_forest
 
 if TYPE_CHECKING:
+    from rankwood.forest import Forest
     from rankwood.training.estimator import QueryIds, Sizes
 
 
@@ -93,6 +95,28 @@ class AfterTraining:
             return ranked_documents(scores, X.groups, found if found and any(found) else None, top)
         ids = column(X, qid) if isinstance(qid, str) and is_frame(X) else qid
         return ranked_documents(scores, group_rows(scores.size, ids, group), None, top)
+
+    def forest(self) -> "Forest":
+        """Return the trees as flat arrays, the same for every engine.
+
+        Returns
+        -------
+        Forest
+            Trees that can be looked at, drawn, saved and walked through; docs/scoring.md explains them.
+
+        Raises
+        ------
+        InputError
+            If the model has no such trees: networks, models of pairs, linear leaves, CatBoost's categories.
+
+        Examples
+        --------
+        >>> import rankwood as rw
+        >>> ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(rw.load_demo("train"))
+        >>> len(ranker.forest())
+        3
+        """
+        return trained_forest(self)
 
     def card(self) -> Any:
         """Return a model card: what is known of the model and its training, on one page of Markdown.
