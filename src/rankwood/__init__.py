@@ -63,7 +63,7 @@ _MODULES = (
         "testing",
         "torch",
     ),
-    *("training", "tuning"),
+    *("explanation", "mlflow", "training", "tuning"),
 )
 
 __all__ = [

@@ -270,7 +270,9 @@ def _curves(stage: str, fold: int | None, ranker: Any) -> dict[str, Any]:
     """Return the validation metrics by round, under the names that the callback has."""
     place = [stage] * bool(stage) + [f"fold{fold}"] * (fold is not None)
     return {
-        "/".join(plain(word) for word in (*place, curve.part or "valid", curve.metric)): curve.values
+        "/".join(
+            plain(word) for word in (*place, curve.part or "valid", curve.metric)
+        ): curve.values
         for curve in curves_of(getattr(ranker, "history_", {}))
     }
 

@@ -1,6 +1,6 @@
 """Shapley values by their definition, in plain loops, and forests to try them on."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import factorial, isnan
 
 import numpy as np
@@ -108,7 +108,7 @@ def random_forest(rng, n_features=4, trees=3, leaves=6, empty=0.0, categories=Fa
         cover[child] = fill(made["left"][child]) + fill(made["right"][child])
         return cover[child]
 
-    for a, b in zip(first_node, first_node[1:], strict=False):
+    for a, b in pairwise(first_node):
         if b > a:
             fill(a)
     return rw.Forest(

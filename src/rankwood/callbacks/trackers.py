@@ -180,4 +180,5 @@ def _tagged(done: Round) -> dict[str, float]:
 
 
 def plain(word: str) -> str:
+    """Return a word with the letters that every tracker takes."""
     return re.sub(r"[^\w.-]+", "_", word.replace("@", "_at_")).strip("_")

@@ -97,8 +97,8 @@ def add_contributions(
         most = max(most, trees.first_node[t + 1] - trees.first_node[t])
     width = rules.point.shape[1]
     ratio, slope = np.empty((2 * most, 2, width)), np.empty((2 * most, 2, width))
-    product, kind = np.empty((2 * most, width)), np.empty(2 * most, np.int8)
-    room, ones = Room(ratio, slope, product, kind), np.ones(width)
+    product, kind = np.ones((2 * most + 1, width)), np.empty(2 * most, np.int8)
+    room, root = Room(ratio, slope, product, kind), 2 * most  # above a root is a row of ones
     for t in range(rules.size.size):
         start, count = trees.first_node[t], trees.first_node[t + 1] - trees.first_node[t]
         size = rules.size[t]
@@ -106,10 +106,10 @@ def add_contributions(
         _fill_tables(paths, start, count, point, weight, room)
         for row in range(first, last):
             for i in range(count):
-                left = _goes_left(trees, start + i, X[row])
+                left = _goes_left(trees, start + i, X, row)
                 above, parent = paths.above[start + i], paths.parent[start + i]
                 below_open = above < 0 or kind[above] == OPEN
-                before = ones if parent < 0 else product[parent]
+                before = root if parent < 0 else parent
                 for side in range(2):
                     edge, child = 2 * i + side, trees.left[start + i]
                     if side == 1:
@@ -119,40 +119,38 @@ def add_contributions(
                         k = OPEN if left == (side == 0) else CLOSED_HERE
                         kind[edge] = k
                         for q in range(size):
-                            product[edge, q] = before[q] * ratio[edge, k, q] * value
+                            product[edge, q] = product[before, q] * ratio[edge, k, q] * value
                     else:
                         kind[edge] = CLOSED_ABOVE
                         share = paths.share[start + i, side] * value
                         for q in range(size):
-                            product[edge, q] = before[q] * share
-            _add_sums(trees, paths, start, count, size, room, out[row])
+                            product[edge, q] = product[before, q] * share
+            _add_sums(trees, paths, start, count, size, room, out, row)
 
 
 @inner
 def _add_sums(
-    trees: Any, paths: Any, start: Any, count: Any, size: Any, room: Any, out: Any
+    trees: Any, paths: Any, start: Any, count: Any, size: Any, room: Any, out: Any, row: Any
 ) -> None:
     """Go up a tree: the product of an edge becomes the sum over the leaves below it, and features get their values."""
     kind, product, slope = room.kind, room.product, room.slope
     for i in range(count - 1, -1, -1):
-        left, right, total = product[2 * i], product[2 * i + 1], 0.0
-        if kind[2 * i] != CLOSED_ABOVE:
-            left_slope = slope[2 * i, kind[2 * i]]
-            right_slope = slope[2 * i + 1, kind[2 * i + 1]]
+        left, right, total = 2 * i, 2 * i + 1, 0.0
+        if kind[left] != CLOSED_ABOVE:
+            a, b = kind[left], kind[right]
             for q in range(size):
-                total += left[q] * left_slope[q] + right[q] * right_slope[q]
-            out[trees.feature[start + i]] += total
+                total += (
+                    product[left, q] * slope[left, a, q] + product[right, q] * slope[right, b, q]
+                )
+            out[row, trees.feature[start + i]] += total
         parent = paths.parent[start + i]
         if parent >= 0:
-            up = product[parent]
             for q in range(size):
-                up[q] = left[q] + right[q]
+                product[parent, q] = product[left, q] + product[right, q]
 
 
 @inner
-def _fill_tables(
-    paths: Any, start: Any, count: Any, point: Any, weight: Any, room: Any
-) -> None:
+def _fill_tables(paths: Any, start: Any, count: Any, point: Any, weight: Any, room: Any) -> None:
     """Fill in what an edge multiplies a product by, and what turns sums over leaves into Shapley values.
 
     The first table has the factor of the edge over that of the edge above. The second one has (o - z) over the factor,
@@ -175,9 +173,9 @@ def _fill_tables(
 
 
 @inner
-def _goes_left(trees: Any, node: Any, x: Any) -> Any:
+def _goes_left(trees: Any, node: Any, X: Any, row: Any) -> Any:
     """Return whether a document goes left at a node, as a `Forest` walks; values are rounded as the engine does."""
-    value = x[trees.feature[node]]
+    value = X[row, trees.feature[node]]
     if np.isnan(value):
         return trees.missing_left[node]
     first, last = trees.category_first[node], trees.category_first[node + 1]

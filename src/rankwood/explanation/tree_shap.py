@@ -1,6 +1,6 @@
 """SHAP values of a forest: what holds for all documents is prepared once, then documents are explained."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 

@@ -234,7 +234,9 @@ def _parameters(card: Mapping[str, Any]) -> Iterator[str]:
     ]
     yield from ("## Parameters", "")
     if card["params"]:
-        yield from _table(("parameter", "both stages"), [(_code(n), _code(v)) for n, v in card["params"].items()])
+        yield from _table(
+            ("parameter", "both stages"), [(_code(n), _code(v)) for n, v in card["params"].items()]
+        )
     yield from _table(heads, rows)
 
 

@@ -1,6 +1,6 @@
 """What a fitted estimator offers beside scores: the engine's own object, a summary, ranked documents."""
 
-from importlib import import_module
+from importlib import import_module  # of rooms that are built on this one
 from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -118,6 +118,40 @@ class AfterTraining:
         """
         return trained_forest(self)
 
+    def explain(self, X: Any, qid: "QueryIds" = None, *, group: "Sizes" = None) -> Any:
+        """Tell why documents are where they are: split their scores by feature, as exact SHAP values.
+
+        Parameters
+        ----------
+        X : RankingData, matrix or table
+            Documents, as in `predict`.
+        qid : array or str, optional
+            Query id of each row, or the column that has them. Without queries all rows are one list.
+        group : array, optional
+            Sizes of consecutive queries, in place of `qid`.
+
+        Returns
+        -------
+        rankwood.explanation.Explanation
+            Contributions by document and feature; `centred` within the query, of a `pair`, as tables and pictures.
+
+        Raises
+        ------
+        InputError
+            If the model isn't one of trees on documents: networks, models of pairs, and TwoStage, whose stages can be
+            explained one by one.
+
+        Examples
+        --------
+        >>> import rankwood as rw
+        >>> ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(rw.load_demo("train"))
+        >>> explanation = ranker.explain(rw.load_demo("test"))
+        >>> explanation.pair(17, 4).title
+        'why row 17 is above row 4, query 161'
+        """
+        check_is_fitted(self)
+        return import_module("rankwood.explanation").explain(self, X, qid, group=group)
+
     def card(self) -> Any:
         """Return a model card: what is known of the model and its training, on one page of Markdown.
 
@@ -134,7 +168,7 @@ class AfterTraining:
         # Model card: `lambdarank-ndcg@10`
         """
         check_is_fitted(self)
-        made = import_module("rankwood.report.card")  # a later room
+        made = import_module("rankwood.report.card")
         return made.card_of(self._files.content_of(self), self._kind)  # type: ignore[attr-defined]
 
     def _set_data(self, train: RankingData) -> None:
