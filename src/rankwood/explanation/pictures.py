@@ -30,7 +30,7 @@ def bars(explanation: "Explanation", top: int) -> "Figure":
     with _drawing.style():
         figure, ax = _bar_figure(names)
         ax.barh(np.arange(order.size), sizes[order], 0.72, color=_drawing.COLOURS[0])
-        _label_bars(ax, sizes[order], [f"{x:.3g}" for x in sizes[order]])
+        _label_bars(ax, sizes[order], [f"{x:.{_decimals(sizes)}f}" for x in sizes[order]])
         used = int(np.count_nonzero(sizes))
         ax.set_title(f"mean size within a query, {used} of {sizes.size} features used", loc="left")
         ax.set_xlabel("score")
@@ -43,7 +43,7 @@ def permuted_bars(found: "PermutationImportance", top: int) -> "Figure":
     mean, spread = found.mean[order], found.spread[order]
     with _drawing.style():
         figure, ax = _bar_figure([found.feature_names[i] for i in order])
-        look = {"ecolor": "#333333", "capsize": 2.5, "error_kw": {"linewidth": 1.0}}
+        look: dict[str, Any] = {"ecolor": "#333333", "capsize": 2.5, "error_kw": {"linewidth": 1.0}}
         ax.barh(np.arange(order.size), mean, 0.72, xerr=spread, color=_drawing.COLOURS[0], **look)
         ax.axvline(0.0, color="#888888", linewidth=0.8)
         ax.set_title(f"loss of {found.metric}, {found.value:.4f} without permuting", loc="left")
@@ -72,13 +72,15 @@ def waterfall(found: "Contributions", top: int) -> "Figure":
                 ax.plot(
                     [ends[place]] * 2, [place - 1.36, place + 0.36], color="#aaaaaa", linewidth=0.8
                 )
-            _step_text(ax, ends[place], ends[place + 1], place, step)
+            text = f"{step:+.{_decimals(found.values)}f}"
+            _step_text(ax, (ends[place], ends[place + 1]), place, text)
         ax.axvline(found.start[1], color="#888888", linewidth=0.8, linestyle=":")
         ax.axvline(found.end[1], color="#888888", linewidth=0.8, linestyle=":")
         ax.set_xlabel("score")
         ax.set_title(shortened(printable(found.title), 70), loc="left", pad=22)
         _end_texts(ax, found)
-        ax.margins(x=0.14)
+        space = 0.16 * float(np.ptp(ends)) or 0.5
+        ax.set_xlim(ends.min() - space, ends.max() + space)
     return figure
 
 
@@ -149,12 +151,18 @@ def _label_bars(ax: "Axes", ends: np.ndarray, texts: Sequence[str]) -> None:
     ax.margins(x=0.1)
 
 
-def _step_text(ax: "Axes", start: float, end: float, place: int, step: float) -> None:
+def _decimals(values: np.ndarray) -> int:
+    """Return how many decimals show three digits of the largest value."""
+    largest = float(np.abs(values).max(initial=0.0))
+    return max(0, 2 - int(np.floor(np.log10(largest)))) if largest > 0 else 2
+
+
+def _step_text(ax: "Axes", ends: tuple[float, float], place: int, text: str) -> None:
     """Write a step beside its bar, on the side to which it leads."""
-    right = step >= 0
+    right = not text.startswith("-")
     ax.annotate(
-        f"{step:+.3g}",
-        (max(start, end) if right else min(start, end), place),
+        text,
+        (max(ends) if right else min(ends), place),
         xytext=(3 if right else -3, 0),
         textcoords="offset points",
         ha="left" if right else "right",
@@ -181,9 +189,8 @@ def _end_texts(ax: "Axes", found: "Contributions") -> None:
 
 
 def _with_values(found: "Contributions", i: int) -> str:
-    """Return a feature with its values: of both documents in a pair, from the second to the first."""
-    texts = [texts[i] for texts in found.given.values()]
-    return f"{found.features[i]} = " + (texts[0] if len(texts) == 1 else f"{texts[0]}, {texts[1]}")
+    """Return a feature with its values, of both documents in a pair."""
+    return f"{found.features[i]}: " + " against ".join(texts[i] for texts in found.given.values())
 
 
 def _short(text: str, longest: int = _LONGEST) -> str:

@@ -64,13 +64,12 @@ class TreeShap:
 
     def __init__(self, forest: Forest) -> None:
         self.forest = forest
-        arrays = (getattr(forest, name) for name in Trees._fields[:-1])
         # LightGBM drops the decimals and then looks for a sign, XGBoost does so the other way round.
-        lightgbm = forest.engine == "lightgbm"
-        self._trees = Trees(*arrays, -1.0 if lightgbm else float(np.nextafter(0.0, -1.0)))
+        below = -1.0 if forest.engine == "lightgbm" else float(np.nextafter(0.0, -1.0))
+        self._trees = Trees._make([*(getattr(forest, n) for n in Trees._fields[:-1]), below])
         count = forest.feature.size
-        numbers = [np.empty(count, np.int64) for _ in range(3)]
-        self._paths = Paths(*numbers, np.empty((count, 2)), np.empty((count, 2)))
+        by_side = [np.empty((count, 2)) for _ in range(2)]
+        self._paths = Paths._make([*np.empty((3, count), np.int64), *by_side])
         depth = np.zeros(forest.n_trees, np.int64)
         callable_kernel(lay_out)(self._trees, self._paths, depth)
         self._rules = _rules(depth)
