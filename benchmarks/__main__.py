@@ -13,7 +13,7 @@ from typing import Any
 
 NAMES = [
     *("start", "objective", "objectives", "training", "letor", "evaluate", "metrics", "compare"),
-    *("yeti", "pairtree", "torch"),
+    *("yeti", "pairtree", "torch", "explain"),
 ]
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 INTRO = """# Benchmarks

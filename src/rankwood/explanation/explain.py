@@ -11,6 +11,7 @@ from rankwood.data.frames import column, dense, is_frame
 from rankwood.data.groups import group_rows
 from rankwood.data.ranking_data import RankingData
 from rankwood.explanation.record import Explanation
+from rankwood.explanation.symmetric import last_split_first
 from rankwood.explanation.tree_shap import TreeShap
 from rankwood.forest import Forest
 from rankwood.training.prediction_inputs import documents_to_score
@@ -106,5 +107,6 @@ def _prepare(ranker: Any) -> _Prepared:
     if model not in _PREPARED:
         forest = ranker.forest()
         exact = replace(forest, float32_sum=False) if forest.float32_sum else forest
-        _PREPARED[model] = _Prepared(TreeShap(forest), exact)
+        explained = last_split_first(forest) if forest.engine == "catboost" else forest
+        _PREPARED[model] = _Prepared(TreeShap(explained), exact)
     return _PREPARED[model]
