@@ -155,7 +155,7 @@ def test_refusals(found, ranker, frame):
         ranker.explain(frame.drop(columns="price"))
     data = rw.RankingData(frame[NAMES[:2]].to_numpy(), frame["label"], qid=frame["query"])
     small = {"n_estimators": 2, "n_jobs": 1, "num_leaves": 4}
-    pairs = rw.Ranker("bi-lambdarank-ndcg", engine="pairtree", **small).fit(data)
+    pairs = rw.Ranker("bi-lambdarank-ndcg@5", engine="pairtree", **small).fit(data)
     with pytest.raises(rw.InputError, match=r"a model of pairs \(bi-...\) scores a document by"):
         pairs.explain(data)
     both = rw.TwoStage(rw.Ranker(**small), pairs, top=5, folds=2, verbose=False).fit(data)
@@ -165,14 +165,6 @@ def test_refusals(found, ranker, frame):
     linear = rw.Ranker(**small, linear_tree=True).fit(rw.make_ranking(20))
     with pytest.raises(rw.InputError, match="linear"):
         linear.explain(rw.make_ranking(20))
-
-
-def test_networks_are_refused():
-    pytest.importorskip("torch")
-    data = rw.make_ranking(10)
-    network = rw.NeuralRanker("dnn", hidden=[4], epochs=1, n_jobs=1, verbose=False).fit(data)
-    with pytest.raises(rw.InputError, match="a network has no trees"):
-        network.explain(data)
 
 
 def test_the_command(capsys, tmp_path, monkeypatch):
