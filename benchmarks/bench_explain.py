@@ -28,10 +28,10 @@ def _rows(rng: np.random.Generator, count: int) -> np.ndarray:
 
 
 def _data(rng: np.random.Generator) -> rw.RankingData:
-    X = _rows(rng, 6000)
+    X = _rows(rng, 3000)
     Z = np.nan_to_num(X)
     own = Z[:, :20].sum(axis=1) + 3 * Z[:, 3] * Z[:, 5] + 2 * rng.normal(size=len(X))
-    return rw.RankingData(X, np.digitize(own, np.quantile(own, [0.5, 0.75, 0.9])), group=[60] * 100)
+    return rw.RankingData(X, np.digitize(own, np.quantile(own, [0.5, 0.75, 0.9])), group=[60] * 50)
 
 
 def _own(engine: str, booster: Any, X: np.ndarray) -> np.ndarray:

@@ -11,6 +11,8 @@ MODULES = [
     *(
         "rankwood.report.page",
         "rankwood.callbacks",
+        "rankwood.explanation",
+        "rankwood.mlflow",
         "rankwood.diagnostics",
         "rankwood.testing",
         "rankwood.parts",
