@@ -1,13 +1,15 @@
 """From an engine's model to a forest."""
 
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from rankwood._core import checks
-from rankwood.engines.base import Model
 from rankwood.forest.record import Forest
 
 
-def forest_of(model: Model, feature_names: Sequence[str] | None = None) -> Forest:
+def forest_of(model: Any, feature_names: Sequence[str] | None = None) -> Forest:
     """Return the trees of an engine's model.
 
     Parameters
@@ -56,3 +58,15 @@ def forest_of(model: Model, feature_names: Sequence[str] | None = None) -> Fores
 
         return from_catboost.convert(model, names)
     raise checks.InputError(f"a {kind} has no trees, so it is no forest.")
+
+
+def has_engine_bits(model: Any, forest: Forest) -> bool:
+    """Tell whether sums of a forest's leaves have the bits of the engine's own scores.
+
+    They have not where the engine multiplies or shifts the sum afterwards: CatBoost's scale, and XGBoost's DART with a
+    base score.
+    """
+    if forest.engine == "catboost":
+        scale, bias = model.loaded()[0].get_scale_and_bias()
+        return bool(scale == 1.0 and np.all(np.asarray(bias) == 0.0))
+    return forest.base == 0.0 or '"weight_drop"' not in model.text

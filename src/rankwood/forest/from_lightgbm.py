@@ -92,16 +92,15 @@ def _starts(sizes: np.ndarray) -> np.ndarray:
 
 def _numbers(trees: list[Fields], name: str, kind: Any) -> np.ndarray:
     """Return a line of all trees; trees of one leaf have empty lines for nodes."""
-    words = " ".join(tree[name] for tree in trees if tree.get(name)).split()
-    return np.array(list(map(int, words)), kind) if kind is np.int64 else np.array(words, kind)
+    return np.fromstring(" ".join(tree[name] for tree in trees if tree.get(name)), kind, sep=" ")
 
 
 def _counts(trees: list[Fields], name: str, sizes: np.ndarray) -> np.ndarray:
     """Return numbers that no prediction reads: trees without them have zeros, and so have infinite gains."""
     out = []
     for tree, size in zip(trees, sizes.tolist(), strict=True):
-        words = tree.get(name, "").split()
-        out.append(np.array(words, np.float64) if len(words) == size else np.zeros(size))
+        own = np.fromstring(tree.get(name, ""), np.float64, sep=" ")
+        out.append(own if own.size == size else np.zeros(size))
     found = np.concatenate([np.zeros(0), *out])
     return np.where(np.isfinite(found), found, 0.0)
 

@@ -22,6 +22,7 @@ from rankwood.training.monitoring import EarlyStopping, Recorder, named_records,
 from rankwood.training.parameters import check_shared, engine_params, rounds_of
 from rankwood.training.prediction_inputs import documents_to_score, need_groups
 from rankwood.training.run import TrainingRun
+from rankwood.training.scoring import predicted
 
 _ALONE = FitContext()
 
@@ -280,7 +281,7 @@ class Ranker(RankingEstimator):
         if X.shape[0] == 0:
             return np.zeros(0)
         if not self.model_.needs_groups:
-            return self.model_.predict(X, n_jobs=self.n_jobs)
+            return predicted(self, X)
         return self.model_.predict(X, groups=need_groups(groups, "model"), n_jobs=self.n_jobs)
 
     @property
