@@ -225,8 +225,8 @@ def _importance(found: Findings) -> Section | None:
     if more is not None and more.features:
         blocks.append(_shares(more, "contributions"))
         text = (
-            "The gain is by how much splits lowered the loss in training. Contributions are what features do to the scores of test "
-            "documents: mean sizes of SHAP values, less their means over the query."
+            "The gain is by how much splits lowered the loss in training. Contributions are what features do to the "
+            "scores of test documents: mean sizes of SHAP values, less their means over the query."
         )
     return Section("features", "Feature importance", text, blocks)
 
