@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from rankwood._core import checks
-from rankwood.data.frames import column, dense, is_frame
+from rankwood.data.frames import dense
 from rankwood.data.groups import group_rows
 from rankwood.data.ranking_data import RankingData
 from rankwood.explanation.record import Explanation
@@ -60,9 +60,8 @@ def explain(ranker: Any, X: Any, qid: Any = None, *, group: Any = None) -> Expla
     """
     _check_kind(ranker)
     matrix, groups = documents_to_score(ranker, X, qid, group)
-    if groups is None:
-        ids = column(X, qid) if isinstance(qid, str) and is_frame(X) else qid
-        groups = group_rows(matrix.shape[0], ids, group)
+    if groups is None:  # all rows are one query
+        groups = group_rows(matrix.shape[0])
     prepared = _prepare(ranker)
     values = dense(matrix)
     scores = prepared.exact.predict(values)

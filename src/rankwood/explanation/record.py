@@ -149,15 +149,14 @@ class Explanation:
                 f"{self.name_of(first)} is of query {self.qid[first]}, and {self.name_of(second)} of query "
                 f"{self.qid[second]}: scores of different queries can't be compared."
             )
-        names = self.name_of(first), self.name_of(second)
-        scores = float(self.scores[first]), float(self.scores[second])
+        names, scores = (self.name_of(first), self.name_of(second)), self.scores[[first, second]]
         place = "above" if scores[0] >= scores[1] else "below"
         return Contributions(
             f"why {names[0]} is {place} {names[1]}, query {self.qid[first]}",
             self.feature_names,
             self.values[first] - self.values[second],
             {names[0]: self._texts(first), names[1]: self._texts(second)},
-            ((names[1], scores[1]), (names[0], scores[0])),
+            ((names[1], float(scores[1])), (names[0], float(scores[0]))),
             float(self.rounding[first] - self.rounding[second]),
         )
 
@@ -289,10 +288,10 @@ class Explanation:
         return [["feature", "mean size within a query"], *rows]
 
     def _note(self) -> str:
-        queries = plural(self.groups.ids.size, "query")
-        counts = f"{plural(len(self), 'document')} of {queries}, base {self.base:.4f}"
-        left = int(np.count_nonzero(self.importances[np.argsort(-self.importances)][_SHOWN:]))
-        return counts + (f"; {plural(left, 'other feature')} not shown" if left else "")
+        sizes = plural(len(self), "document"), plural(self.groups.ids.size, "query")
+        counts = f"{' of '.join(sizes)}, base {self.base:.4f}"
+        left = int(np.count_nonzero(self.importances)) - _SHOWN
+        return counts + (f"; {plural(left, 'other feature')} not shown" if left > 0 else "")
 
     def __repr__(self) -> str:
         return f"{columns_text(self._cells(), [1])}\n{self._note()}"
