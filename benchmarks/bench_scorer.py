@@ -59,9 +59,10 @@ class Row(NamedTuple):
         """Return a row of the table."""
         ratio = self.other / self.ours
         met = "yes" if ratio >= self.bar else "**no**"
+        bar, met = (f"{self.bar:g}", met) if self.bar else ("-", "-")
         return (
             f"| {self.engine} | {self.trees} | {self.documents} | {self.against} | {self.other:.2f} | "
-            f"{self.ours:.2f} | {ratio:.1f} | {self.bar:g} | {met} |"
+            f"{self.ours:.2f} | {ratio:.1f} | {bar} | {met} |"
         )
 
 
@@ -218,7 +219,7 @@ def rows_of(ranker: Any, trees: int, X: np.ndarray, rounds: int) -> list[Row]:
         bar = 1.0 if n < 50 else 20.0 if full and n >= 100 else 5.0
         rows.append(Row(ranker.engine, trees, n, took["ours"], took["engine"], against, bar))
         if with_onnx:
-            bar = 8.0 if n == 100 else 1.0
+            bar = 8.0 if n == 100 else 0.0
             rows.append(
                 Row(ranker.engine, trees, n, took["ours"], took["onnx"], "ONNX Runtime", bar)
             )

@@ -19,6 +19,7 @@ from naive_forest import random_forest, score, walk
 from rankwood.forest import EarlyExit, walking
 from rankwood.forest.early_exit import ExitingForest
 from rankwood.forest.fast import prepared
+from rankwood.testing import interpreted
 from rankwood.training import scoring
 
 ENGINES = ("lightgbm", "xgboost", "catboost")
@@ -103,6 +104,22 @@ def test_every_number_of_documents(engine):
     for n in (0, 1, 2, 3, 31, 32, 33, 63, 64, 65, 127, 128, 129, 256, 300):
         assert np.array_equal(fast.scores(X[:n]), whole[:n]), n
     assert np.array_equal(fast.scores(np.asfortranarray(X), 2), whole)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_same_without_compilation(engine):
+    rng = np.random.default_rng(4)
+    forest = random_forest(rng, engine, 6, 8, 3, rng.standard_normal(9))
+    X = rng.standard_normal((70, 3))
+    X[rng.random(X.shape) < 0.2] = np.nan
+    expected = forest.predict(X)
+    with interpreted():
+        fast = prepared(forest)
+        for n in (2, 30, 50, 70):
+            assert np.array_equal(fast.scores(X[:n]), expected[:n]), n
+        exiting = ExitingForest(forest, fast, EarlyExit(3, at=(0.5,)))
+        best = np.argsort(-expected)[:3]
+        assert np.array_equal(exiting.scores(X, np.array([0, 70]))[best], expected[best])
 
 
 def test_threads_share_one_ranker(rankers):

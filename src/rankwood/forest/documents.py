@@ -35,7 +35,10 @@ def documents(forest: "Forest", X: Any) -> np.ndarray:
 
 def matrix(X: np.ndarray, float32: bool) -> np.ndarray:
     """Return a matrix in the precision in which an engine compares, in one piece."""
+    real = np.float32 if float32 else np.float64
+    if X.dtype == real and X.flags.c_contiguous and X.flags.writeable:
+        return X
     with np.errstate(
         over="ignore", under="ignore"
     ):  # too large a number is infinite, as in the engine
-        return np.require(X, np.float32 if float32 else np.float64, ["C", "W"])
+        return np.require(X, real, ["C", "W"])

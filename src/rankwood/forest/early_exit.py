@@ -37,12 +37,12 @@ class EarlyExit:
     --------
     >>> from rankwood.forest import EarlyExit
     >>> EarlyExit(10, margin=0.1)
-    EarlyExit(top=10, margin=0.1, at=(0.1, 0.3))
+    EarlyExit(top=10, margin=0.1, at=(0.1,))
     """
 
     top: int = 10
     margin: float = 1.0
-    at: tuple[float, ...] = (0.1, 0.3)
+    at: tuple[float, ...] = (0.1,)
 
     def __post_init__(self) -> None:
         checks.at_least(self.top, 1, "top")
@@ -93,12 +93,12 @@ class ExitingForest:
 
     def scores(self, X: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """Return scores of queries that begin at `starts`, one after another, the end included."""
-        out = self._fast.start(X.shape[0])
+        out, codes = self._fast.start(X.shape[0]), self._fast.coded(X)
         alive = np.arange(X.shape[0])
         query = np.repeat(np.arange(starts.size - 1), np.diff(starts))
         for first, last in pairwise(self._ends):
             partial = out[alive]
-            self._fast.add(X[alive], partial, (first, last))
+            self._fast.add_coded(codes, alive, partial, (first, last))
             out[alive] = partial
             if last < self._ends[-1]:
                 alive = alive[self._stays(partial, query[alive], last)]

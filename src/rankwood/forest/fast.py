@@ -1,11 +1,12 @@
 """FastForest: a forest prepared for fast scoring, with the same bits as the engine."""
 
+import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwood._core import threads
 from rankwood._core.compile import callable_kernel
+from rankwood._core.threads import run_ranges
 from rankwood.forest import kernels
 from rankwood.forest.codes import Codes, codes_of
 from rankwood.forest.documents import matrix
@@ -43,7 +44,7 @@ def can_prepare(forest: "Forest") -> bool:
 
 
 class FastForest:
-    """A forest prepared for scoring. Calls share nothing that they change, so threads may call it at once."""
+    """A forest prepared for scoring. Threads may call it at once: what a call changes belongs to its thread."""
 
     def __init__(self, forest: "Forest", codes: Codes) -> None:
         self.n_trees = forest.n_trees
@@ -52,63 +53,75 @@ class FastForest:
         self._base = forest.base
         self._searches, self._columns = codes.searches, codes.columns
         self._leaves = Leaves(forest.first_leaf, forest.leaf_value.astype(self._real))
+        self._of_thread = threading.local()
         self._paths: Any = None
+        # Few documents walk; what that takes is made by the first call with few of them.
+        self._to_walk: tuple[Forest, Codes] | None = None
         if forest.engine == "catboost":
             self._trees: Any = levels_of(forest, codes)
             self._kernel, self._rows = kernels.score_by_levels, kernels.TOGETHER
         else:
             self._trees = program_of(forest, codes)
             self._kernel, self._rows = kernels.score_by_programs, self._trees.rows
-            self._paths = paths_of(forest, codes)
+            self._to_walk = (forest, codes)
 
-    def scores(
-        self, X: np.ndarray, n_jobs: int | None = 1, trees: tuple[int, int] | None = None
-    ) -> np.ndarray:
-        """Return one score per row, or the sum of the trees from `trees[0]` to `trees[1]`."""
+    def scores(self, X: np.ndarray, n_jobs: int | None = 1) -> np.ndarray:
+        """Return one score per row."""
         out = self.start(X.shape[0])
         blocks = -(-X.shape[0] // kernels.BLOCK)
         if blocks == 1:
-            self.add(X, out, trees)
+            self.add(X, out)
         else:
-            threads.run_ranges(
-                lambda a, b: self._add_blocks(X, out, a, b, trees), np.ones(blocks), n_jobs
-            )
-        return out.astype(np.float64)
+            run_ranges(lambda a, b: self._add_blocks(X, out, a, b), np.ones(blocks), n_jobs)
+        return out if out.dtype == np.float64 else out.astype(np.float64)
 
     def start(self, documents: int) -> np.ndarray:
         """Return what sums begin with, in the precision of the engine."""
         return np.full(documents, self._base, self._real)
 
-    def _add_blocks(
-        self, X: np.ndarray, out: np.ndarray, first: int, last: int, trees: Any
-    ) -> None:
+    def _add_blocks(self, X: np.ndarray, out: np.ndarray, first: int, last: int) -> None:
         """Add the scores of a range of blocks, so many at a time that a converted copy stays small."""
         for block in range(first, last, _CHUNK):
             rows = slice(block * kernels.BLOCK, min(block + _CHUNK, last) * kernels.BLOCK)
-            self.add(X[rows], out[rows], trees)
+            self.add(X[rows], out[rows])
 
-    def add(self, X: np.ndarray, out: np.ndarray, trees: tuple[int, int] | None = None) -> None:
-        """Add the leaves of all documents, of all trees or of a range of them, to `out`."""
-        X = matrix(X, self._float32)
-        few = X.shape[0] <= _FEW and self._paths is not None
-        kernel, made = (
-            (kernels.score_by_walking, self._paths) if few else (self._kernel, self._trees)
-        )
-        room = (
-            _aligned(self._columns * kernels.BLOCK),
-            _aligned(self._rows * kernels.BLOCK),
-        )
+    def coded(self, X: np.ndarray) -> np.ndarray:
+        """Return the codes of documents, for `add_coded`."""
+        codes = np.empty(self._columns * X.shape[0], np.uint8)
+        callable_kernel(kernels.fill_codes)(matrix(X, self._float32), self._searches, codes)
+        return codes
+
+    def add_coded(
+        self, codes: np.ndarray, documents: np.ndarray, out: np.ndarray, trees: tuple[int, int]
+    ) -> None:
+        """Add the leaves of some documents and of a range of trees to `out`, which has these documents only."""
+        levels = self._kernel is kernels.score_by_levels
+        kernel = kernels.score_stored_by_levels if levels else kernels.score_stored_by_programs
         callable_kernel(kernel)(
-            X,
-            0,
-            X.shape[0],
-            trees or (0, self.n_trees),
-            self._searches,
-            made,
-            self._leaves,
-            room,
-            out,
+            *(codes, self._columns, documents, trees, self._trees, self._leaves, self._room(), out)
         )
+
+    def add(self, X: np.ndarray, out: np.ndarray) -> None:
+        """Add the leaves of all documents and trees to `out`."""
+        X = matrix(X, self._float32)
+        kernel, made = self._kernel, self._trees
+        if X.shape[0] <= _FEW and self._to_walk is not None:
+            if self._paths is None:
+                self._paths = paths_of(*self._to_walk)
+            kernel, made = kernels.score_by_walking, self._paths
+        span = (0, self.n_trees)
+        callable_kernel(kernel)(
+            X, 0, X.shape[0], span, self._searches, made, self._leaves, self._room(), out
+        )
+
+    def _room(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return memory of this thread for codes and rows."""
+        try:
+            room: tuple[np.ndarray, np.ndarray] = self._of_thread.room
+        except AttributeError:
+            sizes = (self._columns * kernels.BLOCK, self._rows * kernels.BLOCK)
+            self._of_thread.room = room = (_aligned(sizes[0]), _aligned(sizes[1]))
+        return room
 
 
 def prepared(forest: "Forest") -> FastForest | None:

@@ -33,8 +33,10 @@ def convert(text: str, names: tuple[str, ...] | None) -> Forest:
     trees = booster.get("gbtree", booster)["model"]["trees"]
     params = learner["learner_model_param"]
     base = float(np.float32(params["base_score"].strip("[]")))
-    trees = [_in_order(tree) for tree in trees]
     nodes = _joined(trees)
+    if not _is_ordered(nodes, trees):
+        trees = [_in_order(tree) for tree in trees]
+        nodes = _joined(trees)
     inner = nodes.left >= 0
     leaf = ~inner
     number = np.where(inner, np.cumsum(inner) - 1, ~(np.cumsum(leaf) - 1))
@@ -100,6 +102,16 @@ def _joined(trees: list[dict[str, Any]]) -> _Nodes:
     )
 
 
+def _is_ordered(nodes: _Nodes, trees: list[dict[str, Any]]) -> bool:
+    """Tell whether no node was deleted, and all children come after their parents."""
+    own = np.arange(nodes.left.size) - nodes.start
+    inner = nodes.left >= 0
+    later = (nodes.left > own) & (nodes.right > own)
+    return bool(later[inner].all()) and all(
+        tree["tree_param"]["num_deleted"] == "0" for tree in trees
+    )
+
+
 def _in_order(tree: dict[str, Any]) -> dict[str, Any]:
     """Return a tree without deleted nodes, whose children come after their parents."""
     left, right = tree["left_children"], tree["right_children"]
@@ -110,10 +122,8 @@ def _in_order(tree: dict[str, Any]) -> dict[str, Any]:
         at += 1
     if len(kept) > len(left):
         raise checks.InputError("the text of the XGBoost model is damaged: a tree has a cycle.")
-    later = all(
-        max(a, 0) == 0 or (a > i and b > i)
-        for i, (a, b) in enumerate(zip(left, right, strict=True))
-    )
+    parents = [i for i in kept if left[i] >= 0]
+    later = all(left[i] > i and right[i] > i for i in parents)
     order = sorted(kept) if later else kept
     if order == list(range(len(left))):
         return tree

@@ -106,6 +106,56 @@ def _width(documents):
     return 32 if documents <= 32 else 64 if documents <= 64 else 128
 
 
+@inner
+def _run_block(trees, width, codes, program, leaves, rows, out):
+    """Add the leaves of trees `trees[0]` to `trees[1]` to the scores of a block."""
+    for row in range(program.leaves):
+        rows[row * width : (row + 1) * width] = row
+    t = trees[0]
+    while t < trees[1]:
+        count = TOGETHER if t + TOGETHER <= trees[1] else 1
+        first, last = program.first[t], program.first[t + count]
+        _run_programs(program.operations, first, last, width, codes, rows)
+        at = program.result[t : t + count]
+        if count == TOGETHER:
+            _add_four(leaves, t, rows, at, width, out)
+        else:
+            _add_leaves(leaves, t, rows, at, width, out)
+        t += count
+
+
+@inner
+def _answer_block(trees, width, codes, levels, leaves, rows, out):
+    """Do as `_run_block`, for symmetric trees."""
+    at = np.arange(TOGETHER)
+    t = trees[0]
+    while t < trees[1]:
+        count = TOGETHER if t + TOGETHER <= trees[1] else 1
+        for i in range(count):
+            _answer_levels(levels, t + i, width, codes, rows, i * width)
+        if count == TOGETHER:
+            _add_four(leaves, t, rows, at, width, out)
+        else:
+            _add_leaves(leaves, t, rows, at, width, out)
+        t += count
+
+
+@inner
+def _take_codes(stored, columns, documents, width, codes):
+    """Copy the codes of some documents out of those of all documents."""
+    size = np.uint64(stored.size // columns)
+    for c in range(columns):
+        own, taken = stored[c * np.int64(size) :], codes[c * width :]
+        for d in range(np.uint64(documents.size)):
+            taken[d] = own[np.uint64(documents[d])]
+
+
+@jit
+def fill_codes(X, searches, codes):
+    """Write the codes of all documents, column by column."""
+    _fill_codes(X, 0, X.shape[0], searches, X.shape[0], codes)
+
+
 @jit
 def score_by_programs(X, first, last, trees, searches, program, leaves, room, out):
     """Add the leaves of trees `trees[0]` to `trees[1]` to the scores of documents `first` to `last`."""
@@ -114,41 +164,40 @@ def score_by_programs(X, first, last, trees, searches, program, leaves, room, ou
         end = min(begin + BLOCK, last)
         width = _width(end - begin)
         _fill_codes(X, begin, end, searches, width, codes)
-        for row in range(program.leaves):
-            rows[row * width : (row + 1) * width] = row
-        t = trees[0]
-        while t < trees[1]:
-            count = TOGETHER if t + TOGETHER <= trees[1] else 1
-            _run_programs(
-                program.operations, program.first[t], program.first[t + count], width, codes, rows
-            )
-            at = program.result[t : t + count]
-            if count == TOGETHER:
-                _add_four(leaves, t, rows, at, width, out[begin:end])
-            else:
-                _add_leaves(leaves, t, rows, at, width, out[begin:end])
-            t += count
+        _run_block(trees, width, codes, program, leaves, rows, out[begin:end])
 
 
 @jit
 def score_by_levels(X, first, last, trees, searches, levels, leaves, room, out):
     """Do as `score_by_programs`, for symmetric trees."""
     codes, rows = room
-    at = np.arange(TOGETHER)
     for begin in range(first, last, BLOCK):
         end = min(begin + BLOCK, last)
         width = 32 if end - begin <= 32 else 128
         _fill_codes(X, begin, end, searches, width, codes)
-        t = trees[0]
-        while t < trees[1]:
-            count = TOGETHER if t + TOGETHER <= trees[1] else 1
-            for i in range(count):
-                _answer_levels(levels, t + i, width, codes, rows, i * width)
-            if count == TOGETHER:
-                _add_four(leaves, t, rows, at, width, out[begin:end])
-            else:
-                _add_leaves(leaves, t, rows, at, width, out[begin:end])
-            t += count
+        _answer_block(trees, width, codes, levels, leaves, rows, out[begin:end])
+
+
+@jit
+def score_stored_by_programs(stored, columns, documents, trees, program, leaves, room, out):
+    """Do as `score_by_programs`, for some of the documents whose codes `fill_codes` has written."""
+    codes, rows = room
+    for begin in range(0, documents.size, BLOCK):
+        end = min(begin + BLOCK, documents.size)
+        width = _width(end - begin)
+        _take_codes(stored, columns, documents[begin:end], width, codes)
+        _run_block(trees, width, codes, program, leaves, rows, out[begin:end])
+
+
+@jit
+def score_stored_by_levels(stored, columns, documents, trees, levels, leaves, room, out):
+    """Do as `score_stored_by_programs`, for symmetric trees."""
+    codes, rows = room
+    for begin in range(0, documents.size, BLOCK):
+        end = min(begin + BLOCK, documents.size)
+        width = 32 if end - begin <= 32 else 128
+        _take_codes(stored, columns, documents[begin:end], width, codes)
+        _answer_block(trees, width, codes, levels, leaves, rows, out[begin:end])
 
 
 @inner

@@ -19,6 +19,7 @@ from rankwood.training.prediction_inputs import PredictionInput, documents_to_sc
 
 # Seconds, roughly: of an engine for a document in a tree, of preparing a byte of a model's text, of compiling.
 _ENGINE, _PREPARING, _COMPILING = 1e-7, 5e-8, 3.0
+_REALS = (np.float32, np.float64)
 
 
 class _Kept:
@@ -119,6 +120,8 @@ class Scorer:
     def __init__(self, ranker: Any, stop: Any = None) -> None:
         self._ranker = copy(ranker)  # a later fit of the ranker leaves the scorer as it is
         self._kept = _prepared_now(ranker.model_)
+        # Categories of a table are matched by value, so matrices for such models are looked at.
+        self._width = -1 if getattr(ranker, "categories_", {}) else ranker.n_features_in_
         self.is_fast = self._kept.fast is not None
         exit_rule = early_exit(stop)
         self._exiting: ExitingForest | None = None
@@ -157,7 +160,7 @@ class Scorer:
         >>> ranker.scorer().score(rw.load_demo("test")).shape
         (847,)
         """
-        given = documents_to_score(self._ranker, X, qid, group)
+        given = self._documents(X, qid, group)
         if given.X.shape[0] == 0:
             return np.zeros(0)
         if self._exiting is not None:
@@ -165,6 +168,13 @@ class Scorer:
         if self._kept.fast is None or sparse.issparse(given.X):
             return self._ranker.model_.predict(given.X, n_jobs=self._ranker.n_jobs)
         return self._kept.fast.scores(given.X, self._ranker.n_jobs)
+
+    def _documents(self, X: Any, qid: Any, group: Any) -> PredictionInput:
+        """Return documents with the features of the model; a plain matrix, which has them, needs no second look."""
+        plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype in _REALS
+        if plain and qid is None and group is None and X.shape[1] == self._width:
+            return PredictionInput(X, None)
+        return documents_to_score(self._ranker, X, qid, group)
 
     def _with_exit(self, exiting: ExitingForest, given: PredictionInput) -> np.ndarray:
         """Return scores with early exit, query by query."""
