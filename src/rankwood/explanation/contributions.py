@@ -131,7 +131,7 @@ class Contributions:
 
         return waterfall(self, checks.at_least(top, 1, "top"))
 
-    def cells(self, top: int = _SHOWN) -> list[list[str]]:
+    def _cells(self, top: int = _SHOWN) -> list[list[str]]:
         """Return headings and rows as text: features, those left out, and the two scores."""
         blank = [""] * len(self.given)
         order = self.order
@@ -151,11 +151,11 @@ class Contributions:
 
     def __repr__(self) -> str:
         numeric = range(1, len(self.given) + 2)
-        return f"{self.title}\n{columns_text(self.cells(), list(numeric))}"
+        return f"{self.title}\n{columns_text(self._cells(), list(numeric))}"
 
     def _repr_html_(self) -> str:
         numeric = list(range(1, len(self.given) + 2))
-        return columns_html([[self.title, *[""] * numeric[-1]], *self.cells()], numeric, head=2)
+        return columns_html([[self.title, *[""] * numeric[-1]], *self._cells()], numeric, head=2)
 
 
 def data_frame(columns: Mapping[str, Any]) -> "DataFrame":
