@@ -63,7 +63,7 @@ _MODULES = (
         "testing",
         "torch",
     ),
-    *("export", "training", "tuning"),
+    *("explanation", "export", "mlflow", "training", "tuning"),
 )
 
 __all__ = [

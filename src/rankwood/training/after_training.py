@@ -1,5 +1,6 @@
 """What a fitted estimator offers beside scores: the engine's own object, a summary, ranked documents."""
 
+from importlib import import_module  # of rooms that are built on this one
 from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -9,6 +10,7 @@ from rankwood.data.frames import column, is_frame
 from rankwood.data.groups import group_rows
 from rankwood.data.ranked_documents import RankedDocuments, ranked_documents
 from rankwood.data.ranking_data import RankingData
+from rankwood.training.origin import origin_of
 from rankwood.training.summary import Summary, short_summary, summary_of
 from rankwood.training.trained_forest import hand_out, scorer_of, trained_forest
 
@@ -59,6 +61,59 @@ class AfterTraining:
         """
         check_is_fitted(self)
         return summary_of(self, checks.at_least(top, 0, "top"))
+
+    def explain(self, X: Any, qid: "QueryIds" = None, *, group: "Sizes" = None) -> Any:
+        """Tell why documents are where they are: split their scores by feature, as exact SHAP values.
+
+        Parameters
+        ----------
+        X : RankingData, matrix or table
+            Documents, as in `predict`.
+        qid : array or str, optional
+            Query id of each row, or the column that has them. Without queries all rows are one list.
+        group : array, optional
+            Sizes of consecutive queries, in place of `qid`.
+
+        Returns
+        -------
+        rankwood.explanation.Explanation
+            Contributions by document and feature; `centred` within the query, of a `pair`, as tables and pictures.
+
+        Raises
+        ------
+        InputError
+            If the model isn't one of trees on documents: networks, models of pairs, and TwoStage, whose stages can be
+            explained one by one.
+
+        Examples
+        --------
+        >>> import rankwood as rw
+        >>> ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(rw.load_demo("train"))
+        >>> explanation = ranker.explain(rw.load_demo("test"))
+        >>> explanation.pair(17, 4).title
+        'why row 17 is above row 4, query 161'
+        """
+        check_is_fitted(self)
+        return import_module("rankwood.explanation").explain(self, X, qid, group=group)
+
+    def card(self) -> Any:
+        """Return a model card: what is known of the model and its training, on one page of Markdown.
+
+        Returns
+        -------
+        ModelCard
+            It prints as Markdown; `to_markdown(path)` writes a file, and `to_dict` has the values.
+
+        Examples
+        --------
+        >>> import rankwood as rw
+        >>> ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(rw.load_demo("train"))
+        >>> print(ranker.card().to_markdown().splitlines()[0])
+        # Model card: `lambdarank-ndcg@10`
+        """
+        check_is_fitted(self)
+        made = import_module("rankwood.report.card")
+        return made.card_of(self._files.content_of(self), self._kind)  # type: ignore[attr-defined]
 
     def rank(
         self, X: Any, qid: "QueryIds" = None, top: int | None = None, *, group: "Sizes" = None
@@ -218,9 +273,10 @@ class AfterTraining:
         return trained_export(self, path, format, options)
 
     def _set_data(self, train: RankingData) -> None:
-        """Set what is known of the training data: its features and its size."""
+        """Set what is known of the training data: its features, its size and its digest."""
         self._set_features(train.n_features, train.feature_names, train.categories)  # type: ignore[attr-defined]
         self.data_size_ = {"queries": int(train.groups.ids.size), "documents": len(train)}
+        self.origin_ = origin_of(self, train)
 
     def __str__(self) -> str:
         known = short_summary(self)
