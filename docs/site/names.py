@@ -22,6 +22,7 @@ MODULES = {
     "rankwood.report.plots": "Pictures of objectives, models and queries.",
     "rankwood.report.page": "The report page: one HTML file about one model or several.",
     "rankwood.explanation": "Why a document is where it is: contributions, importances, partial dependence.",
+    "rankwood.forest": "The trees of a model as flat arrays.",
     "rankwood.export": "Models for search engines and other programs.",
     "rankwood.mlflow": "Models in MLflow.",
     "rankwood.stats": "Tests of significance, intervals and effect sizes for paired differences.",

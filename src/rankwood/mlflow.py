@@ -107,8 +107,12 @@ def load_model(model_uri: str) -> Any:
 
     Examples
     --------
+    >>> import rankwood as rw
     >>> import rankwood.mlflow
-    >>> ranker = rankwood.mlflow.load_model("models:/search/3")  # doctest: +SKIP
+    >>> ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(rw.load_demo("train"))
+    >>> rankwood.mlflow.save_model(ranker, "stored")
+    >>> rankwood.mlflow.load_model("stored").best_iteration_
+    3
     """
     mlflow = _mlflow()
     folder = Path(mlflow.artifacts.download_artifacts(artifact_uri=str(model_uri)))

@@ -35,6 +35,14 @@ class Contributions:
         The two scores, with their names.
     rounding : float
         What the engine's own precision adds to `end` - `start`; 0 but for engines that add leaves in float32.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(rw.load_demo("train"))
+    >>> why = ranker.explain(rw.load_demo("test")).pair(0, 1)
+    >>> bool(abs(why.values.sum() - (why.end[1] - why.start[1])) < 1e-9)
+    True
     """
 
     def __init__(

@@ -37,6 +37,15 @@ class PartialDependence:
         Deciles of the feature in the data.
     labels : list of str or None
         The categories, of a categorical feature.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(rw.load_demo("train"))
+    >>> from rankwood.explanation import partial_dependence
+    >>> curve = partial_dependence(ranker, rw.load_demo("test"), 13, points=5)
+    >>> bool((curve.low <= curve.high).all())
+    True
     """
 
     feature: str

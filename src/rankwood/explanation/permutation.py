@@ -37,6 +37,15 @@ class PermutationImportance:
         Names of the features, or their numbers, from 1 as in LETOR files.
     losses : array of float64, features by repeats
         How much worse the mean is; negative if permuting made it better.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(rw.load_demo("train"))
+    >>> from rankwood.explanation import permutation_importance
+    >>> found = permutation_importance(ranker, rw.load_demo("test"), repeats=2)
+    >>> found.metric, found.mean.shape
+    ('ndcg@10', (20,))
     """
 
     metric: str

@@ -51,6 +51,14 @@ class Explanation:
     >>> explanation = ranker.explain(rw.load_demo("test"))
     >>> float(abs(explanation.base + explanation.values.sum(axis=1) - explanation.scores).max()) < 1e-9
     True
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(rw.load_demo("train"))
+    >>> explained = ranker.explain(rw.load_demo("test"))
+    >>> bool(abs(explained.base + explained.values.sum(axis=1) - explained.scores).max() < 1e-9)
+    True
     """
 
     values: np.ndarray
@@ -259,7 +267,18 @@ class Explanation:
         return beeswarm(self, checks.at_least(top, 1, "top"))
 
     def name_of(self, row: int) -> str:
-        """Return the id of a document, or its row."""
+        """Return the id of a document, or its row.
+
+        Parameters
+        ----------
+        row : int
+            The row, from 0.
+
+        Returns
+        -------
+        str
+            Such as ``"row 3"`` if documents have no ids.
+        """
         known = "" if self.documents is None else str(self.documents[row])
         return known or f"row {row}"
 

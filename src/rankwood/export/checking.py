@@ -11,17 +11,34 @@ _ROWS_AT_A_TIME = 4096
 
 
 class Check(NamedTuple):
-    """What rows say of a file."""
+    """Rows scored by the model and, by the rules of the target, by the exported file: what differs.
+
+    Attributes
+    ----------
+    rows, queries : int
+        Numbers of rows and queries.
+    largest_difference : float
+        The largest difference of the two scores of a row, the shift subtracted.
+    other_leaf : int or None
+        Rows with another leaf in at least one tree; None if the model isn't one of documents.
+    by_float32 : int or None
+        Those of them that keep their leaves once their features are rounded to float32.
+    other_rank : int
+        Rows with another rank in their query; ties are ranked by row.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(rw.load_demo("train"))
+    >>> ranker.export("m.json", "json", check=rw.load_demo("test")).check.other_rank
+    0
+    """
 
     rows: int
     queries: int
-    #: Of two scores of a row, the shift taken off.
     largest_difference: float
-    #: Rows with another leaf in at least one tree; None if the model isn't one of documents.
     other_leaf: int | None
-    #: Those of them that keep their leaves once their features are rounded to float32.
     by_float32: int | None
-    #: Rows with another rank in their query; ties are ranked by row.
     other_rank: int
 
 

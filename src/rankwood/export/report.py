@@ -29,6 +29,13 @@ class ExportReport(NamedTuple):
         The request or command that uses the file.
     check : Check or None
         What the rows of `check=` say.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(rw.load_demo("train"))
+    >>> ranker.export("m.json", "ltr-plugin").trees
+    3
     """
 
     format: str

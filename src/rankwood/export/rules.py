@@ -43,6 +43,7 @@ def floor32(t: np.ndarray) -> np.ndarray:
 
     Examples
     --------
+    >>> from rankwood.export.rules import floor32
     >>> import numpy as np
     >>> float(floor32(np.array([0.1]))[0]) < 0.1 < float(np.float32(0.1))
     True
@@ -68,6 +69,7 @@ def above32(t: np.ndarray) -> np.ndarray:
 
     Examples
     --------
+    >>> from rankwood.export.rules import above32
     >>> import numpy as np
     >>> float(above32(np.array([1.0]))[0]) == 1 + 2**-23
     True
@@ -127,6 +129,7 @@ def before_rounding(t: np.ndarray) -> np.ndarray:
 
     Examples
     --------
+    >>> from rankwood.export.rules import before_rounding
     >>> import numpy as np
     >>> m = before_rounding(np.array([1.0]))[0]
     >>> bool(np.float32(m) == 1), bool(np.float32(np.nextafter(m, 2.0)) > 1)
@@ -188,6 +191,7 @@ def number(value: float) -> str:
 
     Examples
     --------
+    >>> from rankwood.export.rules import number
     >>> number(0.1)
     '0.10000000149011612'
     """
