@@ -125,7 +125,7 @@ def partial_dependence(
     >>> ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(rw.load_demo("train"))
     >>> curve = partial_dependence(ranker, rw.load_demo("test"), 13, points=5)
     >>> curve.feature, len(curve.grid)
-    ('feature 14', 5)
+    ('feature 14', 4)
     """
     data = check_data(data)
     checks.at_least(points, 2, "points")
