@@ -44,8 +44,8 @@ class PartialDependence:
     >>> ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(rw.load_demo("train"))
     >>> from rankwood.explanation import partial_dependence
     >>> curve = partial_dependence(ranker, rw.load_demo("test"), 13, points=5)
-    >>> bool((curve.low <= curve.high).all())
-    True
+    >>> type(curve).__name__, bool((curve.low <= curve.high).all())
+    ('PartialDependence', True)
     """
 
     feature: str

@@ -44,8 +44,8 @@ class PermutationImportance:
     >>> ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(rw.load_demo("train"))
     >>> from rankwood.explanation import permutation_importance
     >>> found = permutation_importance(ranker, rw.load_demo("test"), repeats=2)
-    >>> found.metric, found.mean.shape
-    ('ndcg@10', (20,))
+    >>> type(found).__name__, found.metric, found.mean.shape
+    ('PermutationImportance', 'ndcg@10', (20,))
     """
 
     metric: str
