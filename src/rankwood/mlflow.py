@@ -4,6 +4,7 @@ MLflow keeps the model file that `Ranker.save` writes, and imports this module t
 """
 
 import time
+import warnings
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -246,7 +247,10 @@ def _store(ranker: Any, store: Any, options: dict[str, Any]) -> Any:
     with TemporaryDirectory() as folder:
         file = Path(folder) / _FILE
         ranker.save(file)
-        return store(loader_module=__name__, data_path=str(file), **{**own, **options})
+        with warnings.catch_warnings():
+            # The signature is ours, and needs no example.
+            warnings.filterwarnings("ignore", message=".*input example was not provided")
+            return store(loader_module=__name__, data_path=str(file), **{**own, **options})
 
 
 def _requirements(ranker: Any) -> list[str]:
@@ -287,4 +291,6 @@ def _mlflow() -> Any:
 
 def _pyfunc() -> Any:
     _mlflow()
-    return need("mlflow.pyfunc", "rankwood.mlflow", "'rankwood[mlflow]'")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # MLflow warns about its own classes when it is imported
+        return need("mlflow.pyfunc", "rankwood.mlflow", "'rankwood[mlflow]'")
