@@ -273,3 +273,10 @@ def test_the_command(ranker, train, tmp_path, capsys):
     assert "no JSON object" in complaint(run("@m.json --format solr -o @x.json --names @bad.json"))
     assert "read by this command" in complaint(run("@m.json --format c -o @m.json --overwrite"))
     assert not (tmp_path / "x.json").exists()
+
+
+def test_the_report_says_what_options_change(ranker, tmp_path):
+    plain = ranker.export(tmp_path / "a.c", "c")
+    moved = ranker.export(tmp_path / "b.c", "c", positive=True)
+    assert plain.exact == "every document keeps its leaves and its score, bit for bit"
+    assert f" plus {moved.shift:.6g}, " in moved.exact and moved.shift > 0

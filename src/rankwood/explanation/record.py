@@ -121,6 +121,7 @@ class Explanation:
             self.centred[at],
             {"value": self._texts(at)},
             (("mean of the query", mean), (name, float(self.scores[at]))),
+            float(self.rounding[at] - self._query_means(self.rounding)[at]),
         )
 
     def pair(self, a: int | str, b: int | str) -> Contributions:

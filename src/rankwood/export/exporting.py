@@ -150,6 +150,7 @@ def _source(model: TrainedForest, path: str, format: str, options: Options) -> S
         name=naming.model_name(options.name, path, format),
         shift=_shift(forest, target, options.positive),
         categories=_by_column(model),
+        zeroed=bool((forest.missing_left != model.forest.missing_left).any()),
         queries=_queries(options.queries, format),
     )
     if format == "vespa":

@@ -21,12 +21,16 @@ _MISS = 1e-3
 
 def exact(format: str, target: Target, source: Source) -> str:
     """Return what holds for every document."""
+    if source.zeroed:
+        rest = exact(format, target, source._replace(zeroed=False))
+        return f"missing values go where 0 goes; without any, {rest}"
     forest = source.forest
+    moved = f" plus {source.shift:.6g}" if source.shift else ""
     if format in ("c", "json"):
-        return "every document keeps its leaves and its score, bit for bit"
+        return f"every document keeps its leaves and its score{moved}, bit for bit"
     if format == "onnx":
         close = "a float32 close to it" if forest.float32_sum else "the nearest float32"
-        return f"every document keeps its leaves; its score is {close}"
+        return f"every document keeps its leaves; its score{moved} is {close}"
     kind = "finite float32 numbers" if _reads_float32(format, target, source) else "finite"
     missing = " or missing" if target.missing else ", none missing,"
     limit = ""

@@ -20,6 +20,8 @@ class Source(NamedTuple):
     shift: float = 0.0
     #: Values of categorical features by column.
     categories: dict[int, tuple[Any, ...]] | None = None
+    #: Whether missing values were sent where 0 goes, which isn't where the model sends them.
+    zeroed: bool = False
     #: Elasticsearch's query of each feature, by name in the target.
     queries: dict[str, Any] | None = None
 
@@ -52,9 +54,10 @@ def features_by_missing(forest: Any) -> np.ndarray:
 
 def lowest_score(forest: Any) -> float:
     """Return a number that no score is below, even if a target adds leaves in float32 in the order of trees."""
-    low, narrow = 0.0, np.float32(0)
+    low, rounded, narrow = 0.0, 0.0, np.float32(0)
     for tree in range(forest.first_leaf.size - 1):
         leaves = forest.leaf_value[forest.first_leaf[tree] : forest.first_leaf[tree + 1]]
         low += float(leaves.min())
+        rounded += float(np.float32(leaves.min()))  # Vespa: leaves of float32, added in float64
         narrow = np.float32(narrow + np.float32(leaves.min()))
-    return min(low, float(narrow)) + float(forest.base)
+    return min(low, rounded, float(narrow)) + float(forest.base)

@@ -218,7 +218,8 @@ def _use(card: Mapping[str, Any]) -> Iterator[str]:
     """Yield how to load the model."""
     yield from ("## Use", "", "```python", "import rankwood as rw", "")
     yield f"ranker = rw.{card['kind']}.load({printable(card.get('file', 'model.json'))!r})"
-    needs = ", qid=query_ids" if card["kind"] == "TwoStage" else ""
+    pairs = any(str(s["params"].get("objective", "")).startswith("bi-") for s in card["stages"])
+    needs = ", qid=query_ids" if card["kind"] == "TwoStage" or pairs else ""
     yield f"scores = ranker.predict(X{needs})"
     yield from ("```", "")
 

@@ -30,7 +30,8 @@ class AfterTraining:
     def booster_(self) -> Any:
         """The engine's own object, which predicts: a ``lightgbm.Booster``, ``xgboost.Booster`` or ``CatBoost``.
 
-        The engine "pairtree" has a `Forest`. It is the object itself and no copy: whoever changes it changes the model.
+        The engine "pairtree" has a forest of its own, of trees on pairs. It is the object itself and no copy: whoever
+        changes it changes what `predict` returns. `forest`, `export` and `explain` read the model as it was trained.
         """
         return _own_object(self, "booster")
 
