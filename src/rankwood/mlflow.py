@@ -149,6 +149,7 @@ def log_training(ranker: Any, run_id: str | None = None) -> None:
     >>> ranker = rw.Ranker(n_estimators=3).fit(rw.load_demo("train"), valid=rw.load_demo("valid"))
     >>> rw.mlflow.log_training(ranker)  # doctest: +SKIP
     """
+    _check_fitted(ranker)
     mlflow = _mlflow()
     stages = _stages(ranker)
     params = {
@@ -195,6 +196,7 @@ def signature_of(ranker: Any) -> Any:
     >>> ranker = rw.Ranker(n_estimators=3).fit(rw.load_demo("train"))
     >>> rw.mlflow.signature_of(ranker).inputs.input_types()  # doctest: +SKIP
     """
+    _check_fitted(ranker)
     _mlflow()
     import numpy as np
     from mlflow.models import ModelSignature
@@ -237,12 +239,18 @@ def _load_pyfunc(path: str, model_config: dict[str, Any] | None = None) -> _Serv
     return _Served(load_estimator(path))
 
 
+def _check_fitted(ranker: Any) -> None:
+    """Raise unless a model is one of ours, and trained."""
+    if not hasattr(ranker, "_files") or not hasattr(ranker, "n_features_in_"):
+        raise checks.InputError(
+            f"expected a fitted Ranker, NeuralRanker or TwoStage, got {type(ranker).__name__}"
+            + (" that isn't fitted." if hasattr(ranker, "_files") else ".")
+        )
+
+
 def _store(ranker: Any, store: Any, options: dict[str, Any]) -> Any:
     """Write a model to a file, and hand that to MLflow."""
-    if not hasattr(ranker, "_files"):
-        raise checks.InputError(
-            f"expected a fitted Ranker, NeuralRanker or TwoStage, got {type(ranker).__name__}."
-        )
+    _check_fitted(ranker)
     own = {"signature": signature_of(ranker), "pip_requirements": _requirements(ranker)}
     with TemporaryDirectory() as folder:
         file = Path(folder) / _FILE

@@ -185,7 +185,9 @@ class Explanation:
             columns["document"] = list(self.documents)
         columns["score"] = self.scores
         values = self.centred if centred else self.values
-        return data_frame(columns | dict(zip(self.feature_names, values.T, strict=True)))
+        # A feature may have the name of a column: its contributions get another one, so that none is lost.
+        names = [f"{name} (feature)" if name in columns else name for name in self.feature_names]
+        return data_frame(columns | dict(zip(names, values.T, strict=True)))
 
     def to_shap(self, centred: bool = False) -> Any:
         """Return the contributions as an object of library `shap`, for its plots.

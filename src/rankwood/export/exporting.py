@@ -119,6 +119,8 @@ def export_forest(
 
 def _check_path(path: str, overwrite: bool) -> None:
     """Raise, before any work, unless a file can be written."""
+    if not os.path.basename(path):
+        raise checks.InputError(f"{path!r} can't be written: expected the name of a file.")
     if os.path.exists(path):
         check_replaceable(path, path)
         if not overwrite:

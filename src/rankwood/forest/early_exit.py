@@ -50,6 +50,10 @@ class EarlyExit:
             raise checks.InputError(
                 f"margin must be above 0, got {self.margin:g}; 1 loses nothing."
             )
+        if not isinstance(self.at, (tuple, list)):
+            raise checks.InputError(
+                f"at must be a tuple of numbers, as in (0.1,), got {self.at!r}."
+            )
         shares = [0.0, *(checks.finite(share, "at") for share in self.at), 1.0]
         if any(a >= b for a, b in pairwise(shares)):
             raise checks.InputError(

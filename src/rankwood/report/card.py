@@ -76,7 +76,7 @@ def read_card(path: str | Path) -> ModelCard:
     try:
         card = card_of(content, kind, more)
         card.to_markdown()
-    except (AttributeError, LookupError, TypeError, ValueError):
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         raise content_checks.damaged(path, "its values don't make a model") from None
     return card
 
