@@ -18,10 +18,10 @@ class InputError(ValueError):
     --------
     >>> import rankwood as rw
     >>> try:
-    ...     rw.metric("recal@10")
+    ...     rw.metric("ndcgg@10")
     ... except rw.InputError as error:
     ...     print(error)
-    unknown metric 'recal'; did you mean 'recall'?
+    unknown metric 'ndcgg'; did you mean 'ndcg' or 'bndcg' or 'dcg'?
     """
 
     def __str__(self) -> str:
