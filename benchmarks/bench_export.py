@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import rankwood as rw
-from rankwood.export.exporting import Options, TrainedForest, export_forest
+from rankwood.export.exporting import ExportOptions, TrainedForest, export_forest
 from rankwood.export.targets import TARGETS, module_of
 
 PAGE = Path(__file__).parent.parent / "docs" / "export.md"
@@ -46,7 +46,7 @@ def measure(forest: rw.Forest, format: str, folder: str) -> dict[str, float]:
     if format == "onnx":
         module.library()  # its import isn't part of the work
     path = Path(folder) / format
-    options = Options(missing="zero" if format == "ranklib" else "model", overwrite=True)
+    options = ExportOptions(missing="zero" if format == "ranklib" else "model", overwrite=True)
     write, read = [], []
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
     before = memory("VmRSS")

@@ -12,7 +12,7 @@ from tests.export.made_forests import made_forest
 import naive_targets
 import rankwood as rw
 from cli_calls import answer, caller, complaint
-from rankwood.export.exporting import Options, TrainedForest, export_forest
+from rankwood.export.exporting import ExportOptions, TrainedForest, export_forest
 from rankwood.export.targets import TARGETS
 
 SMALL = {"n_estimators": 4, "num_leaves": 5, "n_jobs": 1, "verbose": False}
@@ -116,7 +116,7 @@ def test_kinds_of_models_that_are_refused(ranker, pairs, tmp_path):
 
 
 def export_made(forest, file, format, **options):
-    return export_forest(TrainedForest(forest, {}), file, format, Options(**options))
+    return export_forest(TrainedForest(forest, {}), file, format, ExportOptions(**options))
 
 
 def test_rankings_that_would_change_are_refused(tmp_path):

@@ -16,7 +16,7 @@ from tests.export.made_forests import (
 import naive_targets
 from rankwood.export import rules
 from rankwood.export.checking import Rows
-from rankwood.export.exporting import Options, TrainedForest, export_forest
+from rankwood.export.exporting import ExportOptions, TrainedForest, export_forest
 from rankwood.export.reference import score
 from rankwood.export.source import Source, with_missing_as_zero
 from rankwood.export.targets import TARGETS, module_of
@@ -109,7 +109,7 @@ def test_scores_are_those_of_the_forest_and_the_shift(format, tmp_path):
         TrainedForest(forest, {}, rows),
         tmp_path / "m",
         format,
-        Options(positive=True, approximate=True),
+        ExportOptions(positive=True, approximate=True),
     )
     assert report.shift > 0
     assert report.check.other_leaf == report.check.by_float32 == 0

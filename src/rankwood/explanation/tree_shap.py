@@ -12,7 +12,7 @@ from rankwood.forest import Forest
 _BLOCK = 32  # documents that share the tables of a tree
 
 
-class Trees(NamedTuple):
+class ShapArrays(NamedTuple):
     """What the kernels read of a forest."""
 
     feature: np.ndarray
@@ -30,7 +30,7 @@ class Trees(NamedTuple):
     below_categories: float  # values above it are read as categories
 
 
-class Paths(NamedTuple):
+class ShapPaths(NamedTuple):
     """What belongs to a node and its two edges for all documents; `kernels` has the words."""
 
     parent: np.ndarray  # the edge that leads to the node, -1 for a root
@@ -66,10 +66,12 @@ class TreeShap:
         self.forest = forest
         # LightGBM drops the decimals and then looks for a sign, XGBoost does so the other way round.
         below = -1.0 if forest.engine == "lightgbm" else float(np.nextafter(0.0, -1.0))
-        self._trees = Trees._make([*(getattr(forest, n) for n in Trees._fields[:-1]), below])
+        self._trees = ShapArrays._make(
+            [*(getattr(forest, n) for n in ShapArrays._fields[:-1]), below]
+        )
         count = forest.feature.size
         by_side = [np.empty((count, 2)) for _ in range(2)]
-        self._paths = Paths._make([*np.empty((3, count), np.int64), *by_side])
+        self._paths = ShapPaths._make([*np.empty((3, count), np.int64), *by_side])
         depth = np.zeros(forest.n_trees, np.int64)
         callable_kernel(lay_out)(self._trees, self._paths, depth)
         self._rules = _rules(depth)

@@ -44,7 +44,7 @@ class TrainedPairs(NamedTuple):
     scores: np.ndarray | None = None
 
 
-class Options(NamedTuple):
+class ExportOptions(NamedTuple):
     """What the caller wants; `Ranker.export` explains each."""
 
     names: Any = None
@@ -57,7 +57,7 @@ class Options(NamedTuple):
     overwrite: bool = False
 
 
-def check_request(path: str | Path, format: Any, options: Options) -> None:
+def check_request(path: str | Path, format: Any, options: ExportOptions) -> None:
     """Raise, before any work, unless the format and the values of options exist, and the file can be written.
 
     Parameters
@@ -66,7 +66,7 @@ def check_request(path: str | Path, format: Any, options: Options) -> None:
         The file.
     format : str
         The name of a target.
-    options : Options
+    options : ExportOptions
         What the caller wants.
     """
     target_of(format)
@@ -76,7 +76,7 @@ def check_request(path: str | Path, format: Any, options: Options) -> None:
 
 
 def export_forest(
-    model: TrainedForest, path: str | Path, format: str, options: Options
+    model: TrainedForest, path: str | Path, format: str, options: ExportOptions
 ) -> ExportReport:
     """Write a forest for another program.
 
@@ -88,7 +88,7 @@ def export_forest(
         The file.
     format : str
         The name of a target.
-    options : Options
+    options : ExportOptions
         What the caller wants; see `Ranker.export`.
 
     Returns
@@ -132,7 +132,7 @@ def _check_path(path: str, overwrite: bool) -> None:
         raise checks.InputError(f"{path} can't be written: there is no directory {folder}.")
 
 
-def _source(model: TrainedForest, path: str, format: str, options: Options) -> Source:
+def _source(model: TrainedForest, path: str, format: str, options: ExportOptions) -> Source:
     """Return what the writer gets; raise if the target can't express something that changes a ranking."""
     target, forest = target_of(format), model.forest
     if options.missing == "zero":
@@ -223,7 +223,7 @@ def _check(forest: Any, module: Any, source: Source, rows: Rows, path: str) -> C
     )
 
 
-def export_pairs(model: TrainedPairs, path: str | Path, options: Options) -> ExportReport:
+def export_pairs(model: TrainedPairs, path: str | Path, options: ExportOptions) -> ExportReport:
     """Write a model of pairs as JSON.
 
     Parameters
@@ -232,7 +232,7 @@ def export_pairs(model: TrainedPairs, path: str | Path, options: Options) -> Exp
         The model.
     path : str or Path
         The file.
-    options : Options
+    options : ExportOptions
         What the caller wants; `names` and `overwrite` have a meaning here.
 
     Returns

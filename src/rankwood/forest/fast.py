@@ -110,9 +110,7 @@ class FastForest:
                 self._paths = paths_of(*self._to_walk)
             kernel, made = kernels.score_by_walking, self._paths
         span = (0, self.n_trees)
-        callable_kernel(kernel)(
-            X, 0, X.shape[0], span, self._searches, made, self._leaves, self._room(), out
-        )
+        callable_kernel(kernel)(X, span, self._searches, made, self._leaves, self._room(), out)
 
     def _room(self) -> tuple[np.ndarray, np.ndarray]:
         """Return memory of this thread for codes and rows."""

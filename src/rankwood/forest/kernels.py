@@ -157,22 +157,22 @@ def fill_codes(X, searches, codes):
 
 
 @jit
-def score_by_programs(X, first, last, trees, searches, program, leaves, room, out):
-    """Add the leaves of trees `trees[0]` to `trees[1]` to the scores of documents `first` to `last`."""
+def score_by_programs(X, trees, searches, program, leaves, room, out):
+    """Add the leaves of trees `trees[0]` to `trees[1]` to the scores of all documents."""
     codes, rows = room
-    for begin in range(first, last, BLOCK):
-        end = min(begin + BLOCK, last)
+    for begin in range(0, X.shape[0], BLOCK):
+        end = min(begin + BLOCK, X.shape[0])
         width = _width(end - begin)
         _fill_codes(X, begin, end, searches, width, codes)
         _run_block(trees, width, codes, program, leaves, rows, out[begin:end])
 
 
 @jit
-def score_by_levels(X, first, last, trees, searches, levels, leaves, room, out):
+def score_by_levels(X, trees, searches, levels, leaves, room, out):
     """Do as `score_by_programs`, for symmetric trees."""
     codes, rows = room
-    for begin in range(first, last, BLOCK):
-        end = min(begin + BLOCK, last)
+    for begin in range(0, X.shape[0], BLOCK):
+        end = min(begin + BLOCK, X.shape[0])
         width = 32 if end - begin <= 32 else 128
         _fill_codes(X, begin, end, searches, width, codes)
         _answer_block(trees, width, codes, levels, leaves, rows, out[begin:end])
@@ -217,10 +217,10 @@ def _add_value(leaves, t, paths, i, out, d):
 
 
 @jit
-def score_by_walking(X, first, last, trees, searches, paths, leaves, room, out):
+def score_by_walking(X, trees, searches, paths, leaves, room, out):
     """Do as `score_by_programs`, for few documents: each walks down four trees side by side, without a branch."""
     codes, start = room[0], np.uint64(0)
-    for d in range(first, last):
+    for d in range(X.shape[0]):
         _fill_codes(X, d, d + 1, searches, 1, codes)
         t = trees[0]
         while t + TOGETHER <= trees[1]:

@@ -267,10 +267,12 @@ class AfterTraining:
         >>> report.check.other_leaf
         0
         """
-        from rankwood.export.exporting import Options  # most sessions don't need it
+        from rankwood.export.exporting import ExportOptions  # most sessions don't need it
         from rankwood.training.trained_export import trained_export
 
-        options = Options(names, check, name, missing, positive, queries, approximate, overwrite)
+        options = ExportOptions(
+            names, check, name, missing, positive, queries, approximate, overwrite
+        )
         return trained_export(self, path, format, options)
 
     def _set_data(self, train: RankingData) -> None:

@@ -11,7 +11,7 @@ from rankwood._core import checks
 from rankwood.data.frames import dense
 from rankwood.export.checking import Rows
 from rankwood.export.exporting import (
-    Options,
+    ExportOptions,
     TrainedForest,
     TrainedPairs,
     check_request,
@@ -22,7 +22,9 @@ from rankwood.export.report import ExportReport
 from rankwood.training.prediction_inputs import documents_to_score
 
 
-def trained_export(estimator: Any, path: str | Path, format: str, options: Options) -> ExportReport:
+def trained_export(
+    estimator: Any, path: str | Path, format: str, options: ExportOptions
+) -> ExportReport:
     """Write a fitted estimator for another program; see `Ranker.export`."""
     check_is_fitted(estimator)
     check_request(path, format, options)
