@@ -52,6 +52,7 @@ def test_same_model_after_a_break(kind, k, data, tmp_path):
     ranker(kind, rounds=k).fit(train, valid=valid, checkpoint=file)
     again = ranker(kind).fit(train, valid=valid, checkpoint=file)
     assert written(again, tmp_path / "a") == written(whole, tmp_path / "b")
+    assert (whole.resumed_after_, again.resumed_after_) == (0, k)
     assert rw.Ranker.load(file).predict(valid).tobytes() == whole.predict(valid).tobytes()
 
 
@@ -118,6 +119,7 @@ def test_two_stages_keep_each_run(data, tmp_path):
     ("change", "match"),
     [
         ({"num_leaves": 9}, "num_leaves=7, and now it is 9"),
+        ({"rounds": 1}, "has done 2 rounds, more than n_estimators=1"),
         ({"objective": "softmax"}, "objective='lambdarank-ndcg@10', and now it is 'softmax'"),
         ({"engine": "catboost", "objective": "yetirank"}, "keeps no checkpoint"),
     ],

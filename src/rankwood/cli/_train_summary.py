@@ -26,7 +26,7 @@ def next_commands(model: str, metrics: list[str]) -> list[str]:
 
 def show(result: dict[str, Any], out: Console) -> None:
     """Write the summary of a training run."""
-    best, rounds = result["best_iteration"], result["rounds"]
+    best = result["best_iteration"]
     seconds = dict(result["seconds"])
     total = seconds.pop("total")
     rows = [("Training", _size(result["train"]))]
@@ -38,8 +38,7 @@ def show(result: dict[str, Any], out: Console) -> None:
     chosen = {name: value for name, value in result["chosen"].items() if name != "n_estimators"}
     if chosen:
         rows.append(("By default", ", ".join(f"{name}={value}" for name, value in chosen.items())))
-    rounds_text = f"{rounds} of {result['n_estimators']}"
-    rows.append(("Rounds", rounds_text + (f", best {best}" if result["valid"] else "")))
+    rows.append(("Rounds", _rounds(result)))
     rows += [(name, f"{mean:.4f} on validation") for name, mean in result["valid_metrics"].items()]
     parts = ", ".join(f"{name} {spent:.2f}" for name, spent in seconds.items())
     rows.append(("Seconds", f"{total:.2f} ({parts})"))
@@ -48,6 +47,16 @@ def show(result: dict[str, Any], out: Console) -> None:
     rows.append(("Model", f"{result['model']}, {plural(best, unit)}"))
     out.print(_show.fact_table(rows))
     _show.next_lines(out, result["next"])
+
+
+def _rounds(result: dict[str, Any]) -> str:
+    """Return how many rounds there were, the best one, and where a checkpoint was."""
+    text = f"{result['rounds']} of {result['n_estimators']}"
+    if result["valid"]:
+        text += f", best {result['best_iteration']}"
+    if result["resumed_after"]:
+        text += f"; resumed after {result['resumed_after']}"
+    return text
 
 
 def _recorded(result: dict[str, Any]) -> list[tuple[str, str]]:

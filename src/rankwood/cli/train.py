@@ -205,6 +205,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         "valid": next(iter(sizes.values()), None),
         "valid_sets": sizes,
         "n_estimators": _largest(last),
+        "resumed_after": getattr(last, "resumed_after_", 0),
         "chosen": getattr(last, "chosen_", {}),
         "record": last.record_,
         "record_file": args.record_file,

@@ -74,25 +74,41 @@ def locked(path: str | Path) -> Iterator[None]:
         yield
         return
     name = f"{os.fspath(path)}.lock"
+    lock = _lock(name, path)
     try:
-        lock = os.open(name, os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise checks.InputError(f"{name} can't be written: {error.strerror}.") from None
-    try:
+        os.ftruncate(lock, 0)
+        os.write(lock, str(os.getpid()).encode())
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        os.close(lock)
+
+
+def _lock(name: str, path: str | Path) -> int:
+    """Return the descriptor of a locked file; raise if another process has the lock."""
+    while True:
+        try:
+            lock = os.open(name, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise checks.InputError(f"{name} can't be written: {error.strerror}.") from None
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             holder = os.read(lock, 20).decode(errors="replace").strip()
+            os.close(lock)
             raise checks.InputError(
                 f"another process ({holder or 'unknown'}) trains with the checkpoint {path}: wait for it, or give "
                 "another file."
             ) from None
-        os.ftruncate(lock, 0)
-        os.write(lock, str(os.getpid()).encode())
-        try:
-            yield
-        finally:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-    finally:
-        os.close(lock)
+        if _is_named(lock, name):
+            return lock
+        os.close(lock)  # its owner removed the file between our two calls: the lock excludes nobody
+
+
+def _is_named(lock: int, name: str) -> bool:
+    """Return whether an open file is still the one of this name."""
+    try:
+        return os.path.samestat(os.fstat(lock), os.stat(name))
+    except FileNotFoundError:
+        return False

@@ -49,6 +49,7 @@ class TreeFit(NamedTuple):
             ranker
         )
         ranker.record_ = run.recorder.first_rounds(run.rounds_done)
+        ranker.resumed_after_ = run.resumed_after
         ranker.chosen_ = chosen(ranker)
         if ranker.n_estimators is None:
             ranker.chosen_["n_estimators"] = self.rounds

@@ -83,6 +83,8 @@ class Ranker(RankingEstimator):
         Recorded curves, one value per round; docs/diagnostics.md explains them.
     best_iteration_ : int
         Number of trees in the model.
+    resumed_after_ : int
+        Rounds of an earlier run, after which this one went on: with a checkpoint or `warm_start`; otherwise 0.
     objective_ : part
         The objective as a composition.
     chosen_ : dict

@@ -37,6 +37,8 @@ class TrainingRun:
         Called after each round with the reason why it is the last, or "": it writes the checkpoint.
     rounds_done : int
         Trees grown so far.
+    resumed_after : int
+        Rounds of an earlier run, after which this one goes on; 0 if there is none.
     compiled_before : float
         Seconds of compilation in earlier processes, if the run goes on from a checkpoint.
     seconds : dict
@@ -52,6 +54,7 @@ class TrainingRun:
     reporter: Reporter | None = field(default=None, init=False)
     after_round: Callable[[str], None] | None = field(default=None, init=False)
     rounds_done: int = field(default=0, init=False)
+    resumed_after: int = field(default=0, init=False)
     compiled_before: float = field(default=0.0, init=False)
     seconds: dict[str, float] = field(init=False)
 

@@ -60,6 +60,8 @@ def _fit(
     stopping = EarlyStopping(
         ranker.eval_metric, ranker.early_stopping_rounds, sets, ranker.n_jobs, context.evaluators
     )
+    if earlier is not None:
+        _check_rounds(earlier["run"]["rounds"], rounds, file)
     if earlier is not None and _is_finished(earlier, rounds, stopping):
         _take(ranker, earlier, file)
         return
@@ -109,6 +111,15 @@ def _fit(
                     run.after_round.write()
 
 
+def _check_rounds(done: int, rounds: int, file: Any) -> None:
+    """Raise if a run has done more rounds than are wanted now."""
+    if done > rounds:
+        raise checks.InputError(
+            f"{file.path} has done {done} rounds, more than n_estimators={rounds}: give another file, or a larger "
+            "n_estimators."
+        )
+
+
 def _is_finished(content: dict[str, Any], rounds: int, stopping: EarlyStopping) -> bool:
     """Return whether a run has nothing more to do; `stopping` gets its history."""
     stops = stopping.restore(content["history"])
@@ -123,12 +134,13 @@ def _take(ranker: Any, content: dict[str, Any], file: Any) -> None:
     for name, value in vars(other).items():
         if name.endswith("_") and not name.startswith("_"):
             setattr(ranker, name, value)
+    ranker.resumed_after_ = content["run"]["rounds"]
 
 
 def _go_on(run: TrainingRun, content: dict[str, Any]) -> None:
     """Set what a run knows of its earlier rounds."""
     own = content["run"]
-    run.rounds_done = own["rounds"]
+    run.rounds_done = run.resumed_after = own["rounds"]
     run.recorder.curves.update({name: list(curve) for name, curve in own["curves"].items()})
     run.seconds.update(content["seconds"])
     run.compiled_before = run.seconds["compiling"]
@@ -136,7 +148,7 @@ def _go_on(run: TrainingRun, content: dict[str, Any]) -> None:
 
 def _go_on_from_model(run: TrainingRun, ranker: Any) -> None:
     """Set what a run knows of the rounds of a fitted ranker."""
-    run.rounds_done = ranker.best_iteration_
+    run.rounds_done = run.resumed_after = ranker.best_iteration_
     for name, curve in run.recorder.curves.items():
         curve.extend(ranker.record_.get(name, [])[: run.rounds_done])
     run.seconds |= {name: ranker.seconds_.get(name, 0.0) for name in run.seconds}
