@@ -141,6 +141,7 @@ def test_other_parameters_are_refused(change, match, data, tmp_path):
         ("lightgbm", {"linear_tree": True, "extra_trees": False}, "with linear_tree"),
         ("lightgbm", {"data_sample_strategy": "goss"}, "goss"),
         ("xgboost", {"booster": "dart"}, "with booster='dart'"),
+        ("xgboost", {"colsample_bynode": 0.5}, "with colsample_bynode"),
         ("lightgbm", {"objective": "bi-ranknet"}, "take engine='pairtree'"),
     ],
 )

@@ -29,6 +29,9 @@ class XGBoostEngine:
         columns = _parameters.whole(params.pop("categorical_feature", None), task.train)
         kinds = ["c" if i in columns else "q" for i in range(task.train.n_features)]
         self._draws = XGBoostDraws(params)
+        self._params = params
+        if task.before is not None:
+            _check_can_go_on(params)
         with plain_errors():
             matrices = _matrices(params, kinds if columns else None, task)
             self._train, self._valid = matrices[0], matrices[1] if len(matrices) > 1 else None
@@ -56,11 +59,7 @@ class XGBoostEngine:
 
     def state(self) -> RunState:
         """Return the trees so far."""
-        if not self.keeps_rounds:
-            raise checks.InputError(
-                "a checkpoint can't be kept with booster='dart': later rounds change earlier trees. Leave out one of "
-                "the two."
-            )
+        _check_can_go_on(self._params)
         return RunState(self._rounds, self._booster.save_raw("json").decode(), {})
 
     def _has_splits(self) -> bool:
@@ -161,6 +160,20 @@ def _text(name: str, value: Any) -> Any:
     if name == "monotone_constraints":
         return "(" + ",".join(map(str, value)) + ")"
     return json.dumps(value) if name == "interaction_constraints" else value
+
+
+def _check_can_go_on(params: dict[str, Any]) -> None:
+    """Raise if a run with these parameters can't go on with the same bits."""
+    reasons = {}
+    if params.get("booster", "gbtree") != "gbtree":
+        reasons["booster='dart'"] = "later rounds change earlier trees"
+    for name in ("colsample_bylevel", "colsample_bynode"):
+        if params.get(name, 1) != 1:
+            reasons[name] = "XGBoost draws these features from a generator that outlives the round"
+    for what, why in reasons.items():
+        raise checks.InputError(
+            f"a checkpoint can't be kept with {what}: {why}. Leave out one of the two."
+        )
 
 
 def _matrices(params: dict[str, Any], kinds: list[str] | None, task: TrainingTask) -> list[Any]:

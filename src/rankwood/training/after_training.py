@@ -91,8 +91,8 @@ class AfterTraining:
         >>> import rankwood as rw
         >>> ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(rw.load_demo("train"))
         >>> explanation = ranker.explain(rw.load_demo("test"))
-        >>> explanation.pair(17, 4).title
-        'why row 17 is above row 4, query 161'
+        >>> explanation.pair(4, 17).title
+        'why row 4 is above row 17, query 161'
         """
         check_is_fitted(self)
         return import_module("rankwood.explanation").explain(self, X, qid, group=group)

@@ -81,7 +81,7 @@ class TwoStage(RankingEstimator):
     >>> len(model.first_), len(test), len(model.lists(test))  # 40 lists of 10 documents
     (2, 847, 400)
     >>> round(model.score(test), 2)
-    0.68
+    0.71
     """
 
     _kind = "TwoStage"
