@@ -39,6 +39,7 @@ def test_bits_are_those_of_the_engine(rankers, name):
     assert scorer.is_fast == ("categorical" not in name)
     assert np.array_equal(scorer(X), ranker.model_.predict(X, n_jobs=1))
     assert np.array_equal(scorer.score(X[:1]), ranker.model_.predict(X[:1], n_jobs=1))
+    assert np.array_equal(pickle.loads(pickle.dumps(scorer))(X), scorer(X))
     few = features(33, 2).astype(np.float32)
     assert np.array_equal(scorer(few), ranker.model_.predict(few, n_jobs=1))
     # Sparse matrices are the engine's own business.

@@ -65,6 +65,13 @@ class FastForest:
             self._kernel, self._rows = kernels.score_by_programs, self._trees.rows
             self._to_walk = (forest, codes)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_of_thread"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._of_thread = threading.local()  # memory of threads stays in its process
+
     def scores(self, X: np.ndarray, n_jobs: int | None = 1) -> np.ndarray:
         """Return one score per row."""
         out = self.start(X.shape[0])
