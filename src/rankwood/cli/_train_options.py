@@ -8,6 +8,7 @@ from typing import Any
 from rankwood._core.checks import InputError
 from rankwood.cli import _args, _files, _show
 from rankwood.data.ranking_data import RankingData
+from rankwood.training.checkpoint import Checkpoint
 from rankwood.training.inputs import VALID
 
 
@@ -135,14 +136,29 @@ def read_sets(
 
 
 def check_outputs(args: argparse.Namespace, files: dict[str, str]) -> None:
-    """Raise if the model or a record can't be written, before anything is read."""
+    """Raise if the model, a record or a checkpoint can't be written, before anything is read."""
     inputs = [args.train, *files.values()]
     taken = {os.path.abspath(args.model): "the model"}
     _files.check_output(args.model, inputs)
-    for path, what in ((args.record_file, "the record"), (args.log_csv, "the rounds")):
+    others = {
+        "the record": args.record_file,
+        "the rounds": args.log_csv,
+        "the checkpoint": args.checkpoint,
+    }
+    for what, path in others.items():
         if path is None:
             continue
         _files.check_output(path, [*inputs, args.model])
         other = taken.setdefault(os.path.abspath(path), what)
         if other != what:
             raise InputError(f"{path} is given for both {other} and {what}: give two names.")
+
+
+def checkpoint(args: argparse.Namespace) -> Checkpoint | None:
+    """Return the checkpoint that the options name, None if they name none."""
+    seconds = args.checkpoint_seconds
+    if args.checkpoint is None:
+        if seconds is not None:
+            raise InputError("--checkpoint-seconds needs --checkpoint FILE.")
+        return None
+    return Checkpoint(args.checkpoint, *(() if seconds is None else (seconds,)))

@@ -18,7 +18,6 @@ from rankwood.cli import (
 from rankwood.cli._train_summary import next_commands, show
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
-from rankwood.training.checkpoint import Checkpoint
 from rankwood.training.monitoring import named_records, records_of
 
 _EXAMPLE = """
@@ -147,7 +146,6 @@ def _add_recording(group: Any) -> None:
     group.add_argument(
         "--checkpoint-seconds",
         type=float,
-        default=60.0,
         metavar="N",
         help="time between two writes of the checkpoint; 0 writes after every round (default: 60)",
     )
@@ -175,6 +173,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     ranker = _two_stages.make(args, lambda given: _ranker(given, metrics), trees)
     files = _train_options.valid_files(args.valid)
     _train_options.check_outputs(args, files)
+    checkpoint = _train_options.checkpoint(args)
     began_reading = perf_counter()
     train, valid = _train_options.read_sets(args, files)
     _train_options.check_constraints(args, train.n_features)
@@ -182,11 +181,9 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     for name, data in valid.items():
         _check_labels(files[name], data, parts.metrics)
     reading = perf_counter() - began_reading
-    more = {}
-    if args.checkpoint is not None:
-        more["checkpoint"] = Checkpoint(args.checkpoint, args.checkpoint_seconds)
+    called = _train_options.callbacks(args)
     try:
-        ranker.fit(train, valid=valid or None, callbacks=_train_options.callbacks(args), **more)
+        ranker.fit(train, valid=valid or None, callbacks=called, checkpoint=checkpoint)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_train_files.rescue(ranker, args)) from None
     _train_files.save(ranker, args)

@@ -67,7 +67,12 @@ class RunFile:
             if resume == "must":
                 raise checks.InputError(f"there is no checkpoint {self.path} to go on from.")
             return None
-        content = model_file.read_content(self.path, "Ranker")
+        try:
+            content = model_file.read_content(self.path, "Ranker")
+        except checks.InputError as error:
+            raise checks.InputError(
+                f"{error} A run can't go on from it: give another file."
+            ) from None
         run = content.get("run")
         if not isinstance(run, dict):
             raise checks.InputError(
