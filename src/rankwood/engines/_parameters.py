@@ -80,11 +80,24 @@ _EXAMPLES = {
 }
 
 
+#: Parameters of Ranker that no engine sees: they may be misspelt too.
+_OF_RANKER_ALONE = (
+    "early_stopping_rounds",
+    "eval_metric",
+    "record",
+    "shuffle",
+    "verbose",
+    "warm_start",
+)
+
+
 def unknown(program: str, name: str, known: Iterable[str]) -> checks.InputError:
     """Return the error for a parameter that neither Ranker nor the program has."""
     refuse_objective(name, name, "an objective of another program")
     ours = RANKER_NAMES.get(name)
-    near = f"; did you mean {ours!r}?" if ours else checks.nearest(name, known)
+    near = (
+        f"; did you mean {ours!r}?" if ours else checks.nearest(name, {*known, *_OF_RANKER_ALONE})
+    )
     return checks.InputError(f"neither Ranker nor {program} has a parameter {name!r}{near}")
 
 

@@ -1,5 +1,6 @@
 """Arguments of `fit` as LightGBM, XGBoost and CatBoost spell them: taken, or answered with their place here."""
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -102,7 +103,7 @@ def fit_arguments(others: dict[str, Any], given: dict[str, Any], estimator: Any)
     kind = type(estimator).__name__
     for name in others:
         if name not in _TAKEN:
-            raise checks.InputError(_answer(name, kind, given))
+            raise checks.InputError(_answer(name, kind, _arguments(estimator)))
     out = dict(given)
     for name in ("group_id", "query_id"):
         if name in others:
@@ -121,7 +122,13 @@ def _only_once(name: str, ours: str, given: dict[str, Any]) -> None:
         raise checks.InputError(f"{name} and {ours} mean the same: give one of them.")
 
 
-def _answer(name: str, kind: str, given: dict[str, Any]) -> str:
+def _arguments(estimator: Any) -> list[str]:
+    """Return the names of the arguments of `fit`."""
+    kinds = inspect.signature(estimator.fit).parameters.values()
+    return [one.name for one in kinds if one.kind is not inspect.Parameter.VAR_KEYWORD]
+
+
+def _answer(name: str, kind: str, arguments: list[str]) -> str:
     """Return the sentence for an argument that `fit` doesn't take."""
     if name in _INSTEAD:
         return f"fit has no {name}: {_INSTEAD[name]}."
@@ -130,8 +137,7 @@ def _answer(name: str, kind: str, given: dict[str, Any]) -> str:
         return f"fit has no {name}: it is a parameter of a stage, as in first=Ranker({written})."
     if written:
         return f"fit has no {name}: it is a parameter, as in {kind}({written})."
-    known = [*given, "callbacks", *_TAKEN]
-    return f"fit has no argument {name!r}{checks.nearest(name, known)}"
+    return f"fit has no argument {name!r}{checks.nearest(name, [*arguments, *_TAKEN])}"
 
 
 def _validation(others: dict[str, Any]) -> Any:
