@@ -146,6 +146,7 @@ def test_engine_parameters_pass_through(data):
             {"learning_rat": 0.1},
             "neither Ranker nor LightGBM has a parameter 'learning_rat'; did you mean 'learning_rate'",
         ),
+        ({"warm_strat": True}, "has a parameter 'warm_strat'; did you mean 'warm_start'"),
         (
             {"num_iterations": 5},
             "num_iterations is set by Ranker itself: use n_estimators=",
