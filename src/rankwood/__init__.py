@@ -24,6 +24,7 @@ from rankwood.objectives.gradients import gradients
 if TYPE_CHECKING:
     from rankwood._core.warning import DataWarning
     from rankwood.data.demo import load_demo
+    from rankwood.data.stream import StreamedData, stream_files
     from rankwood.diagnostics import Diagnosis, diagnose
     from rankwood.engines.callables import engine_objective
     from rankwood.neural.ranker import NeuralRanker
@@ -42,6 +43,8 @@ _LATER = {
     "Diagnosis": "rankwood.diagnostics",
     "NeuralRanker": "rankwood.neural.ranker",
     "Ranker": "rankwood.training.ranker",
+    "StreamedData": "rankwood.data.stream",
+    "stream_files": "rankwood.data.stream",
     "TwoStage": "rankwood.training.two_stage",
     "compare": "rankwood.report",
     "diagnose": "rankwood.diagnostics",
@@ -70,6 +73,7 @@ __all__ = [
     "Ranker",
     "RankingData",
     "Run",
+    "StreamedData",
     "Tuning",
     "TwoStage",
     "__version__",
@@ -90,6 +94,7 @@ __all__ = [
     "save_letor",
     "save_qrels",
     "save_run",
+    "stream_files",
     "tune",
 ]
 

@@ -46,6 +46,8 @@ class TrainingTask(NamedTuple):
     shared: Shared | None = None
     #: An earlier run on the same data with the same parameters, which goes on.
     before: RunState | None = None
+    #: A folder for files of the engine, removed after training; "" unless the training data is a stream.
+    scratch: str = ""
 
     def once(self, kind: str, key: Any, make: Callable[[], T]) -> T:
         """Return what `make` returns, or what it returned in an earlier run for the same kind and an equal key."""
@@ -141,6 +143,10 @@ class Abilities(NamedTuple):
     sharing: Mapping[str, Any] = MappingProxyType({})
     #: Constraints on features that it has, see `engines/constraints.py`.
     constraints: tuple[str, ...] = ()
+    #: Whether it trains on files that don't fit in memory.
+    streams: bool = False
+    #: Values of its parameters on a stream, unless they are given.
+    on_streams: Mapping[str, Any] = MappingProxyType({})
 
 
 #: All engines, in the order in which errors suggest them.
@@ -153,8 +159,16 @@ ENGINES = {
         # Otherwise LightGBM drops features that can't split leaves of the smallest size, which may be tuned.
         sharing=MappingProxyType({"feature_pre_filter": False}),
         constraints=("monotone", "interactions"),
+        streams=True,
     ),
-    "xgboost": Abilities("xgboost", "xgboost", constraints=("monotone", "interactions")),
+    "xgboost": Abilities(
+        "xgboost",
+        "xgboost",
+        constraints=("monotone", "interactions"),
+        streams=True,
+        # By level, a tree needs a pass over the files for each level; by leaf, for each leaf.
+        on_streams=MappingProxyType({"grow_policy": "depthwise"}),
+    ),
     "catboost": Abilities(
         "catboost.engine", "catboost", takes_gradients=False, constraints=("monotone",)
     ),

@@ -7,6 +7,7 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood.data.groups import Groups
+from rankwood.data.stream.streamed_data import StreamedData
 from rankwood.engines import _parameters, forks, xgboost_text
 from rankwood.engines.base import Gradients, RunState, TextModel, TrainingTask
 from rankwood.engines.exact_sums import on_grid
@@ -162,12 +163,26 @@ def _matrices(params: dict[str, Any], kinds: list[str] | None, task: TrainingTas
     """Return the training data and, if there is any, the validation data as XGBoost's matrices."""
 
     def both() -> list[Any]:
+        if isinstance(task.train, StreamedData):
+            return _streamed(params, kinds, task)
         make = _maker(params, kinds)
         train = make(task.train.X)
         return [train] if task.valid is None else [train, make(task.valid.X, train)]
 
     key = (params["tree_method"], params.get("max_bin"), params["nthread"], kinds)
     return task.once("binned", key, both)
+
+
+def _streamed(params: dict[str, Any], kinds: list[str] | None, task: TrainingTask) -> list[Any]:
+    """Return the matrices of a stream."""
+    from rankwood.engines import xgboost_streams  # most runs do without
+
+    if params["tree_method"] != "hist":
+        raise checks.InputError(
+            f"tree_method={params['tree_method']!r} needs all features in memory: take 'hist' for a stream."
+        )
+    options = {"nthread": params["nthread"], "max_bin": params.get("max_bin", 256)}
+    return xgboost_streams.matrices(task.train, task.valid, kinds, task.scratch, **options)  # type: ignore[arg-type]
 
 
 def _maker(params: dict[str, Any], kinds: list[str] | None) -> Any:

@@ -102,6 +102,8 @@ class FitContext(NamedTuple):
         Knows how long compilation has taken.
     checkpoint : Checkpoint or None
         The file from which a killed run goes on.
+    scratch : str
+        A folder for files of the engine, if the training data is a stream.
     """
 
     shared: Shared | None = None
@@ -111,6 +113,7 @@ class FitContext(NamedTuple):
     fold: int | None = None
     timer: CompileTimer | None = None
     checkpoint: Checkpoint | None = None
+    scratch: str = ""
 
     def stage_of(self, stage: str, fold: int | None = None, run: str = "") -> "FitContext":
         """Return the context of a run inside this one; its checkpoint has the run's name behind the file's."""

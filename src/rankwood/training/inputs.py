@@ -11,6 +11,8 @@ from rankwood.data.concatenation import join_matrices, join_unlisted, join_weigh
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.recoding import recoded
+from rankwood.data.stream import streamed_data
+from rankwood.data.stream.streamed_data import StreamedData
 
 #: The name of validation data that was given without one.
 VALID = "valid"
@@ -142,6 +144,8 @@ def _joined(sets: list[RankingData]) -> RankingData:
     """Return all sets, one after the other; queries are numbered, as sets may share ids."""
     if len(sets) == 1:
         return sets[0]
+    if any(isinstance(data, StreamedData) for data in sets):
+        return streamed_data.joined(sets)
     out = copy(sets[0])
     rows = np.cumsum([0, *map(len, sets)])
     ends = np.cumsum([0, *(data.groups.rows.size for data in sets)])

@@ -9,6 +9,7 @@ from rankwood.data.ranking_data import RankingData
 from rankwood.training.context import FitContext, Reporter, check_round_is_last
 from rankwood.training.parameters import chosen
 from rankwood.training.run import TrainingRun
+from rankwood.training.streaming import parameters_on
 
 
 class Fitting(NamedTuple):
@@ -31,6 +32,7 @@ class Fitting(NamedTuple):
         ranker.chosen_ = chosen(ranker)
         if ranker.n_estimators is None:
             ranker.chosen_["n_estimators"] = self.rounds
+        ranker.chosen_ |= parameters_on(ranker.engine_params, ranker.engine, self.train)
         ranker._set_data(self.train)
 
     def so_far(self, ranker: Any, number: int) -> Any:

@@ -18,6 +18,7 @@ from rankwood.training.monitoring import EarlyStopping, Recorder
 from rankwood.training.parameters import check_shared, engine_params, rounds_of
 from rankwood.training.run import TrainingRun
 from rankwood.training.run_file import RunFile
+from rankwood.training.streaming import parameters_on, scratch_folder
 from rankwood.training.warm_start import earlier_rounds, restore_history
 
 
@@ -26,13 +27,15 @@ def fit_trees(ranker: Any, train: RankingData, valid: Any, context: FitContext) 
     sets = validation_sets(valid, train)
     check_shared(ranker)
     given = context.checkpoint
-    if given is None:
-        _fit(ranker, train, sets, context, None)
-        return
-    _check_can_go_on(ranker)
-    with locked(given.path):
-        data = [train, *(sets.by_name.values() if sets else ())]
-        _fit(ranker, train, sets, context, RunFile(given, ranker, data))
+    with scratch_folder(train) as folder:
+        context = context._replace(scratch=folder)
+        if given is None:
+            _fit(ranker, train, sets, context, None)
+            return
+        _check_can_go_on(ranker)
+        with locked(given.path):
+            data = [train, *(sets.by_name.values() if sets else ())]
+            _fit(ranker, train, sets, context, RunFile(given, ranker, data))
 
 
 def _check_can_go_on(ranker: Any) -> None:
@@ -78,9 +81,19 @@ def _fit(
     else:
         before = run_file.state_of(earlier["run"], file.path)  # type: ignore[union-attr]
     task = base.TrainingTask(
-        train, groups, valid, objective, rounds, bool(recorder.curves), shared, before
+        train,
+        groups,
+        valid,
+        objective,
+        rounds,
+        recorded=bool(recorder.curves),
+        shared=shared,
+        before=before,
+        scratch=context.scratch,
     )
-    engine = base.start(ranker.engine, engine_params(ranker), task)
+    params = engine_params(ranker)
+    params |= parameters_on(params, ranker.engine, train)
+    engine = base.start(ranker.engine, params, task)
     if before is not None and before.rounds >= rounds:
         return
     if file is not None and before is None:
