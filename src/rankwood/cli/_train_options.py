@@ -123,7 +123,7 @@ def read_sets(
 
 def check_outputs(args: argparse.Namespace, files: dict[str, str]) -> None:
     """Raise if the model or a record can't be written, before anything is read."""
-    inputs = [args.train, *files.values()]
+    inputs = [*args.train_files, *files.values()]
     taken = {os.path.abspath(args.model): "the model"}
     _files.check_output(args.model, inputs)
     for path, what in ((args.record_file, "the record"), (args.log_csv, "the rounds")):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from rankwood._core import checks
+from rankwood._core.scratch import Scratch
 from rankwood._core.shared import Shared
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
@@ -46,8 +47,8 @@ class TrainingTask(NamedTuple):
     shared: Shared | None = None
     #: An earlier run on the same data with the same parameters, which goes on.
     before: RunState | None = None
-    #: A folder for files of the engine, removed after training; "" unless the training data is a stream.
-    scratch: str = ""
+    #: A folder for files of the engine, removed after training; None unless the training data is a stream.
+    scratch: Scratch | None = None
 
     def once(self, kind: str, key: Any, make: Callable[[], T]) -> T:
         """Return what `make` returns, or what it returned in an earlier run for the same kind and an equal key."""

@@ -182,7 +182,7 @@ def _streamed(params: dict[str, Any], kinds: list[str] | None, task: TrainingTas
             f"tree_method={params['tree_method']!r} needs all features in memory: take 'hist' for a stream."
         )
     options = {"nthread": params["nthread"], "max_bin": params.get("max_bin", 256)}
-    return xgboost_streams.matrices(task.train, task.valid, kinds, task.scratch, **options)  # type: ignore[arg-type]
+    return xgboost_streams.matrices(task, kinds, **options)
 
 
 def _maker(params: dict[str, Any], kinds: list[str] | None) -> Any:

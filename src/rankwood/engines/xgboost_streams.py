@@ -9,12 +9,13 @@ import numpy as np
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.stream.streamed_data import StreamedData
 from rankwood.engines import _parameters
+from rankwood.engines.base import TrainingTask
 
 with _parameters.passive_threads():
     import xgboost as xgb
 
 
-class BlockIterator(xgb.DataIter):
+class BlockIterator(xgb.DataIter):  # type: ignore[misc]
     """Hands the blocks of a stream to XGBoost, in as many passes as it wants.
 
     Parameters
@@ -45,24 +46,22 @@ class BlockIterator(xgb.DataIter):
         self._blocks = self._data.blocks()
 
 
-def matrices(
-    train: StreamedData,
-    valid: RankingData | None,
-    kinds: list[str] | None,
-    folder: str,
-    **options: Any,
-) -> list[Any]:
+def matrices(task: TrainingTask, kinds: list[str] | None, **options: Any) -> list[Any]:
     """Return the training data and, if there is any, the validation data; both have the bins of the sample."""
-    categorical = {"enable_categorical": True} if kinds else {}
-    typed = {"feature_types": kinds} if kinds else {}
-    bins = xgb.QuantileDMatrix(train.sample, **options, **categorical, **typed)
+    train, scratch = task.train, task.scratch
+    assert isinstance(train, StreamedData) and scratch is not None
+    if kinds:
+        options["enable_categorical"] = True
+    bins = xgb.QuantileDMatrix(train.sample, feature_types=kinds, **options)
 
     def make(data: RankingData, name: str) -> Any:
         if not isinstance(data, StreamedData):
             X = _parameters.dense(data.X)
-            return xgb.QuantileDMatrix(X, ref=bins, **options, **categorical, **typed)
-        source = BlockIterator(data, os.path.join(folder, name), kinds)
-        return xgb.ExtMemQuantileDMatrix(source, ref=bins, **options, **categorical)
+            return xgb.QuantileDMatrix(X, ref=bins, feature_types=kinds, **options)
+        source = BlockIterator(data, os.path.join(scratch.path, name), kinds)
+        made = xgb.ExtMemQuantileDMatrix(source, ref=bins, **options)
+        scratch.held.callback(made.__del__)  # XGBoost warns if its files are gone before
+        return made
 
-    sets = {"train": train} if valid is None else {"train": train, "valid": valid}
+    sets = {"train": train} if task.valid is None else {"train": train, "valid": task.valid}
     return [make(data, name) for name, data in sets.items()]

@@ -11,6 +11,7 @@ import numpy as np
 from rankwood._core import checks
 from rankwood._core.compiling import COMPILING, CompileTimer, compile_note, timing_compilation
 from rankwood._core.progress import Advance
+from rankwood._core.scratch import Scratch
 from rankwood._core.shared import Shared
 from rankwood.metrics.evaluate import Evaluator
 from rankwood.training.checkpoint import Checkpoint
@@ -102,7 +103,7 @@ class FitContext(NamedTuple):
         Knows how long compilation has taken.
     checkpoint : Checkpoint or None
         The file from which a killed run goes on.
-    scratch : str
+    scratch : Scratch or None
         A folder for files of the engine, if the training data is a stream.
     """
 
@@ -113,7 +114,7 @@ class FitContext(NamedTuple):
     fold: int | None = None
     timer: CompileTimer | None = None
     checkpoint: Checkpoint | None = None
-    scratch: str = ""
+    scratch: Scratch | None = None
 
     def stage_of(self, stage: str, fold: int | None = None, run: str = "") -> "FitContext":
         """Return the context of a run inside this one; its checkpoint has the run's name behind the file's."""

@@ -7,7 +7,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankwood._core import checks
 from rankwood.data.groups import Groups
+from rankwood.data.labels import check_queries_once
 from rankwood.data.ranking_data import RankingData
+from rankwood.data.stream.streamed_data import StreamedData
 from rankwood.engines import base
 from rankwood.metrics.evaluate import named_metrics
 from rankwood.objectives.families.registry import objective as to_objective
@@ -18,6 +20,7 @@ from rankwood.training.estimator import QueryIds, RankingEstimator, Sizes
 from rankwood.training.monitoring import named_records, records_of
 from rankwood.training.parameters import check_shared, engine_params
 from rankwood.training.prediction_inputs import documents_to_score, need_groups
+from rankwood.training.streaming import scores_of_stream
 from rankwood.training.tree_fitting import fit_trees
 
 _ALONE = FitContext()
@@ -243,6 +246,9 @@ class Ranker(RankingEstimator):
         InputError
             If features don't match those of the training data, or if the model needs queries and there are none.
         """
+        if isinstance(X, StreamedData):
+            check_queries_once(X, qid, group)
+            return scores_of_stream(self, X)
         X, groups = documents_to_score(self, X, qid, group)
         if X.shape[0] == 0:
             return np.zeros(0)

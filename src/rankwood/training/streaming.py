@@ -1,11 +1,14 @@
 """Training on files that don't fit in memory: the data arguments of `fit`, and the folder of the engine's files."""
 
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
 from rankwood._core import checks
+from rankwood._core.scratch import Scratch, scratch_folder
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.stream import stream_files
 from rankwood.data.stream.files import is_file_names
@@ -102,6 +105,14 @@ def refuse_names(X: Any, valid: Any) -> None:
         )
 
 
+def scores_of_stream(ranker: Any, data: StreamedData) -> np.ndarray:
+    """Return the scores of a stream, which is read block by block."""
+    check_is_fitted(ranker, "model_")
+    names = ranker._feature_names()
+    data = (data.with_features(names) if names else data).widened(ranker.n_features_in_)
+    return np.concatenate([ranker.predict(X) for X in data.blocks()])
+
+
 def parameters_on(params: dict[str, Any], engine: str, train: RankingData) -> dict[str, Any]:
     """Return values that an engine has on a stream, of those parameters that aren't given."""
     if not isinstance(train, StreamedData):
@@ -110,11 +121,6 @@ def parameters_on(params: dict[str, Any], engine: str, train: RankingData) -> di
     return {name: value for name, value in own.items() if params.get(name) is None}
 
 
-@contextmanager
-def scratch_folder(train: RankingData) -> Iterator[str]:
-    """Return a folder for the files of an engine, which is removed in any case; "" unless the data is a stream."""
-    if not isinstance(train, StreamedData):
-        yield ""
-        return
-    with tempfile.TemporaryDirectory(prefix="rankwood-", ignore_cleanup_errors=True) as folder:
-        yield folder
+def scratch_of(train: RankingData) -> AbstractContextManager[Scratch | None]:
+    """Return a folder for the files of an engine, which is removed in any case; none unless the data is a stream."""
+    return scratch_folder() if isinstance(train, StreamedData) else nullcontext()

@@ -18,7 +18,7 @@ from rankwood.training.monitoring import EarlyStopping, Recorder
 from rankwood.training.parameters import check_shared, engine_params, rounds_of
 from rankwood.training.run import TrainingRun
 from rankwood.training.run_file import RunFile
-from rankwood.training.streaming import parameters_on, scratch_folder
+from rankwood.training.streaming import parameters_on, scratch_of
 from rankwood.training.warm_start import earlier_rounds, restore_history
 
 
@@ -27,7 +27,7 @@ def fit_trees(ranker: Any, train: RankingData, valid: Any, context: FitContext) 
     sets = validation_sets(valid, train)
     check_shared(ranker)
     given = context.checkpoint
-    with scratch_folder(train) as folder:
+    with scratch_of(train) as folder:
         context = context._replace(scratch=folder)
         if given is None:
             _fit(ranker, train, sets, context, None)

@@ -3,7 +3,8 @@
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -17,7 +18,8 @@ from rankwood.data.stream.blocks import Piece
 from rankwood.data.stream.files import File
 
 
-class LetorReader(NamedTuple):
+@dataclass(frozen=True)
+class LetorReader:
     """Reads LETOR files; `width` is the number of features, None while it isn't known."""
 
     files: list[File]
@@ -25,7 +27,7 @@ class LetorReader(NamedTuple):
     n_jobs: int | None
 
     #: The place of a row in a message.
-    place_name = "line"
+    place_name: ClassVar[str] = "line"
 
     @property
     def fill_value(self) -> float:

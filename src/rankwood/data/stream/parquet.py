@@ -1,7 +1,8 @@
 """Pieces of Parquet files."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +15,8 @@ from rankwood.data.stream.files import File
 _ROWS = 1 << 14  # rows that are decoded at a time
 
 
-class ParquetReader(NamedTuple):
+@dataclass(frozen=True)
+class ParquetReader:
     """Reads Parquet files with a column of labels and a column of query ids; the others are features."""
 
     files: list[File]
@@ -22,8 +24,8 @@ class ParquetReader(NamedTuple):
     qid: str
 
     #: The place of a row in a message.
-    place_name = "row"
-    fill_value = float("nan")
+    place_name: ClassVar[str] = "row"
+    fill_value: ClassVar[float] = float("nan")
 
     def names(self) -> list[str]:
         """Return the names of the features; raise unless all files have the same columns."""
@@ -94,7 +96,7 @@ class ParquetReader(NamedTuple):
             ) from None
         if qid.dtype.kind == "O" and all(isinstance(one, str) for one in qid.tolist()):
             qid = qid.astype(np.str_)
-        X = np.ascontiguousarray(found.X, dtype=real)
+        X: np.ndarray = np.ascontiguousarray(found.X, dtype=real)
         place = np.arange(row, row + y.size)
         return Piece(X, y.astype(np.float64), qid, place, number, X.nbytes)
 

@@ -32,7 +32,7 @@ class RowSample:
         """Look at the next rows."""
         if self._size == 0:
             return
-        number = self._random.random(X.shape[0])
+        number: np.ndarray = self._random.random(X.shape[0])  # type: ignore[assignment]
         free = min(self._size - self._used, X.shape[0])
         self._make_room(self._used + free, X)
         self._X[self._used : self._used + free, : X.shape[1]] = X[:free]

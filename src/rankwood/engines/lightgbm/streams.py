@@ -15,7 +15,7 @@ with _parameters.passive_threads():
 _ROWS = 1 << 14  # rows that LightGBM bins at a time
 
 
-class BlockSequence(lgb.Sequence):
+class BlockSequence(lgb.Sequence):  # type: ignore[misc]
     """The rows of a stream in order; LightGBM reads only slices, each once, if it has a reference.
 
     Parameters
@@ -50,7 +50,7 @@ class BlockSequence(lgb.Sequence):
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-class StreamedDataset(lgb.Dataset):
+class StreamedDataset(lgb.Dataset):  # type: ignore[misc]
     """A Dataset of a stream, which can go on from earlier trees."""
 
     def _set_init_score_by_predictor(self, predictor: Any, data: Any, used_indices: Any) -> Any:
