@@ -3,8 +3,8 @@
     python -m benchmarks.bench_stream [--documents 1200000 --features 250]
 
 Each run is a process of its own. After its imports and a tiny fit, which compiles kernels and starts threads, its
-address space is limited (RLIMIT_AS) to what it has then plus a third of the data as float32. The models of both ways are
-compared on test queries, by NDCG@10 and a paired permutation test.
+address space is limited (RLIMIT_AS) to what it has then plus a third of the data as float32. The models of both
+ways are compared on test queries, by NDCG@10 and a paired permutation test.
 """
 
 import argparse
@@ -92,8 +92,8 @@ def child(job: dict[str, Any]) -> None:
     rw.Ranker(**{**ranker.get_params(), "n_estimators": 2}).fit([job["tiny"]], stream=True)
     before, space = status("VmRSS"), status("VmSize")
     if job["limit"]:
-        most = status("VmSize") + job["limit"]
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        most = space + job["limit"]
+        resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))
     begin = time.perf_counter()
     columns = {"y": "label", "qid": "query"} if job["files"][0].endswith("parquet") else {}
     if job["stream"]:
@@ -102,13 +102,21 @@ def child(job: dict[str, Any]) -> None:
         ranker.fit(rw.RankingData.concat([rw.load_letor(name) for name in job["files"]]))
     seconds = time.perf_counter() - begin
     peak = status("VmHWM") - before
-    resource.setrlimit(
-        resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
-    ) if not job["limit"] else None
+    address = status("VmPeak") - space
+    resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     test = chunk(10**6, TEST, job["features"])
     scores = np.concatenate([ranker.model_.predict(part) for part in np.array_split(test.X, 20)])
     values = rw.evaluate("ndcg@10", test, scores).per_query["ndcg@10"]
-    print(json.dumps({"seconds": seconds, "peak": peak, "address": address, "ndcg": np.asarray(values).tolist()}))
+    print(
+        json.dumps(
+            {
+                "seconds": seconds,
+                "peak": peak,
+                "address": address,
+                "ndcg": np.asarray(values).tolist(),
+            }
+        )
+    )
 
 
 def run(job: dict[str, Any]) -> dict[str, Any]:
