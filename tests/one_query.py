@@ -10,8 +10,8 @@ import rankwood as rw
 class _OneQuery:
     """Adds the query that scikit-learn's checks leave out; a RankingData has its own."""
 
-    def fit(self, X, y=None):
-        return super().fit(X, y, **_queries(X))
+    def fit(self, X, y=None, sample_weight=None):
+        return super().fit(X, y, sample_weight=sample_weight, **_queries(X))
 
     def predict(self, X):
         return super().predict(X, **_queries(X))
@@ -30,14 +30,14 @@ class OneQueryNetwork(BaseEstimator):
     def __init__(self, architecture="dnn"):
         self.architecture = architecture
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, sample_weight=None):
         sizes = (
             {"size": 4, "layers": 1, "heads": 1}
             if self.architecture == "setrank"
             else {"hidden": (4,)}
         )
         ranker = rw.NeuralRanker(self.architecture, epochs=1, n_jobs=1, verbose=False, **sizes)
-        self.ranker_ = ranker.fit(X, y, **_queries(X))
+        self.ranker_ = ranker.fit(X, y, sample_weight=sample_weight, **_queries(X))
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(ranker, name):
                 setattr(self, name, getattr(ranker, name))
@@ -62,5 +62,5 @@ def _queries(X):
     """Return the argument for one query of all rows."""
     if isinstance(X, rw.RankingData):
         return {}
-    rows = X.shape[0] if hasattr(X, "shape") and X.shape else len(X)
+    rows = X.shape[0] if hasattr(X, "shape") and X.shape else len(np.asarray(X))
     return {"qid": np.zeros(rows, np.int64)} if rows else {"group": []}

@@ -1,8 +1,11 @@
-"""Tests of texts that must be refused."""
+"""Tests of texts and files that must be refused."""
+
+import json
 
 import pytest
 
 import rankwood as rw
+from rankwood.training import model_file
 
 
 def refusal_test(read, cases):
@@ -14,3 +17,8 @@ def refusal_test(read, cases):
             read(text)
 
     return test
+
+
+def signed(content):
+    """Return the text of a model file whose checksum is right, whatever is in it."""
+    return json.dumps({**content, "sha256": model_file._checksum(content)})

@@ -76,6 +76,8 @@ def test_a_network_has_a_module(data):
     assert isinstance(model.module_, torch.nn.Module) and not model.module_.training
     assert not hasattr(model, "booster_")
     assert "1 epoch" in str(model) and "neural, dnn" in repr(model.summary())
+    found = model.summary().to_dict()
+    assert found["epochs"] == 1 and "trees" not in found
 
 
 def test_summary(ranker, data):
@@ -83,7 +85,8 @@ def test_summary(ranker, data):
     found = ranker.summary(top=2).to_dict()
     json.dumps(found, allow_nan=False)
     curve, kept = ranker.history_["ndcg@10"], ranker.best_iteration_
-    assert found["validation"] == {"metric": "ndcg@10", "round": kept, "value": curve[kept - 1]}
+    measured = {"metric": "ndcg@10", "round": kept, "value": curve[kept - 1]}
+    assert found["validation"] == {"set": "valid", **measured}
     assert (found["objective"], found["engine"]) == ("lambdarank-ndcg@10", "lightgbm")
     assert (found["trees"], found["rounds"]) == (kept, len(curve))
     assert found["data"] == {"queries": 16, "documents": len(train)}

@@ -1,5 +1,6 @@
 """The command line on closed streams, in other encodings, on narrow terminals and with hostile names."""
 
+import json
 import os
 import re
 import subprocess
@@ -50,6 +51,57 @@ def test_closed_streams_are_one_sentence(tables):
     assert done.stderr.decode() == (
         "rankwood: error: standard input is closed, expected one score per line.\n"
     )
+
+
+CHATTER = """
+import ctypes, os, subprocess, sys, threading
+import lightgbm, numpy
+from rankwood.cli import _args, main
+
+def in_thread():  # LightGBM has a logger in Python for the thread that imports it only
+    data = lightgbm.Dataset(numpy.ones((9, 1)), numpy.ones(9), params={"verbosity": 1})
+    lightgbm.Booster({"objective": "binary", "verbosity": 1}, data)
+
+def noisy(run):
+    def made(args):
+        print("from Python")
+        ctypes.CDLL(None).printf(b"from C, in a buffer\\n")
+        os.write(1, b"from C\\n")
+        subprocess.run(["echo", "from a process"])
+        thread = threading.Thread(target=in_thread)
+        thread.start()
+        thread.join()
+        return run(args)
+    return made
+
+add = _args.command
+_args.command = lambda commands, name, about, example, run, show: add(
+    commands, name, about, example, noisy(run), show
+)
+sys.exit(max(main(line.split()) for line in sys.argv[1:]))
+"""
+
+
+def test_json_is_alone_on_standard_output(tables):
+    lines = [
+        "metrics ndcg --json",
+        "objectives --json",
+        "data list --json",
+        "reproduce list --json",
+        "compare low.csv high.csv --json",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", CHATTER, *lines], cwd=tables, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    rest = done.stdout
+    for _ in lines:
+        found, end = json.JSONDecoder().raw_decode(rest)
+        assert isinstance(found, dict)
+        rest = rest[end:].lstrip()
+    assert rest == ""
+    for text in ("from Python", "from C, in a buffer", "from C", "from a process", "[LightGBM]"):
+        assert done.stderr.count(text) >= len(lines), text
 
 
 def test_signs_that_an_encoding_lacks_have_a_plain_form(tables):

@@ -61,7 +61,8 @@ train @train.txt --model m.json --valid late=@nowhere.txt -> nowhere.txt
 train @train.txt --model m.json --log-csv m.json -> given for both the model and the rounds
 train @train.txt --model m.json --log-csv nowhere/log.csv -> there is no directory nowhere
 train @train.txt --model m.json --log-csv @train.txt -> is read by this command
-train @train.txt --model m.json --monotone 9=1 -> must be below 4, the number of features
+train @train.txt --model m.json --monotone 9=1 -> train.txt has features 1 to 4, got 9.
+train @train.txt --model m.json --interactions 1,2 --interactions 3,5 -> train.txt has features 1 to 4, got 5.
 train @train.txt --model m.json --monotone 1=1 --monotone 1=-1 -> --monotone names a feature twice
 train @train.txt --model m.json --engine neural --monotone 1=1 -> --monotone is of trees
 """),

@@ -1,4 +1,4 @@
-"""The page for people who come from other programs: both sides of every row run, and agree where it says so."""
+"""Pages for people who come from other programs: both sides of every row run, and agree where it says so."""
 
 import importlib
 import re
@@ -9,8 +9,7 @@ import pytest
 
 import rankwood as rw
 
-PAGE = Path(__file__).parents[1] / "docs" / "coming-from.md"
-SECTION = re.compile(r"^## (.*?)$(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
+PAGES = Path(__file__).parents[1] / "docs" / "coming-from"
 ROW = re.compile(r"^\| `([^|]*)` \| `([^|]*)` \|(?: (same|) *\|)?$", re.MULTILINE)
 SHARED = {"n_estimators": 3, "learning_rate": 0.1, "n_jobs": 1}
 OURS = {**SHARED, "shuffle": False, "verbose": 0}
@@ -39,12 +38,15 @@ PROGRAMS = {
 }
 
 
+def text_of(title):
+    return (PAGES / f"{title.lower()}.md").read_text(encoding="utf-8")
+
+
 def cases():
-    for title, text in SECTION.findall(PAGE.read_text(encoding="utf-8")):
-        if title in PROGRAMS:
-            for left, right, result in ROW.findall(text):
-                if "theirs" not in left and "(" not in left.split("=")[0]:
-                    yield title, left, right, result
+    for title in PROGRAMS:
+        for left, right, result in ROW.findall(text_of(title)):
+            if "theirs" not in left and "(" not in left.split("=")[0]:
+                yield title, left, right, result
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +58,7 @@ def test_the_tables_are_read():
     found = list(cases())
     assert {title for title, *_ in found} == set(PROGRAMS)
     assert len(found) > 40 and sum(result == "same" for *_, result in found) > 30
-    text = PAGE.read_text(encoding="utf-8")
+    text = "".join(map(text_of, PROGRAMS))
     rows = [row for row in re.findall(r"^\|.*$", text, re.MULTILINE) if row.startswith("| `")]
     heads = sum("`rw.Ranker` | scores |" in row for row in rows)
     assert len(ROW.findall(text)) == len(rows) - heads
@@ -85,8 +87,11 @@ def test_both_sides_of_what_comes_after(title, data, tmp_path, monkeypatch):
     train, valid = data
     module, short, name, base, own = PROGRAMS[title]
     program = pytest.importorskip(module)
-    text = dict(SECTION.findall(PAGE.read_text(encoding="utf-8")))[title]
-    rows = [row for row in ROW.findall(text) if "(" in row[0].split("=")[0] or "theirs" in row[0]]
+    rows = [
+        row
+        for row in ROW.findall(text_of(title))
+        if "(" in row[0].split("=")[0] or "theirs" in row[0]
+    ]
     assert len(rows) >= 4
     monkeypatch.chdir(tmp_path)
     theirs = getattr(program, name)(

@@ -10,6 +10,7 @@ import pytest
 from sklearn.base import clone
 
 import rankwood as rw
+from rankwood.engines.round_seeds import LightGBMSeeds
 from rankwood.reproduce.models import make_ranker
 from rankwood.training import model_file
 from rankwood.training.parameters import chosen, engine_params, rounds_of
@@ -44,7 +45,9 @@ def test_usual_trees_are_those_of_lightgbm_with_extra_trees(data):
             rest[a:b] -= rest[a:b].mean()
         return rest, np.ones_like(rest)
 
-    for _ in range(3):
+    seeds = LightGBMSeeds(params)
+    for number in range(3):
+        booster.reset_parameter(seeds.at(number))
         booster.update(fobj=squared)
     np.testing.assert_allclose(ranker.predict(data), booster.predict(data.X), rtol=0, atol=1e-5)
     assert ranker.chosen_ == {"learning_rate": 0.05, "extra_trees": True}

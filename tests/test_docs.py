@@ -8,6 +8,7 @@ import re
 import runpy
 import sys
 import warnings
+from collections import Counter
 from contextlib import redirect_stdout
 from pathlib import Path
 from types import ModuleType
@@ -118,12 +119,20 @@ def test_links_lead_somewhere(page):
 
 
 def anchors(page):
-    heads = re.findall(r"^#+ (.*)$", FENCED.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
+    """Return the anchors of a page: those of its headings, numbered if one repeats, and marks of its own."""
+    text = FENCED.sub("", page.read_text(encoding="utf-8"))
+    found = set(re.findall(r'<a id="([^"]+)"></a>', text))
+    seen = Counter()
+    for head in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
+        anchor = re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-")
+        found.add(f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor)
+        seen[anchor] += 1
+    return found
 
 
 def test_every_page_is_on_the_map():
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    index += (ROOT / "docs" / "objectives.md").read_text(encoding="utf-8")
     for page in PAGES:
         inside = os.path.relpath(page, ROOT / "docs").replace(os.sep, "/")
         listed = inside.startswith("evidence/") or inside in ("index.md", "../README.md")
@@ -238,6 +247,16 @@ def test_the_names_of_other_programs_are_those_of_the_tables():
     for kind in ("metric", "objective"):
         for row in ROWS[kind]:
             assert f"`{row.name}" in text, row
+
+
+def test_the_page_of_benchmarks_is_that_of_the_results():
+    made = runpy.run_path(str(ROOT / "benchmarks" / "page.py"))
+    text = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    assert made["page"](made["load"]()) == text, "run python -m benchmarks --page"
+    rows = [row for found in made["load"]().values() for row in found["rows"]]
+    assert (
+        len(re.findall(r"^\| .* \| (?:yes|\*\*no\*\*) \|$", text, re.MULTILINE)) == len(rows) > 40
+    )
 
 
 def test_the_pictures_can_be_drawn_again():

@@ -1,4 +1,4 @@
-"""docs/objectives.md: each name has its formula, picture, citation, cost, and the parameters it really has."""
+"""The pages of objectives: each name has its formula, picture, citation, cost, and the parameters it really has."""
 
 import inspect
 import re
@@ -10,31 +10,86 @@ import pytest
 import rankwood as rw
 from rankwood.engines import base
 from rankwood.engines.catboost.losses import native
+from rankwood.metrics.registry import METRICS
 from rankwood.objectives.families.parameters import RANKING_OPTIONS
 from rankwood.objectives.families.registry import FAMILIES, OBJECTIVES
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGE = (DOCS / "objectives.md").read_text(encoding="utf-8")
 MAKE = runpy.run_path(str(DOCS / "make_parameters.py"))
-SECTIONS = dict(re.findall(r"^### `([^`]+)`\n(.*?)(?=^##)", PAGE, re.MULTILINE | re.DOTALL))
-TITLED = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^##|\Z)", PAGE, re.MULTILINE | re.DOTALL))
+PAGES = {title: page.read_text(encoding="utf-8") for title, page in MAKE["PAGES"].items()}
+OVERVIEW = (DOCS / "objectives.md").read_text(encoding="utf-8")
+METRIC_PAGE = (DOCS / "metrics.md").read_text(encoding="utf-8")
+SECTIONS = {
+    name: text
+    for page in PAGES.values()
+    for name, text in re.findall(r"^## `([^`]+)`\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL)
+}
+#: Sections of the page that once had all objectives, by their anchors: links to them are still followed.
+FORMER = [
+    "which-one-should-i-use",
+    "what-all-of-them-share",
+    "the-common-parameters",
+    "ranknet",
+    "lambdarank",
+    "lambdaloss",
+    "lambdagap",
+    "lambda-ex",
+    "yetirank-and-yetiloss",
+    "noise-on-other-objectives",
+    "soft-assignment",
+    "stochasticrank",
+    "regression-and-listwise-losses",
+    "how-a-name-is-made-and-your-own",
+    "where-papers-and-programs-disagree",
+    "where-catboost-differs",
+    "also-worth-knowing",
+    "references",
+    "lambdarank-ndcg",
+    "lambdaloss-ndcg",
+    "lambdaloss-ndcg-1",
+    "lambdagap-s-2",
+    "yetiloss-map",
+    "stochasticrank-err",
+    "approxndcg",
+]
 SINGLE = [name for name in OBJECTIVES if "-ex" not in name]
 EXTENDED = [name for name in OBJECTIVES if "-ex" in name]
 
 
-def test_the_page_lists_the_parameters_of_the_tables():
-    assert MAKE["made"](PAGE) == PAGE, "run python docs/make_parameters.py"
+@pytest.mark.parametrize("title", PAGES)
+def test_pages_list_the_parameters_of_the_tables(title):
+    assert MAKE["made"](PAGES[title]) == PAGES[title], "run python docs/make_parameters.py"
+
+
+def test_tables_of_names_are_made():
+    for made, page in (("overview", OVERVIEW), ("metrics", METRIC_PAGE)):
+        assert MAKE[made](page) == page, "run python docs/make_parameters.py"
+    emptied = re.sub(r"(<!-- begin (.*?) -->\n).*?(<!-- end \2 -->)", r"\1\3", OVERVIEW, flags=re.S)
+    assert len(emptied) < len(OVERVIEW) / 2
+    assert MAKE["overview"](emptied) == OVERVIEW
+    assert re.findall(r"^\| (?:<a.*?></a>)?\[`([^`]+)`", OVERVIEW, re.MULTILINE) == list(OBJECTIVES)
+    table = METRIC_PAGE.split("<!-- begin metrics -->")[1].split("<!-- end metrics -->")[0]
+    assert set(re.findall(r"^\| `(\w+)`", table, re.MULTILINE)) == set(METRICS)
+
+
+def test_links_to_former_sections_lead_somewhere():
+    found = set(re.findall(r'<a id="([^"]+)"></a>', OVERVIEW))
+    found |= set(MAKE["anchors"](re.findall(r"^#+ (.*)$", OVERVIEW, re.MULTILINE)).values())
+    assert found.issuperset(FORMER)
 
 
 def test_every_list_of_parameters_is_made():
     start = r"^(- Parameters: |- Parameters of `[^`]+`: |Parameters of all: |\| `sigma` )"
-    emptied, lists = re.subn(rf"{start}.*$", r"\1?", PAGE, flags=re.MULTILINE)
+    lists = 0
+    for page in PAGES.values():
+        emptied, found = re.subn(rf"{start}.*$", r"\1?", page, flags=re.MULTILINE)
+        assert MAKE["made"](emptied) == page
+        lists += found
     shared = [family for family in FAMILIES if family.shared]
     alone = [name for name in SINGLE if own(name) or not shared_by(name)]
     assert lists == len(alone) + len(shared) + 3 + 1
-    assert MAKE["made"](emptied) == PAGE
     for family in FAMILIES:
-        assert ("\nParameters of all: " in TITLED[family.title]) == bool(family.shared)
+        assert ("\nParameters of all: " in PAGES[family.title]) == bool(family.shared)
 
 
 def own(name):
@@ -46,7 +101,8 @@ def shared_by(name):
 
 
 def test_common_parameters_are_said_once():
-    table = PAGE.split("### The common parameters")[1].split("##")[0]
+    page = PAGES["What pairwise objectives share"]
+    table = page.split("## The common parameters")[1].split("##")[0]
     known = inspect.signature(OBJECTIVES["ranknet"]).parameters
     for parameter in RANKING_OPTIONS:
         default = re.search(rf"^\| `{parameter.name}` \| `?([^`|]+?)`? \|", table, re.MULTILINE)[1]
@@ -61,7 +117,7 @@ def test_common_parameters_are_said_once():
 def test_a_section_tells_everything(name):
     text = SECTIONS[name]
     assert text.count("$$") == 2
-    assert f"](pictures/{name}.png)" in text
+    assert f"](../pictures/{name}.png)" in text
     assert re.search(r"\[[a-z]+\d{4}", text)
     assert "- Cost: " in text
     assert text.count("\n- Parameters: ") == bool(own(name) or not shared_by(name))
@@ -75,13 +131,13 @@ def test_no_section_is_of_an_unknown_name():
 
 @pytest.mark.parametrize("name", EXTENDED)
 def test_the_extended_family_is_told_by_parts(name):
-    text = TITLED["Lambda-eX"]
+    text = PAGES["Lambda-eX"]
     base, _, rest = name.partition("-ex")
     base += "-ex++" if rest.startswith("++") else "-ex"
     how = rest.removeprefix("++").removesuffix("-bin")
     assert f"| `{base}` |" in text
     assert f"| `{how}` |" in text
-    assert f"](pictures/{base}-static.png)" in text
+    assert f"](../pictures/{base}-static.png)" in text
     listed = re.search(rf"^- Parameters of `{re.escape(base)}`: (.*)$", text, re.MULTILINE)[1]
     graded, two_classes = listed.rstrip(".").split("; with `-bin` ")
     assert MAKE["listed"](own(name)) == (two_classes if name.endswith("-bin") else graded)

@@ -20,7 +20,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.estimator_checks import check_estimator, check_sample_weights_not_overwritten
 
 import rankwood as rw
 from one_query import OneQueryNetwork, OneQueryRanker, OneQueryTwoStage
@@ -61,6 +61,10 @@ def test_checks_of_scikit_learn(name):
     passed = named.keys() - {r["check_name"] for r in results if r["status"] == "xfail"}
     assert passed <= {"check_methods_sample_order_invariance"}
     assert sum(r["status"] == "passed" for r in results) > 30
+
+
+def test_weights_of_documents_are_taken_where_the_loss_is_a_sum_over_them():
+    check_sample_weights_not_overwritten("softmax", OneQueryRanker("softmax", **TREES))
 
 
 def test_numbers_of_type_object_are_numbers(lists):

@@ -1,10 +1,14 @@
 """Several validation sets by name, and the words that other programs have for arguments of `fit`."""
 
+import json
+
 import numpy as np
 import pytest
 
 import rankwood as rw
 from conftest import random_lists
+from rankwood.report import plots
+from refusals import signed
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +51,32 @@ def test_each_set_is_evaluated_as_if_alone(sets, engine, objective):
         assert both.history_[f"later {name}"] == second.history_[name][:rounds]
     assert both.best_iteration_ == first.best_iteration_
     np.testing.assert_array_equal(both.predict(later), first.predict(later))
+
+
+def test_the_names_of_sets_are_kept_the_first_too(sets, tmp_path):
+    train, valid, later = sets
+    path = tmp_path / "m.json"
+    fitted = small(n_estimators=2).fit(train, valid={"near": valid, "far": later})
+    fitted.save(path)
+    for model in (fitted, rw.Ranker.load(path)):
+        assert model.validation_sets_ == ["near", "far"]
+        assert model.summary().to_dict()["validation"]["set"] == "near"
+        assert "near: ndcg@10 0." in repr(model.summary())
+        legend = plots.learning_curve(model).axes[0].get_legend().get_texts()
+        assert [text.get_text().split(":")[0] for text in legend] == ["near", "far"]
+    content = json.loads(path.read_text())
+    path.write_text(signed({k: v for k, v in content.items() if k != "validation_sets"}))
+    older = rw.Ranker.load(path)  # as earlier versions wrote
+    assert older.summary().to_dict()["validation"]["set"] is None
+    legend = plots.learning_curve(older).axes[0].get_legend().get_texts()
+    assert "first validation set" in legend[0].get_text()
+    path.write_text(signed({**content, "validation_sets": [3]}))
+    with pytest.raises(rw.InputError, match="'validation_sets' must be a list of names"):
+        rw.Ranker.load(path)
+    assert small(n_estimators=1).fit(train).validation_sets_ == []
+    pytest.importorskip("torch")
+    net = rw.NeuralRanker("dnn", "softmax", hidden=(4,), epochs=1)
+    assert net.fit(train, valid=[("near", valid)]).validation_sets_ == ["near"]
 
 
 def test_pairs_tuples_and_sets_that_share_ids(sets, tmp_path):

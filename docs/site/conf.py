@@ -28,6 +28,7 @@ myst_heading_anchors = 4
 suppress_warnings = ["myst.header"]
 bibtex_bibfiles = ["../references.bib"]  # from this folder
 bibtex_default_style = "plain"
+default_role = "py:obj"  # `name` in a docstring is a link if the reference has the name
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
@@ -39,6 +40,9 @@ templates_path = [
 
 html_theme = "pydata_sphinx_theme"
 html_title = "Rankwood"
+html_favicon = "static/favicon.svg"
+html_search_scorer = str(Path(__file__).parent / "search-scorer.js")
+html_context = {"default_mode": "auto"}
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 # The sitemap needs the address that the site will have.
@@ -51,7 +55,7 @@ sitemap_url_scheme = "{link}"
 sitemap_show_lastmod = False
 html_theme_options = {
     "navbar_align": "left",
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 5,
     "show_toc_level": 2,
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
@@ -62,6 +66,7 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 _CITED = re.compile(r"(?<![\w`])\[([a-z]+\d{4}[a-z]?(?:, [a-z]+\d{4}[a-z]?)*)\](?!_)")
+_PAGE = re.compile(r"\bdocs/([\w/-]+)\.md\b")
 _KEYS = frozenset(
     re.findall(
         r"^@\w+\{(\w+),",
@@ -71,16 +76,32 @@ _KEYS = frozenset(
 )
 
 
-def _cite(app: Any, what: str, name: str, found: Any, options: Any, lines: list[str]) -> None:
-    """Turn the citations of a docstring into references."""
+def _link(app: Any, what: str, name: str, found: Any, options: Any, lines: list[str]) -> None:
+    """Turn the citations of a docstring, and the pages that it names, into links."""
 
     def cited(match: re.Match[str]) -> str:
         keys = match[1].split(", ")
         return f":cite:p:`{','.join(keys)}`" if _KEYS.issuperset(keys) else match[0]
 
-    lines[:] = [_CITED.sub(cited, line) for line in lines]
+    lines[:] = [_PAGE.sub(r":doc:`/\1`", _CITED.sub(cited, line)) for line in lines]
+
+
+def _hide_signature(
+    app: Any, what: str, name: str, found: Any, options: Any, signature: str, returned: str
+) -> tuple[str, str] | None:
+    """Leave out the arguments of classes that functions return: users don't make them."""
+    doc = (found.__doc__ or "") if what in ("class", "exception") else ""
+    result = "Attributes\n" in doc and "Parameters\n" not in doc
+    return ("", "") if result else None
+
+
+def _skip(app: Any, what: str, name: str, found: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out the fields of named tuples: the docstring of the class describes them."""
+    return True if type(found).__name__ == "_tuplegetter" else None
 
 
 def setup(app: Any) -> None:
     """Register what Sphinx calls."""
-    app.connect("autodoc-process-docstring", _cite)
+    app.connect("autodoc-process-signature", _hide_signature)
+    app.connect("autodoc-skip-member", _skip)
+    app.connect("autodoc-process-docstring", _link)

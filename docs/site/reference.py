@@ -1,106 +1,97 @@
-"""Write the reference: a page for each public name, tables of objectives and metrics, the command line."""
+"""Write the reference: a page for each public name, tables of objectives and metrics."""
 
 import inspect
-import os
-import types
-from collections.abc import Iterator
-from importlib import import_module
+from collections.abc import Callable, Mapping
+from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-#: Public modules in the order of the reference, and what each is for.
-MODULES = {
-    "rankwood": "What most programs need: data, training, evaluation, comparison.",
-    "rankwood.datasets": "Data sets as they are distributed.",
-    "rankwood.metrics": "Metrics as parts.",
-    "rankwood.objectives": "Objectives and what they are composed of.",
-    "rankwood.diagnostics": "What an objective does, round by round and pair by pair.",
-    "rankwood.report": "Tables of queries and of models.",
-    "rankwood.report.plots": "Pictures.",
-    "rankwood.stats": "Tests of significance and intervals.",
-    "rankwood.tuning": "The result of a search for parameters.",
-    "rankwood.spaces": "Search spaces.",
-    "rankwood.reproduce": "Tables and figures of papers.",
-    "rankwood.neural": "Networks.",
-    "rankwood.torch": "Objectives as losses in PyTorch.",
-    "rankwood.extend": "What parts of your own need.",
-    "rankwood.testing": "Tests for parts of your own.",
-    "rankwood.parts": "",  # the same parts as above, by one import
-}
-
-
-class Entry(NamedTuple):
-    """A public name: its module and itself."""
-
-    module: str
-    name: str
-
-
-def entries(module: str, seen: set[int]) -> Iterator[Entry]:
-    """Return the public names of a module that no module before it has."""
-    loaded = import_module(module)
-    for name in sorted(loaded.__all__, key=str.lower):
-        found = getattr(loaded, name)
-        if isinstance(found, types.ModuleType) or name == "__version__":
-            continue
-        known = inspect.isclass(found) or callable(found)
-        if known and id(found) in seen:
-            continue
-        seen.add(id(found))
-        yield Entry(module, name)
+from names import MODULES, Entry, entries, is_part
 
 
 def write_reference(out: Path) -> None:
     """Write all pages of the reference under `out`/reference."""
     folder = out / "reference"
     folder.mkdir(parents=True, exist_ok=True)
-    seen: set[int] = set()
-    pages = []
-    for module, what in MODULES.items():
-        found = list(entries(module, seen))
-        if found:
-            (folder / f"{module}.rst").write_text(_module_page(module, what, found))
-            pages.append(module)
-    (folder / "index.md").write_text(_index(pages))
-    (folder / "command-line.md").write_text(_command_line())
-    (folder / "objective-table.md").write_text(_objectives())
-    (folder / "metric-table.md").write_text(_metrics())
+    by_module = {
+        module: list(found) for module, found in groupby(entries(), lambda entry: entry.module)
+    }
+    for module, found in by_module.items():
+        (folder / f"{module}.rst").write_text(_module_page(module, found), encoding="utf-8")
+        for entry in found:
+            if entry.kind == "data":
+                page = folder / "generated" / f"{module}.{entry.name}.rst"
+                page.parent.mkdir(exist_ok=True)
+                page.write_text(_data_page(entry), encoding="utf-8")
+    pages = {
+        "index.md": _index(list(by_module)),
+        "objective-table.md": _objectives(),
+        "metric-table.md": _metrics(),
+    }
+    for name, text in pages.items():
+        (folder / name).write_text(text, encoding="utf-8")
     text = "# Bibliography\n\n```{bibliography}\n:all:\n```\n"
-    (out / "bibliography.md").write_text(text)
+    (out / "bibliography.md").write_text(text, encoding="utf-8")
 
 
 def _index(modules: list[str]) -> str:
     lines = ["# Python reference", "", "| module | what it has |", "|---|---|"]
-    lines += [f"| [`{module}`]({module}.rst) | {MODULES[module]} |" for module in modules]
+    for module, what in MODULES.items():  # one without names of its own has no page
+        name = f"[`{module}`]({module}.rst)" if module in modules else f"`{module}`"
+        lines += [f"| {name} | {what} |"]
     tree = "\n".join(modules)
     return "\n".join(lines) + f"\n\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
 
 
-def _module_page(module: str, what: str, found: list[Entry]) -> str:
+def _module_page(module: str, found: list[Entry]) -> str:
     title = f"``{module}``"
-    lines = [title, "=" * len(title), "", what, "", f".. currentmodule:: {module}", ""]
-    groups: dict[str, list[str]] = {"Classes": [], "Functions": [], "Other names": []}
-    loaded = import_module(module)
-    for entry in found:
-        value = getattr(loaded, entry.name)
-        kind = "Classes" if inspect.isclass(value) else "Functions"
-        groups[kind if callable(value) else "Other names"].append(entry.name)
-    for title, names in groups.items():
-        if names:
-            lines += [title, "-" * len(title), "", ".. autosummary::", "   :toctree: generated", ""]
+    lines = [title, "=" * len(title), "", MODULES[module], "", f".. currentmodule:: {module}", ""]
+    for title, template, wanted in _GROUPS:
+        names = [entry.name for entry in found if wanted(entry)]
+        if names and template:
+            lines += [title, "-" * len(title), "", ".. autosummary::", "   :toctree: generated"]
+            lines += [f"   :template: autosummary/{template}.rst", ""]
             lines += [f"   {name}" for name in names] + [""]
-    return "\n".join(lines)
+    constants = [entry for entry in found if entry.kind == "data"]
+    if constants:
+        lines += ["Constants and annotations", "-" * 25, "", ".. list-table::", ""]
+        for entry in constants:
+            lines += [f"   * - :doc:`{entry.name} <generated/{module}.{entry.name}>`"]
+            lines += [f"     - {_first_sentence(entry.comment)}"]
+        lines += ["", ".. toctree::", "   :hidden:", ""]
+        lines += [f"   generated/{module}.{entry.name}" for entry in constants]
+    return "\n".join(lines) + "\n"
 
 
-def _command_line() -> str:
-    from rankwood.cli import _build
+#: Groups of names on the page of a module: title, template, and which names belong to it.
+_GROUPS: list[tuple[str, str, Callable[[Entry], bool]]] = [
+    ("Classes", "class", lambda entry: entry.kind == "class" and not is_part(entry.value)),
+    ("Parts", "base", lambda entry: is_part(entry.value)),
+    ("Functions", "base", lambda entry: entry.kind == "function" and not _is_verb(entry)),
+    ("Verbs", "base", lambda entry: entry.kind == "function" and _is_verb(entry)),
+]
 
-    os.environ["COLUMNS"] = "100"  # argparse asks for the width of the terminal
-    lines = ["# Command-line reference", "", "What `--help` prints, command by command.", ""]
-    _, commands = _build()
-    for name, parser in commands.items():
-        lines += [f"## `rankwood {name}`", "", "```text", parser.format_help().strip(), "```", ""]
-    return "\n".join(lines)
+
+def _is_verb(entry: Entry) -> bool:
+    return hasattr(entry.value, "verb")
+
+
+def _first_sentence(text: str) -> str:
+    return " ".join(text.split("\n\n")[0].split())
+
+
+def _data_page(entry: Entry) -> str:
+    """Return the page of a constant or of an annotation: its comment and, if it is short, its value."""
+    title = entry.name
+    lines = [title, "=" * len(title), "", f".. currentmodule:: {entry.module}", ""]
+    lines += [f".. data:: {entry.name}"]
+    if isinstance(entry.value, (int, tuple)):
+        lines += [f"   :value: {entry.value!r}"]
+    lines += ["", *(f"   {line}".rstrip() for line in entry.comment.splitlines())]
+    if isinstance(entry.value, Mapping):
+        shown = ", ".join(f"``{key!r}``" for key in entry.value)
+        lines += ["", f"   Its keys are {shown}."]
+    return "\n".join(lines) + "\n"
 
 
 def _rows(table: dict[str, Any]) -> list[str]:

@@ -28,11 +28,6 @@ GENERATED = {
             "every public name, with parameters and an example",
         ),
         (
-            "Command-line reference",
-            "reference/command-line.md",
-            "every command with all of its options",
-        ),
-        (
             "Table of objectives",
             "reference/objective-table.md",
             "all names, parameters and defaults",
@@ -82,7 +77,8 @@ def stage(root: Path, out: Path) -> None:
             _write(out / address(inside), _converted(run, inside))
     _write_map(run)
     for folder in ("evidence", "examples"):
-        _list_folder(out / folder)
+        _list_folder(out / folder, out / folder / "README.md")
+    _list_folder(out / "objectives", out / "objectives.md")
 
 
 def address(inside: str) -> str:
@@ -122,16 +118,22 @@ def _write_map(run: _Staging) -> None:
     )
 
 
-def _list_folder(folder: Path) -> None:
-    """Put all pages of a folder below its README in the menu."""
-    readme = folder / "README.md"
-    names = sorted(page.stem for page in folder.glob("*.md") if page != readme)
+def _list_folder(folder: Path, above: Path) -> None:
+    """Put all pages of a folder below the page `above` in the menu, in the order of its links, else of names."""
+    text = above.read_text(encoding="utf-8")
+    start = os.path.relpath(folder, above.parent).replace(os.sep, "/").removeprefix(".")
+    names = [
+        f"{start}/{page.stem}".removeprefix("/")
+        for page in sorted(folder.glob("*.md"))
+        if page != above
+    ]
+    names.sort(key=lambda name: (text.find(f"]({name}.md") % (len(text) + 1), name))
     tree = "\n\n```{toctree}\n:hidden:\n\n" + "\n".join(names) + "\n```\n"
-    readme.write_text(readme.read_text(encoding="utf-8") + tree, encoding="utf-8")
+    above.write_text(text + tree, encoding="utf-8")
 
 
 def _section_page(run: _Staging, section: Section) -> str:
-    lines = [f"# {section.title}", "", section.intro, "", "| page | what it tells |", "|---|---|"]
+    lines = [f"# {section.title}", "", section.intro, "", "| page | content |", "|---|---|"]
     lines += [f"| [{title}]({link}) | {what} |" for title, link, what in section.rows]
     text = _converted_text(run, "\n".join(lines), "docs/index.md", f"{section.page}.md")
     targets = [_target("docs/index.md", link) for _, link, _ in section.rows]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from rankwood.data.stream import StreamedData, stream_files
     from rankwood.diagnostics import Diagnosis, diagnose
     from rankwood.engines.callables import engine_objective
+    from rankwood.forest import Forest
     from rankwood.neural.ranker import NeuralRanker
     from rankwood.report.compare import compare
     from rankwood.report.comparison import Comparison
@@ -41,6 +42,7 @@ _LATER = {
     "Comparison": "rankwood.report",
     "DataWarning": "rankwood._core.warning",
     "Diagnosis": "rankwood.diagnostics",
+    "Forest": "rankwood.forest",
     "NeuralRanker": "rankwood.neural.ranker",
     "Ranker": "rankwood.training.ranker",
     "StreamedData": "rankwood.data.stream",
@@ -56,9 +58,19 @@ _LATER = {
 
 #: Sub-packages and modules that are reachable as attributes, loaded when they are first used.
 _MODULES = (
-    *("data", "datasets", "diagnostics", "engines", "extend", "metrics", "neural", "objectives"),
-    *("callbacks", "parts", "report", "reproduce", "spaces", "stats", "testing", "torch"),
-    *("training", "tuning"),
+    *("data", "datasets", "diagnostics", "engines", "extend", "forest", "metrics", "neural"),
+    *(
+        "callbacks",
+        "objectives",
+        "parts",
+        "report",
+        "reproduce",
+        "spaces",
+        "stats",
+        "testing",
+        "torch",
+    ),
+    *("explanation", "export", "mlflow", "training", "tuning"),
 )
 
 __all__ = [
@@ -67,6 +79,7 @@ __all__ = [
     "DataWarning",
     "Diagnosis",
     "Evaluation",
+    "Forest",
     "InputError",
     "NeuralRanker",
     "Qrels",

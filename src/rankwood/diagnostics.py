@@ -73,7 +73,10 @@ def diagnose(
         Which documents are false and missed. "code": documents with a label that is more frequent, or less
         frequent, among the first k than among the ideal first k. "text": documents with a label that does not
         occur, or does occur, among the ideal first k.
-    seed, round, n_jobs : as in `rankwood.gradients`
+    seed, round : int
+        Where random numbers start: the seed, and the number of the round.
+    n_jobs : int, optional
+        Number of threads; None means every core.
 
     Returns
     -------

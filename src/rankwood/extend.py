@@ -26,7 +26,7 @@ from rankwood._core.numeric import as_type_of, exp, log
 from rankwood._core.parts import ALL, Can, Fraction, NonNegative, OneOf, Positive, part
 from rankwood._core.records import document, documents
 from rankwood._core.rng import gumbel, mix, normal, odds, shuffle, uniform
-from rankwood._core.sorting import shell_sort, sort_down
+from rankwood._core.sorting import make_sort_scratch, shell_sort, sort_down
 from rankwood._core.verbs import verb
 from rankwood.metrics.insertions import Insertions
 from rankwood.metrics.ranked import Ranked
@@ -60,9 +60,11 @@ from rankwood.objectives._kernels.verbs import (
     largest_score,
     list_anchors,
     list_gradient,
+    list_loss,
     look_up,
     pair_derivatives,
     pair_gradient,
+    pair_losses,
     partners,
     perturb,
     prepare,
@@ -120,8 +122,10 @@ __all__ = [
     "largest_score",
     "list_anchors",
     "list_gradient",
+    "list_loss",
     "log",
     "look_up",
+    "make_sort_scratch",
     "mean_over_ties",
     "mix",
     "normal",
@@ -129,6 +133,7 @@ __all__ = [
     "only",
     "pair_derivatives",
     "pair_gradient",
+    "pair_losses",
     "part",
     "partners",
     "perturb",

@@ -46,6 +46,30 @@ def test_tables_are_plain_tables(source, tmp_path):
     same(rw.RankingData(frame.drop(columns="comment"), "label", qid="qid"), data, comments=False)
 
 
+def test_csv_has_no_formulas(tmp_path):
+    qid, comments = ["=1+2", "-3", "@x", "'=y"], ["+cmd", "docid = 5", "", "-1"]
+    data = rw.RankingData(np.eye(4), [1, 0, 1, 0], qid=qid, comments=comments)
+    np.savez(
+        tmp_path / "a.npz",
+        X=data.X,
+        y=data.y,
+        qid=np.array(qid),
+        blob=data.comments.blob,
+        offsets=data.comments.offsets,
+    )
+    convert(tmp_path / "a.npz", tmp_path / "b.csv")
+    frame = pandas.read_csv(tmp_path / "b.csv", dtype=str, keep_default_na=False)
+    assert frame["qid"].tolist() == ["'=1+2", "-3", "'@x", "''=y"]  # a number isn't a formula
+    assert frame["comment"].tolist() == ["'+cmd", "docid = 5", "", "-1"]
+    convert(tmp_path / "b.csv", tmp_path / "c.npz")
+    with np.load(tmp_path / "c.npz") as back:
+        assert back["qid"].tolist() == qid
+        assert back["blob"].tobytes() == data.comments.blob.tobytes()
+    (tmp_path / "n.csv").write_text("label,qid,'=a,b\n1,1,2,3\n0,1,3,4\n")
+    convert(tmp_path / "n.csv", tmp_path / "n2.csv")
+    assert (tmp_path / "n2.csv").read_text().startswith("label,qid,'=a,b\n")
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 def test_lightgbm_reads_its_files(source, tmp_path, sparse):
     made = convert(source, tmp_path / "rank.train", to="lightgbm", sparse=sparse)

@@ -151,7 +151,8 @@ def test_first_tree_of_both_engines(seed):
     assert len(columns) == 7 and set(tree.side.tolist()) == {0, 1, 2}
     gains = sorted(gain for _, gain in nodes)
     np.testing.assert_allclose(sorted(tree.gain), gains, rtol=1e-5)
-    np.testing.assert_allclose(ours.predict(data), theirs.predict(data), rtol=0, atol=1e-9)
+    # LightGBM gets gradients on a grid of 24 bits, pair trees sum them with more.
+    np.testing.assert_allclose(ours.predict(data), theirs.predict(data), rtol=2e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize(

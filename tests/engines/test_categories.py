@@ -159,6 +159,18 @@ def test_both_stages_see_categories(case):
     turned = model.predict(case.table(categories=KINDS[::-1]), qid=case.qid)
     assert scores.tobytes() == turned.tobytes()
     assert list(model.second_.categories_) == ["kind"]
+    words = case.table().assign(kind=case.words)  # text, not categories, as `Ranker` takes it
+    assert model.predict(words, qid=case.qid).tobytes() == scores.tobytes()
+    words["kind"] = "yak"
+    for X, qid in (
+        (words, case.qid),
+        (rw.RankingData(words.astype({"kind": "category"}), case.y, qid=case.qid), None),
+    ):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.predict(X, qid=qid)
+        (one,) = caught  # not one for each model
+        assert f"that the model lacks ('yak'): in {len(case.y):,} documents" in str(one.message)
 
 
 @pytest.mark.parametrize("engine", ["lightgbm", "pairtree"])

@@ -11,6 +11,7 @@ from catboost import CatBoost, Pool
 import rankwood as rw
 from conftest import random_lists
 from rankwood.engines.base import TrainingTask
+from rankwood.engines.exact_sums import on_grid
 from rankwood.engines.lightgbm import engine
 from rankwood.engines.lightgbm.langevin import Langevin, parse
 from rankwood.objectives.gradients import GradientComputer
@@ -67,7 +68,7 @@ def test_training_is_the_recursion(mode, lists):
     F = np.zeros(y.size)
     for t in range(rounds):
         F *= factor(mode, t)
-        F += STEP * grown(X, *computer(F, t))
+        F += STEP * grown(X, *map(on_grid, computer(F, t)))
     assert np.ptp(F) > 0.5
     np.testing.assert_allclose(ranker.predict(X), F, rtol=0, atol=1e-9)
 

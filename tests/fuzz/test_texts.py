@@ -1,7 +1,7 @@
 """A few thousand hostile texts: LETOR and TREC files, objectives and metrics."""
 
 import pytest
-from tests.fuzz import campaign, generator, letor, worker
+from tests.fuzz import campaign, generator, letor, specs, worker
 
 from rankwood import InputError
 
@@ -56,6 +56,15 @@ def test_a_reader_that_is_wrong_is_noticed(monkeypatch):
     monkeypatch.setattr(letor, "load_letor", wrong)
     result = worker.batch("letor", 11, 0, 60)
     assert {finding.what for finding in result.findings} >= {"wrong"}
+
+
+@pytest.mark.parametrize(
+    "text", ["mLambda(weight=\nSwap(metric=NDCG()), pairs=All())", "o\x1b[31mndcg\n"]
+)
+def test_an_error_is_one_line_whatever_it_quotes(text):
+    with pytest.raises(InputError) as error:
+        specs.run(text.encode())
+    assert "\n" not in str(error.value) and "\x1b" not in str(error.value)
 
 
 def test_inputs_depend_on_their_number_alone():

@@ -124,7 +124,7 @@ def test_a_column_may_have_the_weights():
     ("weights", "message"),
     [
         ([1, 1, 1], "sample_weight has 3 values, but there are 4 rows"),
-        ([1, 1, 1, 0], "sample_weight must be positive, got 0 at row 3: leave out documents"),
+        ([1, 1, 1, 0], "sample_weight must be above zero, got 0 at row 3: leave out documents"),
         ([1, 1, 1, np.nan], "sample_weight must be finite numbers, got nan at row 3"),
         ([[1, 1], [1, 1]], "sample_weight must have one dimension"),
     ],

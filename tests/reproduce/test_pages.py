@@ -12,7 +12,7 @@ import rankwood as rw
 import tiny_paper as tiny
 from rankwood.reproduce import run, sources
 from rankwood.reproduce.kinds.metrics import _best
-from rankwood.reproduce.recipe import Column, Row
+from rankwood.reproduce.recipe import MetricColumn, Row
 from rankwood.reproduce.values import TableColumn, Value
 
 
@@ -205,7 +205,10 @@ def test_a_sweep_trains_a_level_once(paper, data, tmp_path):
 
 
 def test_the_best_is_bold():
-    columns = [TableColumn(0, {}, Column("ndcg@5"), "x"), TableColumn(1, {}, Column("arp"), "y")]
+    columns = [
+        TableColumn(0, {}, MetricColumn("ndcg@5"), "x"),
+        TableColumn(1, {}, MetricColumn("arp"), "y"),
+    ]
     lines = [
         [Value(Row(name), c, v, 0.0) for c, v in zip(columns, values, strict=True)]
         for name, values in (("a", (0.5, 3.0)), ("b", (0.6, 4.0)), ("c", (0.6, float("nan"))))

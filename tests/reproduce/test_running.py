@@ -16,7 +16,7 @@ import tiny_paper as tiny
 from rankwood._core.checks import InputError
 from rankwood.metrics.evaluate import evaluate
 from rankwood.reproduce import cells, run, running
-from rankwood.reproduce.cells import Cell, Store, pack, unpack
+from rankwood.reproduce.cells import RecipeCell, Store, pack, unpack
 
 #: Forks a process for each run and kills it, so that the package is imported once.
 KILLER = """
@@ -232,12 +232,12 @@ def test_a_cell_that_fails_stops_no_other(paper, data, tmp_path, monkeypatch, jo
 
 
 def test_digests_are_of_values_alone():
-    one = Cell({"a": 1, "b": {"c": [1, 2.5], "d": None}})
-    same = Cell({"b": {"d": None, "c": [1, 2.5]}, "a": 1})
-    assert one.digest == same.digest != Cell({"a": 2, "b": {"c": [1, 2.5], "d": None}}).digest
+    one = RecipeCell({"a": 1, "b": {"c": [1, 2.5], "d": None}})
+    same = RecipeCell({"b": {"d": None, "c": [1, 2.5]}, "a": 1})
+    assert one.digest == same.digest != RecipeCell({"a": 2, "b": {"c": [1, 2.5], "d": None}}).digest
     # Cells of earlier versions must be found: the canonical text must not change.
     text = '{"a":1,"format":1}'
-    assert Cell({"a": 1}).digest == hashlib.sha256(text.encode()).hexdigest()
+    assert RecipeCell({"a": 1}).digest == hashlib.sha256(text.encode()).hexdigest()
     assert cells.FORMAT == 1
 
 

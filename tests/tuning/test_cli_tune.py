@@ -30,8 +30,9 @@ def call(capsys, made):
 
 def test_everything(call, made, tmp_path):
     line = (
-        f"@train.txt --valid @valid.txt --test @test.txt {SMALL} --space @space.txt --tuner random --trials 4 "
-        f"--metric ndcg@5 --metric map --pruner none --model {tmp_path}/best.json --output {tmp_path}/page.html "
+        f"@train.txt --valid @valid.txt --valid later=@valid.txt --test @test.txt {SMALL} --space @space.txt "
+        f"--tuner random --trials 4 --metric ndcg@5 --metric map --pruner none --model {tmp_path}/best.json "
+        f"--output {tmp_path}/page.html "
         f"--storage {tmp_path}/study.db"
     )
     found = answer(call(line + " --json"))
@@ -48,6 +49,7 @@ def test_everything(call, made, tmp_path):
     )
     assert found["best_params"] == tuning.best_params
     assert found["best_value"] == pytest.approx(tuning.best_value)
+    assert list(found["valid_sets"]) == ["valid", "later"]
     assert [row["num_leaves"] for row in found["trials"]] == tuning.trials["num_leaves"].tolist()
     best = rw.Ranker.load(tmp_path / "best.json")
     mean = rw.evaluate(["ndcg@5", "map"], test, best.predict(test)).mean()

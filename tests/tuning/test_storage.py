@@ -10,7 +10,7 @@ import time
 import pytest
 
 import rankwood as rw
-from rankwood.tuning.store import Store
+from rankwood.tuning.store import StudyStore
 from small_study import SPACE, data, ranker, refused, same, study
 
 TRIALS = 12
@@ -174,7 +174,7 @@ def test_no_names_of_files(path):
 
 def test_two_writers(tmp_path):
     path, about = tmp_path / "study.db", {"space": "x"}
-    one, two = (Store(path, about, "maximize", {}) for _ in range(2))
+    one, two = (StudyStore(path, about, "maximize", {}) for _ in range(2))
     for store in (one, two):
         trial = store.study.ask()
         store.study.tell(trial, 1.0)

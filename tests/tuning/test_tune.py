@@ -39,6 +39,21 @@ def test_trials_are_fits(tuner):
     assert same(tuning, study(tuner=tuner, trials=trials))
 
 
+def test_the_first_of_several_validation_sets_decides():
+    train, valid = data()
+    far = rw.make_ranking(10, seed=9)
+    rules = {"space": SPACE, "tuner": "random", "trials": 3, "pruner": None, "ties": "best"}
+    alone = rw.tune(ranker(num_leaves=2), train, valid, **rules)
+    both = rw.tune(ranker(num_leaves=2), train, {"near": valid, "far": far}, **rules)
+    assert same(alone, both) and both.best.validation_sets_ == ["near", "far"]
+    best = both.best
+    # The rules of the study hold for all sets: few leaves have many ties.
+    mean = rw.evaluate("ndcg@5", far, best.predict(far), ties="best").mean()["ndcg@5"]
+    assert best.history_["far ndcg@5"][best.best_iteration_ - 1] == pytest.approx(mean, abs=1e-12)
+    with refused("valid has no set: give at least one"):
+        rw.tune(ranker(), train, {}, **rules)
+
+
 def test_seeds_and_arguments_are_kept():
     train, valid = data()
     given = ranker()

@@ -6,9 +6,27 @@ from typing import Any
 
 import numpy as np
 
+from rankwood._core.text import printable
+
 
 class InputError(ValueError):
-    """Something the caller gave can't be used; the message says what, where and what would work."""
+    """An argument or a file can't be used; the message says what is wrong, where, and what would work.
+
+    It is a `ValueError`.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> try:
+    ...     rw.metric("ndcgg@10")
+    ... except rw.InputError as error:
+    ...     print(error)
+    unknown metric 'ndcgg'; did you mean 'ndcg' or 'bndcg' or 'dcg'?
+    """
+
+    def __str__(self) -> str:
+        # Messages quote names and files as they were given: one with a line break stays one sentence.
+        return printable(super().__str__())
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

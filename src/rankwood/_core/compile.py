@@ -113,6 +113,7 @@ def jit(fn: F) -> F:
 
     Examples
     --------
+    >>> from rankwood.extend import jit
     >>> @jit
     ... def double(x):
     ...     return 2 * x
@@ -150,6 +151,7 @@ def inner(fn: F) -> F:
 
     Examples
     --------
+    >>> from rankwood.extend import inner
     >>> @inner
     ... def square(x):
     ...     return x * x
@@ -182,6 +184,7 @@ def uncounted(fn: F) -> F:
 
     Examples
     --------
+    >>> from rankwood.extend import uncounted
     >>> @uncounted
     ... def first(column):
     ...     return column[0]
@@ -211,6 +214,7 @@ def without_fastmath(fn: F) -> F:
 
     Examples
     --------
+    >>> from rankwood.extend import without_fastmath
     >>> @without_fastmath
     ... def difference(x, y):
     ...     return x * x - y * y

@@ -29,10 +29,13 @@ def _cell(value: Any) -> str:
     """Return a cell; the csv module wouldn't quote a carriage return in lines that end without one."""
     if isinstance(value, float) and math.isnan(value):
         return ""
-    text = str(value)
-    if isinstance(value, str) and _FORMULA.match(text) and not _is_number(text):
-        text = f"'{text}"
+    text = marked(value) if isinstance(value, str) else str(value)
     return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
+
+
+def marked(text: str) -> str:
+    """Return a text with an apostrophe before it if a spreadsheet would take it for a formula."""
+    return f"'{text}" if _FORMULA.match(text) and not _is_number(text) else text
 
 
 def plain_text(cell: str) -> str:

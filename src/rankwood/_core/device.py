@@ -56,6 +56,7 @@ def is_device_array(x: Any) -> bool:
     Examples
     --------
     >>> import numpy as np
+    >>> from rankwood._core.device import is_device_array
     >>> is_device_array(np.zeros(3)), is_device_array([1, 2])
     (False, False)
     """

@@ -43,6 +43,7 @@ def each(n: Any) -> Any:
 
     Examples
     --------
+    >>> from rankwood.extend import each
     >>> list(each(3))
     [0, 1, 2]
     """
@@ -63,6 +64,7 @@ def only(i: Any) -> Any:
 
     Examples
     --------
+    >>> from rankwood.extend import only
     >>> list(only(2))
     [2]
     """
@@ -84,6 +86,7 @@ def sum_of(column: Any) -> Any:
     Examples
     --------
     >>> import numpy as np
+    >>> from rankwood.extend import sum_of
     >>> float(sum_of(np.array([1.0, 2.0])))
     3.0
     """
@@ -107,6 +110,7 @@ def highest(column: Any) -> Any:
     Examples
     --------
     >>> import numpy as np
+    >>> from rankwood.extend import highest
     >>> highest(np.array([1.0, 2.0, 2.0]))
     1
     """
@@ -130,6 +134,7 @@ def fill_powers(column: Any, n: Any, base: Any, k: Any) -> None:
     Examples
     --------
     >>> import numpy as np
+    >>> from rankwood.extend import fill_powers
     >>> column = np.empty(3)
     >>> fill_powers(column, 3, 0.5, 2)
     >>> column.tolist()

@@ -37,6 +37,7 @@ def choice(known: Iterable[str] | Mapping[str, Any]) -> Callable[[Any, str], Any
 
     Examples
     --------
+    >>> from rankwood.extend import choice
     >>> choice(("exact", "shifted"))("exact", "delta")
     'exact'
     """
@@ -70,6 +71,13 @@ class Parameter:
         A remark that documentation adds in brackets.
     former : str
         An earlier keyword, which is still accepted.
+
+    Examples
+    --------
+    >>> from rankwood.extend import Parameter, choice
+    >>> gain = Parameter("gain", "exp", choice(["exp", "linear"]), "gain of a label")
+    >>> gain.check("linear", "gain")
+    'linear'
     """
 
     name: str

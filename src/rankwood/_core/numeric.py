@@ -27,6 +27,7 @@ def as_type_of(x: Any, value: float) -> Any:
     Examples
     --------
     >>> import numpy as np
+    >>> from rankwood.extend import as_type_of
     >>> as_type_of(np.float32(3), 0.5)
     np.float32(0.5)
     """
@@ -95,6 +96,7 @@ def exp(x: Any) -> Any:
 
     Examples
     --------
+    >>> from rankwood.extend import exp
     >>> float(exp(0.0))
     1.0
     """
@@ -137,6 +139,7 @@ def log(x: Any) -> Any:
 
     Examples
     --------
+    >>> from rankwood.extend import log
     >>> float(log(1.0))
     0.0
     """
@@ -179,6 +182,7 @@ def log1p(x: Any) -> Any:
 
     Examples
     --------
+    >>> from rankwood._core.numeric import log1p
     >>> float(log1p(1e-20))
     1e-20
     """
@@ -214,6 +218,7 @@ def minus_log1m(q: Any) -> Any:
 
     Examples
     --------
+    >>> from rankwood._core.numeric import minus_log1m
     >>> round(float(minus_log1m(0.5)), 6)
     0.693147
     """

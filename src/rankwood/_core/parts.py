@@ -8,115 +8,37 @@ edited part, wherever it lives, is compiled anew.
 import hashlib
 import inspect
 from collections import namedtuple
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import (
-    Annotated,
-    Any,
-    NamedTuple,
-    TypeVar,
-    dataclass_transform,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, TypeVar, dataclass_transform, get_origin, get_type_hints
 
 import numpy as np
 
 from rankwood._core import checks, lowered
 from rankwood._core.compile import DIGEST
+from rankwood._core.fields import ALL, PARTS, Can, Fraction, NonNegative, OneOf, Positive, is_part
 from rankwood._core.lowered import record_class
 from rankwood._core.stable_text import stable_text
 from rankwood._core.verbs import VERBS
 
-ALL = 2**62  # what a cutoff of None ("no cutoff") becomes in a kernel
-PARTS: dict[str, type] = {}
+__all__ = [
+    "ALL",
+    "PARTS",
+    "Can",
+    "Fraction",
+    "NonNegative",
+    "OneOf",
+    "Positive",
+    "all_parts",
+    "check_labels",
+    "is_part",
+    "lower",
+    "named_record",
+    "part",
+    "parts_inside",
+]
 T = TypeVar("T")
-
-
-class Can:
-    """Annotation of a field that takes any part with one of these verbs: ``Annotated[Any, Can("weight")]``.
-
-    Parameters
-    ----------
-    *verbs : str
-        A part must have one of these.
-    needs : tuple of str
-        Verbs that it must have besides.
-    """
-
-    def __init__(self, *verbs: str, needs: tuple[str, ...] = ()) -> None:
-        self.verbs, self.needs = verbs, needs
-
-    def check(self, value: Any, name: str) -> Any:
-        """Return the value, or raise with the parts that would do.
-
-        Parameters
-        ----------
-        value, name
-            What was given, and the name of the field for messages.
-
-        Returns
-        -------
-        The value.
-        """
-        verbs = " or ".join(map(repr, self.verbs))
-        if not is_part(value) or not self._able(value):
-            able = sorted(cls.__name__ for cls in PARTS.values() if self._suggests(cls))
-            raise checks.InputError(
-                f"{name} must be a part that can {verbs} ({', '.join(able)}), got {value!r}."
-            )
-        lacks = [verb for verb in self.needs if not VERBS[verb].able(value)]
-        if lacks:
-            raise checks.InputError(
-                f"{name}: {type(value).__name__} has {verbs}, and needs the method {lacks[0]!r} too; define it, or set "
-                "it to that of another part."
-            )
-        return value
-
-    def _suggests(self, cls: type) -> bool:
-        """Tell whether to name a part in a message: not those that only the package itself composes."""
-        if getattr(cls, "internal", False) or "._kernels." in cls.__module__:
-            return False
-        try:
-            return self._able(cls())  # an instance knows what it wraps
-        except (TypeError, checks.InputError):
-            return self._able(cls)
-
-    def _able(self, part: Any) -> bool:
-        return any(VERBS[verb].able(part) for verb in self.verbs)
-
-
-class Number(NamedTuple):
-    """Annotation of a field that takes some numbers only: ``Annotated[float, Number(checks.positive)]``."""
-
-    check: Callable[[Any, str], float]
-
-
-class OneOf:
-    """Annotation of a field that takes one of these words; kernels see the place of a word among them."""
-
-    def __init__(self, *words: str) -> None:
-        self.words = words
-
-    def check(self, value: Any, name: str) -> Any:
-        """Return the word, or raise with the words that would do.
-
-        Parameters
-        ----------
-        value, name
-            The word, and the name of the field for messages.
-
-        Returns
-        -------
-        The value.
-        """
-        return checks.one_of(value, self.words, name)
-
-
-Positive = Annotated[float, Number(checks.positive)]
-NonNegative = Annotated[float, Number(checks.non_negative)]
-Fraction = Annotated[float, Number(checks.fraction)]
 
 
 @dataclass_transform(frozen_default=True)
@@ -230,11 +152,6 @@ def _repr(self: Any) -> str:
         if getattr(self, f.name) != f.default
     ]
     return f"{type(self).__name__}({', '.join(shown)})"
-
-
-def is_part(x: Any) -> bool:
-    """Tell whether `x` is a part."""
-    return hasattr(type(x), "Lowered")
 
 
 def parts_inside(part: Any) -> dict[str, Any]:

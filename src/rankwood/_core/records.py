@@ -45,6 +45,7 @@ def document(record: Any, i: Any) -> Any:
     Examples
     --------
     >>> import numpy as np
+    >>> from rankwood.extend import document
     >>> [float(x) for x in document((np.array([1.0, 2.0]), 5.0), 1)]
     [2.0, 5.0]
     """
@@ -69,6 +70,7 @@ def documents(record: Any, start: Any, stop: Any) -> Any:
     Examples
     --------
     >>> import numpy as np
+    >>> from rankwood.extend import documents
     >>> documents((np.array([1.0, 2.0, 3.0]), 5.0), 0, 2)[0].tolist()
     [1.0, 2.0]
     """

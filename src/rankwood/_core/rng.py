@@ -34,6 +34,7 @@ def mix(state: Any, word: Any) -> Any:
 
     Examples
     --------
+    >>> from rankwood.extend import mix
     >>> mix(1, 2) == mix(1, 2) != mix(1, 3)
     True
     """
@@ -71,6 +72,7 @@ def shuffle(order, n, state):
 
     Examples
     --------
+    >>> from rankwood.extend import shuffle
     >>> order = [0, 1, 2, 3]
     >>> shuffle(order, 4, 1)
     >>> sorted(order)
@@ -96,8 +98,14 @@ def uniform(real, state, i):
     state, i : int
         Random state and counter.
 
+    Returns
+    -------
+    float
+        The number, above 0 and below 1.
+
     Examples
     --------
+    >>> from rankwood.extend import uniform
     >>> 0 < uniform(1.0, 5, 0) < 1
     True
     """
@@ -110,11 +118,19 @@ def odds(real, state, i):
 
     Parameters
     ----------
-    real, state, i
-        As in `uniform`.
+    real : float
+        Any number in the precision that is wanted.
+    state, i : int
+        Random state and counter.
+
+    Returns
+    -------
+    float
+        The odds, above 0.
 
     Examples
     --------
+    >>> from rankwood.extend import odds
     >>> odds(1.0, 5, 0) > 0
     True
     """
@@ -130,11 +146,19 @@ def normal(real, state, i):
 
     Parameters
     ----------
-    real, state, i
-        As in `uniform`.
+    real : float
+        Any number in the precision that is wanted.
+    state, i : int
+        Random state and counter.
+
+    Returns
+    -------
+    float
+        The number.
 
     Examples
     --------
+    >>> from rankwood.extend import normal
     >>> bool(abs(normal(1.0, 5, 0)) < 7)
     True
     """
@@ -148,11 +172,19 @@ def gumbel(real, state, i):
 
     Parameters
     ----------
-    real, state, i
-        As in `uniform`.
+    real : float
+        Any number in the precision that is wanted.
+    state, i : int
+        Random state and counter.
+
+    Returns
+    -------
+    float
+        The number.
 
     Examples
     --------
+    >>> from rankwood.extend import gumbel
     >>> bool(-4 < gumbel(1.0, 5, 0) < 23)
     True
     """

@@ -25,7 +25,26 @@ SortScratch = namedtuple("SortScratch", "word other_word index other_index digit
 
 
 def make_sort_scratch(size: int) -> SortScratch:
-    """Return memory to sort lists of up to `size` documents."""
+    """Return memory to sort lists of up to `size` documents.
+
+    A part with ``sorts = True`` has it in its room.
+
+    Parameters
+    ----------
+    size : int
+        Largest number of documents.
+
+    Returns
+    -------
+    SortScratch
+        The memory, for `sort_down`.
+
+    Examples
+    --------
+    >>> from rankwood.extend import make_sort_scratch
+    >>> make_sort_scratch(3).index.size
+    3
+    """
     words, indices = np.empty((2, size), np.uint64), np.empty((2, size), np.int64)
     return SortScratch(words[0], words[1], indices[0], indices[1], np.empty(_DIGITS, np.int64))
 
@@ -44,6 +63,7 @@ def sort_down(scores, slot, scratch):
     Examples
     --------
     >>> import numpy as np
+    >>> from rankwood.extend import make_sort_scratch, sort_down
     >>> slot = np.empty(3, np.int64)
     >>> sort_down(np.array([1.0, 3.0, 1.0]), slot, make_sort_scratch(3))
     >>> slot.tolist()
@@ -185,6 +205,7 @@ def shell_sort(key, slot):
     Examples
     --------
     >>> import numpy as np
+    >>> from rankwood.extend import shell_sort
     >>> key, slot = np.array([1.0, 3.0, 2.0]), np.arange(3)
     >>> shell_sort(key, slot)
     >>> slot.tolist()

@@ -123,6 +123,7 @@ def verb(
     # Numba's messages name a function as it is called now.
     call.__name__, call.__qualname__ = stub.__name__, stub.__qualname__
     call.__doc__, call.__module__ = stub.__doc__, stub.__module__
+    call.__signature__ = inspect.signature(stub)  # type: ignore[attr-defined]
 
     @overload(call, jit_options=_OPTIONS[kind], strict=False)
     def choose(self: Any, *args: Any) -> Any:

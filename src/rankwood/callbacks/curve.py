@@ -24,7 +24,7 @@ class LiveCurve:
     --------
     >>> import rankwood as rw
     >>> from rankwood.callbacks import LiveCurve
-    >>> train, valid = rw.load_demo("train"), rw.load_demo("valid")
+    >>> train, valid = rw.load_demo("train"), rw.load_demo("valid")  # doctest: +SKIP
     >>> rw.Ranker().fit(train, valid=valid, callbacks=[LiveCurve()])  # doctest: +SKIP
     """
 

@@ -76,8 +76,12 @@ class CSV:
     --------
     >>> import rankwood as rw
     >>> from rankwood.callbacks import CSV
-    >>> ranker = rw.Ranker(n_estimators=2)
-    >>> _ = ranker.fit(rw.load_demo("train"), callbacks=[CSV("rounds.csv")])  # doctest: +SKIP
+    >>> train, valid = rw.load_demo("train"), rw.load_demo("valid")
+    >>> ranker = rw.Ranker("softmax", n_estimators=2, n_jobs=1)
+    >>> _ = ranker.fit(train, valid=valid, callbacks=[CSV("rounds.csv")])
+    >>> with open("rounds.csv") as file:
+    ...     len(file.readlines())  # the head, and two rounds
+    3
     """
 
     def __init__(self, path: str | Path) -> None:

@@ -8,7 +8,6 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import redirect_stdout
 from typing import NoReturn
 
 import rankwood
@@ -17,10 +16,13 @@ from rankwood._core.text import printable
 from rankwood.cli import (
     _args,
     _show,
+    card,
     compare,
     data,
     demo,
     evaluate,
+    explain,
+    export,
     listing,
     predict,
     report,
@@ -28,7 +30,7 @@ from rankwood.cli import (
     train,
     tune,
 )
-from rankwood.cli._streams import usable_streams
+from rankwood.cli._streams import messages_to_stderr, usable_streams
 
 _COMMANDS = {
     "train": train.add,
@@ -39,6 +41,9 @@ _COMMANDS = {
     "data": data.add,
     "reproduce": reproduce.add,
     "report": report.add,
+    "export": export.add,
+    "explain": explain.add,
+    "card": card.add,
     "demo": demo.add,
     "objectives": listing.add_objectives,
     "metrics": listing.add_metrics,
@@ -88,8 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(args: argparse.Namespace, closed: frozenset[str]) -> int:
     """Run a command, and return its exit code; `closed` are the streams that the shell has closed."""
     try:
-        # An engine's messages must not get into our output.
-        with redirect_stdout(sys.stderr), _show.plain_warnings():
+        with messages_to_stderr(), _show.plain_warnings():
             result = args.run(args)
         code: int = args.exit_code(result)
         quiet = getattr(args, "quiet", False)

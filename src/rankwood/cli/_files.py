@@ -3,7 +3,6 @@
 import argparse
 import math
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -16,7 +15,6 @@ from rankwood import load_letor
 from rankwood._core.atomic import check_replaceable
 from rankwood._core.checks import InputError
 from rankwood._core.text import printable, shortened
-from rankwood.cli import _args, _show
 from rankwood.data.letor.errors import TooWide
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.trec_lines import is_plain
@@ -52,24 +50,6 @@ def read_data(
         # We read a file a second time to find out, but only if its last feature is always absent.
         _check_width(path, load_letor(path, **options).n_features, ranker, args)
     return data
-
-
-def read_both(args: argparse.Namespace) -> tuple[RankingData, RankingData | None]:
-    """Read both files with the number of features of the wider one."""
-
-    def load(path: str, n_features: int | None) -> RankingData:
-        with _show.status(f"Reading {path}", _args.verbosity(args)):
-            return read_data(path, args, n_features)
-
-    train = load(args.train, args.features)
-    if args.valid is None:
-        return train, None
-    valid = load(args.valid, args.features)
-    if valid.n_features < train.n_features:
-        valid = load(args.valid, train.n_features)
-    elif train.n_features < valid.n_features:
-        train = load(args.train, valid.n_features)
-    return train, valid
 
 
 def _read_pipe(
@@ -161,23 +141,12 @@ def looks_like_model(path: str) -> bool:
 def load_model(path: str, n_jobs: int | None) -> Any:
     """Read a model of one or two stages that predicts with `n_jobs` threads."""
     # These take a second to import, for which --help and files of scores need not wait.
-    from rankwood.training.estimator import estimator_class
+    from rankwood.training.loading import load_estimator, models_of
 
-    model = estimator_class(_kind_of(path)).load(path)
-    stages = model._models() if hasattr(model, "second_") else [model]
-    for ranker in stages:
+    model = load_estimator(path)
+    for ranker in models_of(model):
         ranker.set_params(n_jobs=n_jobs)
     return model
-
-
-def _kind_of(path: str) -> str:
-    """Return the class that a file starts with; Ranker.load reports files that are not a model."""
-    try:
-        with open(path, "rb") as file:
-            found = re.search(rb'"kind"\s*:\s*"(NeuralRanker|TwoStage)"', file.read(1024))
-    except OSError:
-        return "Ranker"
-    return "Ranker" if found is None else found[1].decode()
 
 
 def read_scores(path: str) -> np.ndarray:

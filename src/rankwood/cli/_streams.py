@@ -1,10 +1,11 @@
 """Standard streams that a command can use, whatever the shell has made of them."""
 
 import codecs
+import ctypes
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout, suppress
 
 #: What is written for signs that the encoding of a stream lacks; each is as wide as the sign itself.
 _PLAIN = {
@@ -68,3 +69,34 @@ def _open_number(number: int) -> None:
         if null != number:
             os.dup2(null, number)
             os.close(null)
+
+
+@contextmanager
+def messages_to_stderr() -> Iterator[None]:
+    """Send to standard error whatever is written to standard output meanwhile: our output has no line of an engine.
+
+    Engines write from Python and from C, in threads without a logger, and in processes that inherit the descriptor.
+    """
+    _flush()
+    try:
+        kept = os.dup(1)
+    except OSError:  # no such descriptor: nothing but Python can write
+        with redirect_stdout(sys.stderr):
+            yield
+        return
+    try:
+        with suppress(OSError):  # without standard error, messages stay where they are
+            os.dup2(2, 1)
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _flush()
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def _flush() -> None:
+    """Write out what Python and C have in their buffers for standard output."""
+    sys.stdout.flush()
+    with suppress(OSError, TypeError, AttributeError):  # Windows has no such library
+        ctypes.CDLL(None).fflush(None)

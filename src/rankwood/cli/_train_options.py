@@ -1,4 +1,4 @@
-"""Options of ``rankwood train`` for validation files, constraints and rows per round."""
+"""Options of ``rankwood train`` for validation files (also of ``rankwood tune``), constraints and rows per round."""
 
 import argparse
 import os
@@ -11,13 +11,13 @@ from rankwood.data.ranking_data import RankingData
 from rankwood.training.inputs import VALID
 
 
-def add_valid(parser: argparse.ArgumentParser) -> None:
-    """Add the option for validation files."""
+def add_valid(parser: argparse.ArgumentParser, purpose: str) -> None:
+    """Add the option for validation files; `purpose` is what the first one decides."""
     parser.add_argument(
         "--valid",
         action="append",
         metavar="[NAME=]FILE",
-        help="LETOR file for early stopping; may be repeated: all are evaluated, the first one decides",
+        help=f"LETOR file {purpose}; may be repeated: all are evaluated, the first one decides",
     )
 
 
@@ -77,6 +77,19 @@ def constraints(args: argparse.Namespace) -> dict[str, Any]:
     if args.interactions:
         found["interactions"] = args.interactions
     return found
+
+
+def check_constraints(args: argparse.Namespace, n_features: int) -> None:
+    """Raise if an option for constraints has a feature that the files lack; sentences count from 1, as files do."""
+    given = {
+        "--monotone": [feature for feature, _ in args.monotone],
+        "--interactions": [feature for group in args.interactions for feature in group],
+    }
+    for option, features in given.items():
+        if features and max(features) >= n_features:
+            raise InputError(
+                f"{option}: {args.train} has features 1 to {n_features}, got {max(features) + 1}."
+            )
 
 
 def callbacks(args: argparse.Namespace) -> list[Any]:

@@ -70,7 +70,7 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
     parser = _args.command(commands, "train", about, _EXAMPLE, run, show)
     _stream.add(parser)
     parser.add_argument("--model", required=True, metavar="FILE", help="file to write the model to")
-    _train_options.add_valid(parser)
+    _train_options.add_valid(parser, "for early stopping")
     _args.add_verbosity(parser)
     group = parser.add_argument_group("learning")
     add_learning(group)
@@ -183,6 +183,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     began_reading = perf_counter()
     read = _stream.read_sets if args.stream else _train_options.read_sets
     train, valid = read(args, files)
+    _train_options.check_constraints(args, train.n_features)
     _check_labels(args.train, train, parts.objectives)
     for name, data in valid.items():
         _check_labels(files[name], data, parts.metrics)

@@ -11,9 +11,8 @@ from rankwood import evaluate, metric, objective
 from rankwood._core.atomic import replacing
 from rankwood._core.checks import InputError, nearest
 from rankwood._core.text import plural
-from rankwood.cli import _args, _files, _show, train
+from rankwood.cli import _args, _files, _show, _train_options, train
 from rankwood.cli._train_summary import next_commands
-from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
 from rankwood.report.page import theme
 from rankwood.training import model_file
@@ -34,7 +33,7 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
     about = "Search for the parameters with the best validation metric."
     parser = _args.command(commands, "tune", about, _EXAMPLE, run, show)
     _args.add_file(parser, "train", "LETOR file to train on, plain or gzipped")
-    parser.add_argument("--valid", metavar="FILE", help="LETOR file to compare trials on")
+    _train_options.add_valid(parser, "to compare trials on")
     text = "cross-validate by query with N folds, in place of --valid"
     _args.add_number(parser, "--folds", text, low=2)
     text = "LETOR file to evaluate the best model on, once, at the end"
@@ -83,15 +82,16 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     """Tune, write the best model and the page, and return a summary."""
     metrics = args.metric or ["ndcg@10"]
     _check_names(args, metrics)
-    _check_outputs(args)
-    data, valid = _files.read_both(args)
+    files = _train_options.valid_files(args.valid)
+    _check_outputs(args, files)
+    data, valid = _train_options.read_sets(args, files)
     from rankwood.tuning import TuningInterrupt, tune  # slow to import: --help need not wait for it
 
     try:
         tuning = tune(
             train.make_ranker(args, metrics),
             data,
-            valid,
+            valid or None,
             space=_space(args.space),
             tuner=args.tuner,
             trials=args.trials,
@@ -109,7 +109,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     except TuningInterrupt as stop:
         raise KeyboardInterrupt(_rescue(stop, args)) from None
     _write(tuning, args)
-    return _summary(tuning, args, data, valid, metrics)
+    sizes = {name: _files.sizes(files[name], own) for name, own in valid.items()}
+    return _summary(tuning, args, _files.sizes(args.train, data), sizes, metrics)
 
 
 def _check_names(args: argparse.Namespace, metrics: list[str]) -> None:
@@ -121,9 +122,9 @@ def _check_names(args: argparse.Namespace, metrics: list[str]) -> None:
         raise InputError("give either --valid FILE or --folds N, by which trials are compared.")
 
 
-def _check_outputs(args: argparse.Namespace) -> None:
+def _check_outputs(args: argparse.Namespace, files: dict[str, str]) -> None:
     """Raise if a file can't be written, before anything is read."""
-    inputs = [path for path in (args.train, args.valid, args.test) if path is not None]
+    inputs = [path for path in (args.train, *files.values(), args.test) if path is not None]
     outputs = [path for path in (args.model, args.output, args.storage) if path is not None]
     for path in outputs:
         _files.check_output(path, inputs)
@@ -171,11 +172,11 @@ def _rescue(stop: Any, args: argparse.Namespace) -> str:
 def _summary(
     tuning: Any,
     args: argparse.Namespace,
-    data: RankingData,
-    valid: RankingData | None,
+    data: dict[str, Any],
+    valid: dict[str, dict[str, Any]],
     metrics: list[str],
 ) -> dict[str, Any]:
-    """Return all numbers."""
+    """Return all numbers; `data` and `valid` have the sizes of files."""
     from rankwood.report.columns import records
     from rankwood.tuning import page
 
@@ -191,8 +192,9 @@ def _summary(
         "counts": {state: tuning.count(state) for state in states},
         "space": repr(tuning.space),
         "tuner": args.tuner,
-        "train": _files.sizes(args.train, data),
-        "valid": None if valid is None else _files.sizes(args.valid, valid),
+        "train": data,
+        "valid": next(iter(valid.values()), None),
+        "valid_sets": valid,
         "folds": args.folds,
         "test": test,
         "trials": records(tuning.trials),

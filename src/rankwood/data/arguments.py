@@ -54,7 +54,7 @@ def all_weights(weight: Any, sample_weight: Any, groups: Groups) -> Weights:
     if rows.min() <= 0:
         at = int(rows.argmin())
         raise checks.InputError(
-            f"sample_weight must be positive, got {rows[at]:g} at row {at}: leave out documents that don't count."
+            f"sample_weight must be above zero, got {rows[at]:g} at row {at}: leave out documents that don't count."
         )
     first = rows[groups.rows[groups.ptr[:-1]]]
     if (groups.per_row(first) != rows).any():

@@ -113,7 +113,7 @@ def sorted_values(values: Iterable[Any], name: str) -> tuple[Value, ...]:
     return tuple(sorted(values, key=lambda value: (isinstance(value, str), value)))
 
 
-def matched(
+def recoded_matrix(
     X: Any, names: list[str] | None, have: Categories, wanted: Categories, model: str
 ) -> Any:
     """Return X with the positions that values have in `wanted`; values that aren't there become NaN, with a warning.
@@ -138,11 +138,11 @@ def matched(
     X = X.copy()
     for name in changed:
         at = list(names or ()).index(name)
-        X[:, at] = _recoded(Coded(X[:, at], have[name]), wanted[name], name, model)
+        X[:, at] = _recoded_column(Coded(X[:, at], have[name]), wanted[name], name, model)
     return X
 
 
-def _recoded(column: Coded, wanted: tuple[Value, ...], name: str, model: str) -> np.ndarray:
+def _recoded_column(column: Coded, wanted: tuple[Value, ...], name: str, model: str) -> np.ndarray:
     """Return the positions of a column's values in `wanted`."""
     place = {value: at for at, value in enumerate(wanted)}
     table = np.array([*(place.get(value, np.nan) for value in column.values), np.nan])

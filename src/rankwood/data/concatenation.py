@@ -11,7 +11,7 @@ from rankwood._core.text import plural
 from rankwood.data.categories import union
 from rankwood.data.comments import Comments
 from rankwood.data.groups import check_ids_differ, join_ids
-from rankwood.data.recoding import recoded
+from rankwood.data.recoding import recoded_data
 from rankwood.data.unlisted import UnlistedLabels
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def align_categories(parts: list["RankingData"]) -> list["RankingData"]:
                 "parts the same features."
             )
     every = union([part.categories for part in parts])
-    return [recoded(part, every, "the whole") for part in parts]
+    return [recoded_data(part, every, "the whole") for part in parts]
 
 
 def join_matrices(parts: Parts) -> Any:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwood._core import checks
-from rankwood._core.checks import InputError
 from rankwood._core.text import plural
 from rankwood.data.file_errors import GZIP, READ_ERRORS, Path
 from rankwood.data.groups import Groups, group_rows
@@ -27,10 +26,18 @@ from rankwood.data.trec_lines import (
 class Qrels(NamedTuple):
     """Judgments, as in a TREC qrels file.
 
-    Attributes
+    Parameters
     ----------
-    qid, doc, label : list of str, list of str, array
-        The query id, the document id and the label of each judgment.
+    qid, doc : list of str
+        The query id and the document id of each judgment.
+    label : array or list of float
+        Its label.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> rw.Qrels(["q1", "q1"], ["A", "B"], [2, 0])
+    Qrels(2 judgments, 1 query)
     """
 
     qid: list[str]
@@ -45,14 +52,21 @@ class Qrels(NamedTuple):
 class Run(NamedTuple):
     """The documents that a system retrieved, as in a TREC run file.
 
-    Attributes
+    Parameters
     ----------
     qid, doc : list of str
         The query id and the id of each retrieved document.
-    score : array
+    score : array or list of float
         Its score.
     tag : str
         The name of the run.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> run = rw.Run(["q1", "q1"], ["A", "B"], [0.3, 0.9], "bm25")
+    >>> rw.evaluate("ndcg@10", rw.Qrels(["q1"], ["B"], [2]), run).mean()
+    {'ndcg@10': 1.0}
     """
 
     qid: list[str]
@@ -79,6 +93,7 @@ def load_qrels(path: Path) -> Qrels:
     Returns
     -------
     Qrels
+        The judgments, in the order of the file.
 
     Raises
     ------
@@ -87,10 +102,9 @@ def load_qrels(path: Path) -> Qrels:
 
     Examples
     --------
-    >>> import pathlib, tempfile
-    >>> file = pathlib.Path(tempfile.mkdtemp(), "qrels.txt")
-    >>> size = file.write_text("q1 0 A 2\nq1 0 B 0\n")
-    >>> load_qrels(file)
+    >>> import rankwood as rw
+    >>> rw.save_qrels(rw.Qrels(["q1", "q1"], ["A", "B"], [2, 0]), "qrels.txt")
+    >>> rw.load_qrels("qrels.txt")
     Qrels(2 judgments, 1 query)
     """
     name = os.fsdecode(path)
@@ -107,11 +121,13 @@ def load_run(path: Path) -> Run:
 
     Parameters
     ----------
-    path : as in `load_qrels`
+    path : str or path
+        The file.
 
     Returns
     -------
     Run
+        The documents, in the order of the file.
 
     Raises
     ------
@@ -120,10 +136,9 @@ def load_run(path: Path) -> Run:
 
     Examples
     --------
-    >>> import tempfile, os
-    >>> name = os.path.join(tempfile.mkdtemp(), "run.txt")
-    >>> save_run((["q1", "q1"], ["A", "B"]), [0.3, 0.9], name, tag="bm25")
-    >>> load_run(name)
+    >>> import rankwood as rw
+    >>> rw.save_run((["q1", "q1"], ["A", "B"]), [0.3, 0.9], "run.txt", tag="bm25")
+    >>> rw.load_run("run.txt")
     Run('bm25', 2 documents, 1 query)
     """
     name = os.fsdecode(path)
@@ -143,6 +158,14 @@ def save_qrels(data: Any, path: Path) -> None:
         their row.
     path : str or path
         The file to write, compressed with gzip if the name ends in `.gz`.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> rw.save_qrels(rw.Qrels(["q1"], ["A"], [2]), "qrels.txt")
+    >>> with open("qrels.txt") as file:
+    ...     print(file.read().strip())
+    q1 0 A 2
     """
     if isinstance(data, RankingData):
         data = Qrels([str(q) for q in data.qid], _document_names(data), data.y)
@@ -170,6 +193,15 @@ def save_run(data: Any, scores: Any, path: Path, *, tag: str = "rankwood") -> No
         The file to write, compressed with gzip if the name ends in `.gz`.
     tag : str
         The name of the run, without blanks.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> rw.save_run((["q1", "q1"], ["A", "B"]), [0.3, 0.9], "run.txt", tag="bm25")
+    >>> with open("run.txt") as file:
+    ...     print(file.read().strip())
+    q1 Q0 B 1 0.9 bm25
+    q1 Q0 A 2 0.3 bm25
     """
     if isinstance(data, RankingData):
         qid, doc = [str(q) for q in data.qid], _document_names(data)
@@ -189,60 +221,6 @@ def _run_lines(groups: Groups, doc: list[str], score: np.ndarray, tag: str) -> I
         best = rows[np.argsort(-score[rows], kind="stable")]
         for rank, row in enumerate(best, 1):
             yield f"{q} Q0 {doc[row]} {rank} {float(score[row])!r} {tag}\n"
-
-
-class JudgedRun(NamedTuple):
-    """All documents that were judged or ranked; `ranked` says which are in the run."""
-
-    y: np.ndarray
-    scores: np.ndarray
-    groups: Groups
-    ranked: np.ndarray
-
-
-def join_run(qrels: Qrels, run: Any, missing: Any = 0) -> JudgedRun:
-    """Return the documents of judgments and of a run, matched by query id and document id.
-
-    Queries are those of the judgments, in their order; with ``missing="skip"`` only those that the run
-    has too. A query's documents are by decreasing id, which is trec_eval's order of equal scores.
-    """
-    if not isinstance(run, Run):
-        raise InputError(
-            f"judgments go with a run, got {type(run).__name__}; read one with load_run, or give a dictionary "
-            "{query: {document: score}}."
-        )
-    wanted = dict.fromkeys(qrels.qid)
-    if missing == "skip":
-        retrieved = set(run.qid)
-        wanted = dict.fromkeys(q for q in wanted if q in retrieved)
-    elif not wanted.keys() & set(run.qid):
-        wanted = {}
-    if not wanted:
-        raise InputError(
-            "the run has no query that the judgments have; give files that belong together."
-        )
-    query = {q: i for i, q in enumerate(wanted)}
-    names = sorted({*qrels.doc, *run.doc}, reverse=True)
-    place = {doc: i for i, doc in enumerate(names)}
-    judged = _keys(qrels.qid, qrels.doc, query, place)
-    given = _keys(run.qid, run.doc, query, place)
-    keys = np.union1d(judged[judged >= 0], given[given >= 0])
-    y, scores, ranked = np.zeros(keys.size), np.zeros(keys.size), np.zeros(keys.size, bool)
-    y[np.searchsorted(keys, judged[judged >= 0])] = np.maximum(qrels.label[judged >= 0], 0.0)
-    rows = np.searchsorted(keys, given[given >= 0])
-    scores[rows], ranked[rows] = run.score[given >= 0], True
-    ids = np.array(list(wanted))
-    groups = group_rows(keys.size, keys // len(names))
-    return JudgedRun(y, scores, groups._replace(ids=ids[groups.ids]), ranked)
-
-
-def _keys(
-    qid: list[str], doc: list[str], query: dict[str, int], place: dict[str, int]
-) -> np.ndarray:
-    """Return one number per row that orders by query, then by document; -1 for other queries."""
-    q = np.array([query.get(x, -1) for x in qid], np.int64)
-    d = np.array([place[x] for x in doc], np.int64)
-    return np.where(q < 0, -1, q * len(place) + d)
 
 
 def looks_like(path: Path) -> str | None:

@@ -65,13 +65,13 @@ def _query_noise(groups: Groups, rows: np.ndarray, query: np.ndarray, seed: int)
 
 def _tie_keys(X: Any, rows: np.ndarray, query: np.ndarray, seed: int) -> np.ndarray:
     """Return a hash of each row: of its features, of the set of tied rows of its query, and of the seed."""
-    hashes = _row_hashes(X, rows)
+    hashes = _value_hash_sums(X, rows)
     of_query = np.zeros(query.max() + 1, np.uint64)
     np.add.at(of_query, query, hashes)
     return splitmix64(hashes ^ splitmix64(of_query[query] + np.uint64(seed)))
 
 
-def _row_hashes(X: Any, rows: np.ndarray) -> np.ndarray:
+def _value_hash_sums(X: Any, rows: np.ndarray) -> np.ndarray:
     """Return a hash of each row: the sum of the hashes of its values that aren't 0."""
     if hasattr(X, "indptr"):  # a sparse matrix, which stays sparse
         some = X[rows]

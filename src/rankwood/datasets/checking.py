@@ -38,6 +38,12 @@ class Check:
         Where the files are.
     rows : tuple
         For each number: `part`, `what`, `published`, `found`, `agrees`.
+
+    Examples
+    --------
+    >>> from rankwood.datasets import Check
+    >>> Check("mq2008", "MQ2008/Fold1", ()).agrees
+    True
     """
 
     name: str
@@ -59,7 +65,13 @@ class Check:
         ]
 
     def table(self) -> Table:
-        """Return all numbers as a table."""
+        """Return all numbers as a table.
+
+        Returns
+        -------
+        Table
+            What the renderers of `rankwood.report.render` take.
+        """
         cells = [
             [Cell(text) for text in (row.part, row.what, "" if row.agrees else "differs")]
             + [Cell(row.published), Cell(row.found, bold=not row.agrees)]
@@ -72,7 +84,13 @@ class Check:
         return render.plain([self.table()])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all numbers as plain values."""
+        """Return all numbers as plain values.
+
+        Returns
+        -------
+        dict
+            `name`, `folder`, `agrees`, `rows` and `differences`.
+        """
         return {
             "name": self.name,
             "folder": self.folder,
@@ -97,12 +115,26 @@ def check(
         A name of `catalogue()`.
     folder : str or path
         The folder, as for `load_splits`; of several folds, the first is checked.
-    cache, n_jobs : as in `load_splits`
+    cache : bool
+        Whether to keep what was read beside the files, as `load_splits` does.
+    n_jobs : int, optional
+        Number of threads; None means every core.
 
     Returns
     -------
     Check
         `agrees` tells whether everything agrees, `differences` what doesn't.
+
+    Examples
+    --------
+    The demo data is not MQ2008.
+
+    >>> import rankwood as rw
+    >>> from rankwood.datasets import check
+    >>> for part, file in {"train": "train", "valid": "vali", "test": "test"}.items():
+    ...     rw.save_letor(rw.load_demo(part), f"{file}.txt")
+    >>> check("mq2008", ".").agrees
+    False
     """
     known = find(name)
     [split] = load_splits(folder, known.name, folds=[1], cache=cache, n_jobs=n_jobs)

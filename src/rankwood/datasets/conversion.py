@@ -14,6 +14,7 @@ import numpy as np
 
 from rankwood._core.atomic import replacing
 from rankwood._core.checks import InputError, nearest, one_of
+from rankwood._core.csv_text import marked, plain_text
 from rankwood.data.categories import numbers_only
 from rankwood.data.comments import Comments
 from rankwood.data.file_errors import unwritable
@@ -21,7 +22,7 @@ from rankwood.data.frames import dense
 from rankwood.data.letor import save_letor
 from rankwood.data.letor.write import chunks
 from rankwood.data.ranking_data import RankingData
-from rankwood.datasets.files import Reading, read_files, sizes_file, sizes_name
+from rankwood.datasets.files import LetorArguments, read_files, sizes_file, sizes_name
 
 FORMATS = ("letor", "lightgbm", "csv", "parquet", "npz")
 _ENDINGS = {".csv": "csv", ".csv.gz": "csv", ".parquet": "parquet", ".npz": "npz"}
@@ -42,6 +43,15 @@ class Conversion(NamedTuple):
         The files that were written.
     lost : tuple of str
         What the new files can't hold, a sentence each.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.datasets import convert
+    >>> rw.save_letor(rw.load_demo("test"), "test.txt")
+    >>> made = convert("test.txt", "test.svm", to="lightgbm")
+    >>> made.lost
+    ("LightGBM's files hold no query ids, only sizes; queries are numbered by their order.",)
     """
 
     data: RankingData
@@ -102,20 +112,17 @@ def convert(
 
     Examples
     --------
-    >>> import os, tempfile
     >>> import rankwood as rw
     >>> from rankwood.datasets import convert
-    >>> folder = tempfile.mkdtemp()
-    >>> rw.save_letor(rw.load_demo("test"), os.path.join(folder, "test.txt"))
-    >>> made = convert(os.path.join(folder, "test.txt"), os.path.join(folder, "test.npz"))
-    >>> [os.path.basename(name) for name in made.files]
-    ['test.npz']
+    >>> rw.save_letor(rw.load_demo("test"), "test.txt")
+    >>> convert("test.txt", "test.npz").files
+    ('test.npz',)
     """
     kind = format_of(target) if to is None else one_of(to, FORMATS, "to")
     old, new = Path(source), Path(target)
     files = [new, sizes_name(new)] if kind == "lightgbm" else [new]
     _check_targets(old, files, force)
-    data = _read(old, Reading(absent=absent, missing=tuple(missing), n_jobs=n_jobs))
+    data = _read(old, LetorArguments(absent=absent, missing=tuple(missing), n_jobs=n_jobs))
     numbers_only(data.categories, "the file")
     try:
         _WRITERS[kind](data, new, sparse)
@@ -148,7 +155,7 @@ def _lost(data: RankingData, kind: str) -> list[str]:
     return lost
 
 
-def _read(path: Path, how: Reading) -> RankingData:
+def _read(path: Path, how: LetorArguments) -> RankingData:
     if not path.is_file():
         raise InputError(f"{path} doesn't exist, expected a file of ranking data.")
     kind = format_of(path)
@@ -201,6 +208,8 @@ def _read_table(path: Path, kind: str) -> RankingData:
         if name not in frame.columns:
             near = nearest(name, map(str, frame.columns)).rstrip(".?")
             raise InputError(f"{path} lacks the column {name!r}{near}; rename the right one.")
+    if kind == "csv":
+        frame = _each_text(frame, plain_text)
     comments = None
     if _COMMENT in frame.columns:
         comments = frame.pop(_COMMENT).fillna("").astype(str).tolist()
@@ -216,6 +225,14 @@ def _read_csv(path: Path, pandas: Any) -> Any:
         na_values=dict.fromkeys(columns, _MISSING),
         dtype={_COMMENT: str},
     )
+
+
+def _each_text(frame: Any, change: Callable[[str], str]) -> Any:
+    """Return a table with every text changed: names of columns, and cells."""
+    frame = frame.rename(columns=lambda name: change(str(name)))
+    for name in frame.columns[frame.dtypes.map(lambda kind: kind.kind not in "biufc")]:
+        frame[name] = [change(v) if isinstance(v, str) else v for v in frame[name].tolist()]
+    return frame
 
 
 def _write_letor(data: RankingData, target: Path, sparse: bool) -> None:
@@ -273,7 +290,7 @@ def _write_frame(frame: Any, file: BinaryIO, kind: str, packed: bool) -> None:
         frame.to_parquet(file, index=False)
     else:  # without a time, the same data give the same bytes
         how = {"method": "gzip", "mtime": 0} if packed else None
-        frame.to_csv(file, index=False, compression=how)
+        _each_text(frame, marked).to_csv(file, index=False, compression=how)
 
 
 _WRITERS: dict[str, Writer] = {

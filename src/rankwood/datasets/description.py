@@ -15,7 +15,7 @@ from rankwood.data.ranking_data import RankingData
 from rankwood.datasets import overview, published
 from rankwood.datasets.advice import sentences
 from rankwood.datasets.facts import FeatureFacts, PartFacts, feature_facts, part_facts
-from rankwood.datasets.files import Reading, read_files, writes_zeros_and_gaps
+from rankwood.datasets.files import LetorArguments, read_files, writes_zeros_and_gaps
 from rankwood.datasets.layouts import find_layout
 from rankwood.datasets.leaks import Overlap, overlap, seen
 from rankwood.datasets.splits import Split, joined
@@ -44,6 +44,14 @@ class Description:
         Queries and documents that two parts share.
     gaps : bool
         Whether files leave out features but write zeros.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.datasets import describe
+    >>> found = describe(rw.make_ranking(20), n_jobs=1)
+    >>> found.parts[0].queries
+    20
     """
 
     title: str
@@ -152,7 +160,10 @@ def describe(
         The value of a feature that a line of a file leaves out, as in `load_splits`.
     missing : list of str
         Words that mean a missing value in a file, as in `load_letor`.
-    cache, n_jobs : as in `load_splits`
+    cache : bool
+        Whether to keep what was read beside the files, as `load_splits` does.
+    n_jobs : int, optional
+        Number of threads; None means every core.
 
     Returns
     -------
@@ -172,7 +183,7 @@ def describe(
             absent = 0.0 if known is None else known.absent
         layout = find_layout(Path(data), known)
         files = {"all": (layout.whole,)} if layout.whole else _files(layout.folds[0])
-        how = Reading(absent=absent, missing=tuple(missing), cache=cache, n_jobs=n_jobs)
+        how = LetorArguments(absent=absent, missing=tuple(missing), cache=cache, n_jobs=n_jobs)
         read = read_files((path for paths in files.values() for path in paths), how)
         parts = {part: joined([read[path] for path in paths]) for part, paths in files.items()}
         first = next(iter(read))

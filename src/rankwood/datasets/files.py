@@ -15,7 +15,7 @@ from rankwood.data.ranking_data import RankingData
 _SAMPLE = 1 << 17  # bytes from the start of a file that show how it was written
 
 
-class Reading(NamedTuple):
+class LetorArguments(NamedTuple):
     """How files are read: as the arguments of `load_letor`."""
 
     absent: float = 0.0
@@ -25,7 +25,7 @@ class Reading(NamedTuple):
     n_jobs: int | None = None
 
 
-def read_files(paths: Iterable[Path], how: Reading) -> dict[Path, RankingData]:
+def read_files(paths: Iterable[Path], how: LetorArguments) -> dict[Path, RankingData]:
     """Return the content of each file; all have the same number of features."""
     paths = list(dict.fromkeys(paths))
     sized = [path for path in paths if sizes_file(path) is not None]
@@ -48,7 +48,7 @@ def sizes_name(path: Path) -> Path:
     return path.with_name(path.name.removesuffix(".gz") + ".query")
 
 
-def _read_with_sizes(paths: list[Path], how: Reading) -> dict[Path, RankingData]:
+def _read_with_sizes(paths: list[Path], how: LetorArguments) -> dict[Path, RankingData]:
     """Read lines without query ids; queries are numbered from 1 through all files."""
     from sklearn.datasets import load_svmlight_files
 
@@ -86,7 +86,7 @@ def _query_sizes(path: Path, rows: int) -> np.ndarray:
     return sizes
 
 
-def _dense(X: Any, how: Reading) -> np.ndarray:
+def _dense(X: Any, how: LetorArguments) -> np.ndarray:
     """Return a sparse matrix as a dense one; what it doesn't store is `absent`."""
     made = np.full(X.shape, how.absent, np.float32)
     stored = X.tocoo()

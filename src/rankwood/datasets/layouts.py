@@ -39,7 +39,7 @@ class Fold(NamedTuple, Generic[T]):
     test: tuple[T, ...]
 
 
-class Layout(NamedTuple):
+class FolderLayout(NamedTuple):
     """How the files of a folder belong together: `folds`, or `whole`, one file to make folds of."""
 
     folder: Path
@@ -47,10 +47,10 @@ class Layout(NamedTuple):
     whole: Path | None = None
 
 
-def find_layout(path: Path, wanted: DataSet | None = None) -> Layout:
+def find_layout(path: Path, wanted: DataSet | None = None) -> FolderLayout:
     """Return how to read a folder, or a file, in any of the known layouts; `wanted` decides between several sets."""
     if path.is_file():
-        return Layout(path.parent, whole=path)
+        return FolderLayout(path.parent, whole=path)
     if not path.is_dir():
         raise InputError(
             f"{path} doesn't exist: give the folder that holds the files of the data set."
@@ -67,7 +67,7 @@ def find_layout(path: Path, wanted: DataSet | None = None) -> Layout:
     raise InputError(f"{path} holds no data set in a known layout: expected {expected} (or .gz).")
 
 
-def _chosen(path: Path, found: list[Layout], wanted: DataSet | None) -> Layout:
+def _chosen(path: Path, found: list[FolderLayout], wanted: DataSet | None) -> FolderLayout:
     """Return the only layout, or that in the folder of the data set that is wanted."""
     if len(found) == 1:
         return found[0]
@@ -81,15 +81,15 @@ def _chosen(path: Path, found: list[Layout], wanted: DataSet | None) -> Layout:
     )
 
 
-def _of_folder(folder: Path, wanted: DataSet | None) -> Layout | None:
+def _of_folder(folder: Path, wanted: DataSet | None) -> FolderLayout | None:
     """Return the layout of the files directly in a folder, or in its folds; None if there is none."""
     children = sorted(folder.iterdir(), reverse=True)  # reversed, so that plain files win over .gz
     files = _files(children)
     folds = _folds(children, wanted) or _sections(files) or _sets(folder, files, wanted)
     if folds:
-        return Layout(folder, tuple(folds))
+        return FolderLayout(folder, tuple(folds))
     whole = [path for name, path in files.items() if _WHOLE.fullmatch(name)]
-    return Layout(folder, whole=whole[-1]) if whole else None
+    return FolderLayout(folder, whole=whole[-1]) if whole else None
 
 
 def _files(children: list[Path]) -> dict[str, Path]:

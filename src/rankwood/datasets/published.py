@@ -23,6 +23,12 @@ class PublishedCounts:
         The share of documents with label 0, 1, and so on, to two decimal places.
     irrelevant : float or None
         The share of documents with label 0, in percent with two decimal places.
+
+    Examples
+    --------
+    >>> from rankwood.datasets import catalogue
+    >>> catalogue()["mslr30k"].counts["train"].queries
+    18919
     """
 
     queries: int | None = None
@@ -64,6 +70,13 @@ class DataSet:
         The tables that the counts were taken from.
     notes : tuple of str
         What to know about the data and about misprints in papers.
+
+    Examples
+    --------
+    >>> from rankwood.datasets import catalogue
+    >>> found = catalogue()["mslr30k"]
+    >>> found.features, found.max_label
+    (136, 4)
     """
 
     name: str
@@ -133,11 +146,18 @@ def find(name: str) -> DataSet:
     Returns
     -------
     DataSet
+        Its entry in the catalogue.
 
     Raises
     ------
     InputError
         If there is no such name; the message suggests similar ones.
+
+    Examples
+    --------
+    >>> from rankwood.datasets import find
+    >>> find("MSLR30K").features
+    136
     """
     known = _read()
     if not isinstance(name, str) or name.lower() not in known:

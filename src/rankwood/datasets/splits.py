@@ -11,7 +11,7 @@ from rankwood._core.checks import InputError, at_least
 from rankwood._core.rng import generator
 from rankwood.data.ranking_data import RankingData
 from rankwood.datasets import published
-from rankwood.datasets.files import Reading, read_files
+from rankwood.datasets.files import LetorArguments, read_files
 from rankwood.datasets.layouts import SECTIONS, Fold, find_layout, rotated
 
 T = TypeVar("T")
@@ -21,12 +21,20 @@ VALID_SHARE = 0.2  # of the training queries, where there are no validation data
 class Split(NamedTuple):
     """One way to train, validate and test: a fold, or a data set that comes in three files.
 
-    Attributes
+    Parameters
     ----------
     name : str
         The name of the fold, such as ``"Fold1"``, or of the files.
     train, valid, test : RankingData
         Different queries with the same features.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.datasets import Split
+    >>> split = Split("demo", *(rw.load_demo(part) for part in ("train", "valid", "test")))
+    >>> split.train.groups.ids.size
+    120
     """
 
     name: str
@@ -87,13 +95,11 @@ def load_splits(
 
     Examples
     --------
-    >>> import os, tempfile
     >>> import rankwood as rw
     >>> from rankwood.datasets import load_splits
-    >>> folder = tempfile.mkdtemp()
     >>> for part in ("train", "valid", "test"):
-    ...     rw.save_letor(rw.load_demo(part), os.path.join(folder, f"{part}.txt"))
-    >>> [split] = load_splits(folder)
+    ...     rw.save_letor(rw.load_demo(part), f"{part}.txt")
+    >>> [split] = load_splits(".")
     >>> split.test.groups.ids.size
     40
     """
@@ -103,7 +109,7 @@ def load_splits(
     if queries is not None:
         at_least(queries, 1, "queries")
     layout = find_layout(Path(folder), known)
-    how = Reading(absent=absent, cache=cache, n_jobs=n_jobs)
+    how = LetorArguments(absent=absent, cache=cache, n_jobs=n_jobs)
     share = VALID_SHARE if known is None else known.valid_share
     if layout.whole is not None:
         data = read_files([layout.whole], how)[layout.whole]
@@ -113,7 +119,7 @@ def load_splits(
     return [_limited(_split(fold, share, seed), queries, seed) for fold in chosen]
 
 
-def _read(folds: list[Fold[Path]], how: Reading) -> list[Fold[RankingData]]:
+def _read(folds: list[Fold[Path]], how: LetorArguments) -> list[Fold[RankingData]]:
     """Return folds with the content of their files, each of which is read once."""
     read = read_files((path for fold in folds for part in fold[1:] for path in part), how)
     return [

@@ -63,6 +63,10 @@ class Model(Protocol):
         """The whole model, as `load` of its engine reads it."""
 
     @property
+    def n_features(self) -> int:
+        """Number of features of a document, as the text tells it."""
+
+    @property
     def needs_groups(self) -> bool:
         """True if a document's score depends on the other documents of its query."""
 

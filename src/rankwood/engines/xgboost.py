@@ -111,6 +111,11 @@ class XGBoostModel(TextModel):
             return booster
         return self._predictor[1]
 
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.loaded().num_features())
+
     def importances(self) -> np.ndarray:
         """Return the total gain of the splits on each feature."""
         with plain_errors("compute importances"):

@@ -3,7 +3,7 @@
 from typing import Any
 
 from rankwood._core import former
-from rankwood.metrics.binary import AP, RR, Precision, Recall
+from rankwood.metrics.binary import AP, Precision, Recall
 from rankwood.metrics.cascade import ERR, PFound
 from rankwood.metrics.dcg import DCG, NDCG
 from rankwood.metrics.divisors import Cutoff, NoDivisor, Places, Reachable, Relevant
@@ -11,6 +11,7 @@ from rankwood.metrics.gains import AtLeast, Exp, ExpChance, Linear, LinearChance
 from rankwood.metrics.hits import Hits, RPrecision, Success
 from rankwood.metrics.position import ARP, ARPK, RBP, ExpDCG
 from rankwood.metrics.ranked import Ranked
+from rankwood.metrics.reciprocal_rank import RR
 from rankwood.metrics.registry import FORMER_PARTS as _FORMER_PARTS
 
 __all__ = [

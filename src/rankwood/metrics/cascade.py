@@ -116,6 +116,15 @@ class ERR:
         Cutoff; None means the whole list.
     gain : part
         Probability r that a document satisfies: `ExpChance(max_label)`, `LinearChance(max_label)`.
+
+    Examples
+    --------
+    With labels up to 2, a document of label 2 satisfies with probability 3/4.
+
+    >>> import rankwood as rw
+    >>> from rankwood.metrics import ERR, ExpChance
+    >>> rw.evaluate([ERR(gain=ExpChance(max_label=2))], [0, 2], [2.0, 1.0]).mean()
+    {'ERR(gain=ExpChance(max_label=2.0))': 0.375}
     """
 
     k: int | None = None
@@ -156,9 +165,19 @@ class PFound:
 
     Parameters
     ----------
-    k, gain : as in `ERR`
+    k : int, optional
+        Cutoff; None means the whole list.
+    gain : part
+        Probability r that a document satisfies: `ExpChance(max_label)`, `LinearChance(max_label)`.
     decay : float
         Probability d that the user goes on after a document that did not satisfy.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.metrics import LinearChance, PFound
+    >>> rw.evaluate([PFound(gain=LinearChance(2), decay=0.5)], [1, 2], [2.0, 1.0]).mean()  # 1/2 + 1/2 · 1/2 · 1
+    {'PFound(gain=LinearChance(max_label=2.0), decay=0.5)': 0.75}
     """
 
     k: int | None = None

@@ -76,6 +76,13 @@ class DCG:
         Cutoff; None means no cutoff.
     gain : part
         Gain G of a label: `Exp()`, `Linear()`, `AtLeast(rel)`.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.metrics import DCG, Linear
+    >>> rw.evaluate([DCG(), DCG(gain=Linear())], [0, 0, 2], [3.0, 2.0, 1.0]).mean()  # gain 3 or 2, discount 1/2
+    {'DCG()': 1.5, 'DCG(gain=Linear())': 1.0}
     """
 
     k: int | None = None
@@ -104,6 +111,13 @@ class NDCG:
         Gain of a label: `Exp()`, `Linear()`, `AtLeast(rel)`.
     ideal : int, optional
         Cutoff of the ideal DCG, if it is smaller than `k`.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.metrics import NDCG
+    >>> rw.evaluate([NDCG(), NDCG(2)], [0, 0, 2], [3.0, 2.0, 1.0]).mean()
+    {'NDCG()': 0.5, 'NDCG(k=2)': 0.0}
     """
 
     k: int | None = None

@@ -10,10 +10,11 @@ from rankwood._core.compile import callable_kernel
 from rankwood._core.device import is_device_array, on_host
 from rankwood._core.parts import check_labels, lower
 from rankwood._core.sorting import make_sort_scratch
+from rankwood.data.judged_run import join_run
 from rankwood.data.judgments import groups_by_id, to_judgments
 from rankwood.data.labels import labels_and_groups
 from rankwood.data.ranking_data import RankingData
-from rankwood.data.trec import Qrels, join_run
+from rankwood.data.trec import Qrels
 from rankwood.data.unlisted import UnlistedLabels
 from rankwood.metrics import conventions
 from rankwood.metrics.conventions import CONVENTIONS, DEFAULTS, EMPTY, TIES

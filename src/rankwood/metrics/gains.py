@@ -24,7 +24,15 @@ def fill_gains(gains, label, out):
 
 @part
 class Exp:
-    r"""Gain :math:`2^y - 1` of a label :math:`y` [burges2005]."""
+    r"""Gain :math:`2^y - 1` of a label :math:`y` [burges2005].
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.metrics import DCG, Exp
+    >>> rw.evaluate([DCG(k=1, gain=Exp())], [3, 0], [2.0, 1.0]).mean()  # the default
+    {'DCG(k=1)': 7.0}
+    """
 
     def gain(self, label):
         return _power(label) - 1.0
@@ -49,7 +57,15 @@ class Exp:
 
 @part
 class Linear:
-    """Gain y: the label itself."""
+    """Gain y: the label itself.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.metrics import DCG, Linear
+    >>> rw.evaluate([DCG(k=1, gain=Linear())], [3, 0], [2.0, 1.0]).mean()
+    {'DCG(k=1, gain=Linear())': 3.0}
+    """
 
     def gain(self, label):
         return label
@@ -67,6 +83,13 @@ class AtLeast:
     ----------
     rel : float
         Smallest label of a relevant document.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.metrics import DCG, AtLeast
+    >>> rw.evaluate([DCG(k=1, gain=AtLeast(2))], [3, 0], [2.0, 1.0]).mean()
+    {'DCG(k=1, gain=AtLeast(rel=2.0))': 1.0}
     """
 
     rel: Positive = 1.0
@@ -83,6 +106,13 @@ class ExpChance:
     ----------
     max_label : float
         Largest label m.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.metrics import ERR, ExpChance
+    >>> rw.evaluate([ERR(k=1, gain=ExpChance(max_label=2))], [1, 0], [2.0, 1.0]).mean()
+    {'ERR(k=1, gain=ExpChance(max_label=2.0))': 0.25}
     """
 
     max_label: Positive = 4.0
@@ -110,6 +140,13 @@ class LinearChance:
     ----------
     max_label : float
         Largest label m.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.metrics import ERR, LinearChance
+    >>> rw.evaluate([ERR(k=1, gain=LinearChance(max_label=2))], [1, 0], [2.0, 1.0]).mean()
+    {'ERR(k=1, gain=LinearChance(max_label=2.0))': 0.5}
     """
 
     max_label: Positive = 4.0

@@ -55,6 +55,13 @@ class Hits:
         Cutoff; None means the whole list.
     rel : float
         Smallest label of a relevant document.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.metrics import Hits
+    >>> rw.evaluate([Hits(2), Hits()], [0, 2, 1, 0], [4.0, 3.0, 2.0, 1.0]).mean()
+    {'Hits(k=2)': 1.0, 'Hits()': 2.0}
     """
 
     k: int | None = None
@@ -78,7 +85,17 @@ class Success:
 
     Parameters
     ----------
-    k, rel : as in `Hits`
+    k : int, optional
+        Cutoff; None means the whole list.
+    rel : float
+        Smallest label of a relevant document.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.metrics import Success
+    >>> rw.evaluate([Success(1), Success(2)], [0, 2, 1, 0], [4.0, 3.0, 2.0, 1.0]).mean()
+    {'Success(k=1)': 0.0, 'Success(k=2)': 1.0}
     """
 
     k: int | None = None
@@ -131,6 +148,15 @@ class RPrecision:
     ----------
     rel : float
         Smallest label of a relevant document.
+
+    Examples
+    --------
+    Two documents are relevant, and one of them is among the first two.
+
+    >>> import rankwood as rw
+    >>> from rankwood.metrics import RPrecision
+    >>> rw.evaluate([RPrecision()], [0, 2, 1, 0], [4.0, 3.0, 2.0, 1.0]).mean()
+    {'RPrecision()': 0.5}
     """
 
     rel: Positive = 1.0

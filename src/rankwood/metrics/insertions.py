@@ -28,9 +28,30 @@ from rankwood.metrics.verbs import swap_record
 
 SMALLEST_MISS = 1e-14  # a lower bound of 1 - r, which is divided by: it moves no value by more
 
-#: Record by rank: above j rather than below it, document i changes the metric by (gain_i - gain_j) times `below` of j
-#: if i is ranked below it, and times `above` of j and `own` of i if i is ranked above it.
-Insertions = namedtuple("Insertions", "gain below above own")
+
+class Insertions(namedtuple("Insertions", "gain below above own")):
+    """Record by rank of what a metric gains when document i moves from just below document j to just above it.
+
+    The gain is (gain_i - gain_j) times `below` of j if i is ranked below j. If i is ranked above j, it is
+    (gain_i - gain_j) times `above` of j times `own` of i.
+
+    Parameters
+    ----------
+    gain : array of float
+        Value of each document.
+    below, above, own : array of float
+        Factors of each document, see above.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankwood.extend import Insertions
+    >>> room = Insertions(*np.zeros((4, 3)))  # for a list of three documents
+    >>> room.gain.tolist()
+    [0.0, 0.0, 0.0]
+    """
+
+    __slots__ = ()
 
 
 @uncounted

@@ -60,6 +60,13 @@ class ARP:
         Gain G of a label.
     divide_by : part
         `NoDivisor()`, or `Relevant()` for the mean position, weighted by gains.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.metrics import ARP, Relevant
+    >>> rw.evaluate([ARP(), ARP(divide_by=Relevant())], [0, 2, 0, 2], [4.0, 3.0, 2.0, 1.0]).mean()
+    {'ARP()': 12.0, 'ARP(divide_by=Relevant())': 3.0}
     """
 
     gain: Gain = Linear()
@@ -94,6 +101,15 @@ class ARPK:
         Cutoff.
     rel : float
         Smallest label of a relevant document.
+
+    Examples
+    --------
+    The relevant documents are at positions 2 and 4, one and three positions beyond the first.
+
+    >>> import rankwood as rw
+    >>> from rankwood.metrics import ARPK
+    >>> rw.evaluate([ARPK(1)], [0, 1, 0, 1], [4.0, 3.0, 2.0, 1.0]).mean()
+    {'ARPK(k=1)': 4.0}
     """
 
     k: int = 10
@@ -126,6 +142,13 @@ class ExpDCG:
         Factor b from one discount to the next.
     gain : part
         Gain G of a label.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.metrics import ExpDCG
+    >>> rw.evaluate([ExpDCG(base=0.5)], [0, 2, 1, 0], [4.0, 3.0, 2.0, 1.0]).mean()  # 2/2 + 1/4
+    {'ExpDCG(base=0.5)': 1.25}
     """
 
     k: int | None = None
@@ -157,6 +180,13 @@ class RBP:
         Probability that the user goes on to the next document.
     gain : part
         `AtLeast(rel)` for relevant or not; ``ExpChance()`` makes it graded.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.metrics import RBP
+    >>> rw.evaluate([RBP(p=0.5)], [0, 1], [2.0, 1.0]).mean()
+    {'RBP(p=0.5)': 0.25}
     """
 
     k: int | None = None

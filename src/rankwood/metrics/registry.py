@@ -8,13 +8,14 @@ from rankwood._core import checks, former, named, spec
 from rankwood._core.former import Former
 from rankwood._core.named import Named, Parameter, choice
 from rankwood.metrics import foreign_names  # noqa: F401  (names of other programs are read too)
-from rankwood.metrics.binary import AP, RR, Precision, Recall
+from rankwood.metrics.binary import AP, Precision, Recall
 from rankwood.metrics.cascade import ERR, PFound
 from rankwood.metrics.dcg import DCG, NDCG
 from rankwood.metrics.divisors import Cutoff, NoDivisor, Places, Reachable, Relevant
 from rankwood.metrics.gains import CHANCES, GAINS, AtLeast
 from rankwood.metrics.hits import Hits, RPrecision, Success
 from rankwood.metrics.position import ARP, ARPK, RBP, ExpDCG
+from rankwood.metrics.reciprocal_rank import RR
 from rankwood.metrics.verbs import value
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -179,7 +180,12 @@ def register_metric(
     ----------
     name : str
         A letter, then letters, digits, ``_``, ``-`` and ``+``.
-    parameters, citation, replace : as in `register_objective`
+    parameters : iterable of Parameter
+        Checks and descriptions of the function's parameters; those that are left out have neither.
+    citation : str
+        Where the metric comes from.
+    replace : bool
+        Whether an existing name may be replaced.
 
     Returns
     -------
@@ -193,14 +199,15 @@ def register_metric(
 
     Examples
     --------
-    A metric by the name of ``"top1"`` would be registered by
-
-    .. code-block:: python
-
-        @register_metric("top1")
-        def top1(rel=1):
-            "Whether the first document is relevant."
-            return Precision(1, rel)
+    >>> import rankwood as rw
+    >>> from rankwood.extend import register_metric
+    >>> from rankwood.metrics import Precision
+    >>> @register_metric("top1")
+    ... def top1(rel=1):
+    ...     "Whether the first document is relevant."
+    ...     return Precision(1, rel)
+    >>> rw.evaluate(["top1"], [2, 0], [0.5, 0.3]).mean()
+    {'top1': 1.0}
     """
 
     def decorate(function: F) -> F:

@@ -1,13 +1,11 @@
 """Checkpoints: a run on disk after each epoch, so that a killed one goes on."""
 
-import hashlib
 import os
 from pathlib import Path
 from types import NoneType
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from rankwood._core import checks
 from rankwood.data.ranking_data import RankingData
@@ -15,6 +13,7 @@ from rankwood.neural.run import NeuralRun
 from rankwood.neural.state import RunState, arrays_of, load_arrays
 from rankwood.neural.tensors import from_text, nested, prefixed, to_text
 from rankwood.training import model_file
+from rankwood.training.fingerprints import full_digest
 
 _KIND = "checkpoint of a NeuralRanker"
 #: Parameters that change nothing that is computed.
@@ -29,20 +28,6 @@ _STATE_FIELDS = {
     "seconds": dict,
 }
 _FIELDS = {"params": dict, "data": list, **_STATE_FIELDS, "state": str}
-
-
-def digest_of(data: RankingData) -> str:
-    """Return a digest of all labels, queries, weights and features of data."""
-    X = data.X
-    parts = (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,)
-    digest = hashlib.blake2b(digest_size=16)
-    weights = (data.weight, data.sample_weight)
-    for array in (data.y, data.groups.ptr, data.groups.rows, *weights, *parts):
-        if array is not None:
-            digest.update(np.ascontiguousarray(array).tobytes())
-    if data.unlisted is not None:
-        digest.update(data.unlisted.y.tobytes() + data.unlisted.ptr.tobytes())
-    return digest.hexdigest()
 
 
 class Checkpoint:
@@ -63,7 +48,7 @@ class Checkpoint:
         self._params = {
             name: value for name, value in model_file.params_of(ranker).items() if name not in _FREE
         }
-        self._data = list(map(digest_of, sets))
+        self._data = list(map(full_digest, sets))
         folder = Path(path).parent
         if not folder.is_dir():
             raise checks.InputError(f"{path} can't be written: there is no directory {folder}.")

@@ -26,6 +26,7 @@ from rankwood.neural.state import RunState
 from rankwood.neural.transforms import InputTransform, check_steps
 from rankwood.training.context import FitContext, Reporter, check_round_is_last
 from rankwood.training.inputs import ValidationSets
+from rankwood.training.keeping import FitOutcome
 from rankwood.training.monitoring import EarlyStopping
 
 
@@ -37,23 +38,18 @@ class NetworkFit(NamedTuple):
     train: Callable[[], None]
     #: Returns the model with these weights.
     model: Callable[[dict[str, np.ndarray]], FittedNetwork]
+    objective: Any
+    data: RankingData
 
-    def keep(
-        self, ranker: Any, objective: Any, train: RankingData, epoch: int, weights: Any
-    ) -> None:
+    def keep(self, ranker: Any, epoch: int, weights: Any) -> None:
         """Set the fitted attributes of a ranker: the model with these weights, which are those of an epoch."""
-        ranker.model_ = self.model(weights)
-        ranker.best_iteration_ = epoch
-        ranker.history_ = {name: list(curve) for name, curve in self.state.history.items()}
-        ranker.seconds_ = dict(self.state.seconds)
-        ranker.stopped_ = self.state.stopped or "interrupted"
+        state, model = self.state, self.model(weights)
+        kept = FitOutcome(model, epoch, self.run.stopping, state.seconds, self.objective, self.data)
+        kept.keep(ranker)
+        ranker.stopped_ = state.stopped or "interrupted"
         ranker.record_ = {}
-        ranker.objective_ = objective
-        ranker._set_data(train)
 
-    def report_to(
-        self, ranker: Any, objective: Any, train: RankingData, context: FitContext
-    ) -> None:
+    def report_to(self, ranker: Any, context: FitContext) -> None:
         """Let the run call the callbacks of a context."""
         if not context.callbacks:
             return
@@ -61,8 +57,7 @@ class NetworkFit(NamedTuple):
         def so_far(number: int) -> Any:
             check_round_is_last(number, self.state.epochs_done)
             other = clone(ranker)
-            weights = weights_of(self.run.parts.network)
-            self.keep(other, objective, train, number, weights)
+            self.keep(other, number, weights_of(self.run.parts.network))
             return other
 
         params = {**ranker.get_params(deep=False), "learning_rate": learning_rate(ranker)}
@@ -81,7 +76,7 @@ def fit_network(
     device = find_device(ranker.device)
     _check_data(objective, train)
     stopping = EarlyStopping(
-        ranker.eval_metric, ranker.early_stopping_rounds, valid, ranker.n_jobs, context.evaluator
+        ranker.eval_metric, ranker.early_stopping_rounds, valid, ranker.n_jobs, context.evaluators
     )
     sets = [train] if valid is None else [train, valid.joined]
     given = context.checkpoint
@@ -112,7 +107,14 @@ def fit_network(
             run.train(ranker.verbose, checkpoint)
 
     params = _fitted_params(ranker)
-    return NetworkFit(state, run, go, lambda weights: FittedNetwork(params, transform, weights))
+    return NetworkFit(
+        state,
+        run,
+        go,
+        lambda weights: FittedNetwork(params, transform, weights),
+        objective,
+        train,
+    )
 
 
 def _on_device(

@@ -70,7 +70,7 @@ def _preset(name: str, data: str) -> Mapping[str, Any]:
     return MappingProxyType({**_COMMON, **_EPOCHS[data], **tower, **layers, **_OWN[name]})
 
 
-#: Parameters of `NeuralRanker` by network and data set.
+#: Parameters of `NeuralRanker`, by name of the network and of the data set.
 PRESETS: Mapping[tuple[str, str], Mapping[str, Any]] = MappingProxyType(
     {(name, data): _preset(name, data) for name in _OWN for data in _EPOCHS}
 )

@@ -29,14 +29,14 @@ class NeuralRanker(RankingEstimator):
         [ai2019]; self-attention before a feed-forward network [pasumarthi2020]; blocks of self-attention [pang2020].
     objective : str or part
         A name such as ``"lambdarank-ndcg@10"`` or a composition of parts: any objective of documents.
-    hidden, dropout, batch_norm, momentum, input_norm
+    hidden, dropout, batch_norm, momentum, input_norm : list of int, float, bool, float and bool
         Of all networks but setrank: sizes of the layers, share of the units that are dropped in training, batch
         normalisation after each layer, the weight of the newest batch in its running mean and variance, and batch
         normalisation of the inputs. Where an architecture lacks a parameter, any value but the default is an error.
-    group_size, shuffles, differences
+    group_size, shuffles, differences : int, int and bool
         Of gsf: documents of a group, random orders of each list over which scores are averaged at prediction time,
         and, for two documents, whether the differences of their features are inputs too.
-    layers, heads, size, attention_dropout
+    layers, heads, size, attention_dropout : int, int, int and float
         Of attn-din and setrank: number of attention layers, heads of each, units (in attn-din of each head, in
         setrank of all), and dropout.
     inducing : int or None
@@ -50,7 +50,7 @@ class NeuralRanker(RankingEstimator):
         None means 0.05 for Adagrad and 0.001 for Adam.
     schedule : {"constant", "linear", "cosine"}
         How the learning rate falls over the epochs.
-    weight_decay, clip
+    weight_decay, clip : float, and float or None
         L2 penalty on the weights, and the norm to which gradients are clipped (None: not at all).
     epochs : int
         Largest number of epochs.
@@ -77,6 +77,8 @@ class NeuralRanker(RankingEstimator):
     ----------
     history_ : dict
         Validation metrics by epoch.
+    validation_sets_ : list of str
+        Names of the validation sets; the first one decides early stopping.
     best_iteration_ : int
         The epoch that the model is of.
     stopped_ : str
@@ -209,13 +211,13 @@ class NeuralRanker(RankingEstimator):
         objective = check_params(self)
         with watching_compilation(context, self.verbose) as timer:
             fit = fit_network(self, objective, train, sets, context, timer)
-            fit.report_to(self, objective, train, context)
+            fit.report_to(self, context)
             try:
                 fit.train()
             finally:
                 if fit.state.epochs_done:
                     run = fit.run
-                    fit.keep(self, objective, train, run.epochs_kept, run.weights())
+                    fit.keep(self, run.epochs_kept, run.weights())
 
     def _check(self, unlisted: bool) -> None:
         check_params(self)

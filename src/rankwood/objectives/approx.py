@@ -31,6 +31,13 @@ class ApproxNDCG:
         Difference T of scores at which two documents begin to look alike.
     gain : part
         Gain G of a label.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import ApproxNDCG
+    >>> rw.gradients(ApproxNDCG(temperature=0.5), [1, 0], [0.0, 0.0])[0].round(3).tolist()
+    [-0.165, 0.165]
     """
 
     temperature: Positive = 1.0

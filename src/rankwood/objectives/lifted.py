@@ -20,6 +20,17 @@ class Bivariate:
     ----------
     base : part
         Objective of documents.
+
+    Examples
+    --------
+    Scores of pairs are a square table: row i and column j hold the score of ranking i above j.
+
+    >>> import numpy as np
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import Bivariate, Lambda, Uniform
+    >>> grad, hess = rw.bivariate_gradients(Bivariate(Lambda(Uniform())), [1, 0], np.zeros((2, 2)))
+    >>> grad.tolist()
+    [[0.0, -1.0], [1.0, 0.0]]
     """
 
     base: Any = Lambda()

@@ -51,7 +51,7 @@ def oracle_pairs(
 
     Parameters
     ----------
-    objective, y, scores, seed, round, query
+    objective, y, scores, seed, round, query : Lambda, arrays, and int
         As in `oracle_gradients`.
 
     Returns

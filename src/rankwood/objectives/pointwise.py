@@ -13,6 +13,15 @@ class QueryRMSE:
     :math:`\frac12 \sum_i (e_i - \bar e)^2` with :math:`e_i = s_i - y_i`. The Hessian is 1, as in CatBoost; the
     exact one is 1 - 1/n, as the mean moves with each score. With weights of documents, :math:`\frac12 \sum_i w_i
     (e_i - \bar e)^2`, and the mean is the weighted one.
+
+    Examples
+    --------
+    The errors are -2 and 0, one below and one above their mean.
+
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import QueryRMSE
+    >>> rw.gradients(QueryRMSE(), [2, 0], [0.0, 0.0])[0].tolist()
+    [-1.0, 1.0]
     """
 
     def weigh_documents(self, terms: Terms, documents: DocumentWeights) -> Terms:

@@ -135,6 +135,7 @@ def cutoff(objective: Any) -> int | None:
     Examples
     --------
     >>> import rankwood as rw
+    >>> from rankwood.diagnostics import cutoff
     >>> cutoff(rw.objective("lambdarank-ndcg@10"))
     10
     """

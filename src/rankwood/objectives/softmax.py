@@ -26,9 +26,15 @@ def softmax(score, chance, miss):
     score, chance, miss : arrays
         Scores, and two columns to fill in.
 
+    Returns
+    -------
+    int
+        The slot of the highest score.
+
     Examples
     --------
     >>> import numpy as np
+    >>> from rankwood.extend import softmax
     >>> chance, miss = np.empty(2), np.empty(2)
     >>> softmax(np.zeros(2), chance, miss)
     0
@@ -83,6 +89,13 @@ class Softmax:
 
     Gradient :math:`Y p_i - y_i` and Hessian :math:`Y p_i (1 - p_i)`, :math:`Y = \sum_i y_i`. Labels are taken as they
     are, without gains. CatBoost's QuerySoftMax has the same gradient, and adds 0.01 to :math:`p_i (1 - p_i)`.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import Softmax
+    >>> rw.gradients(Softmax(), [2, 0], [0.0, 0.0])[0].tolist()  # 2 · 1/2 - 2, and 2 · 1/2 - 0
+    [-1.0, 1.0]
     """
 
     columns: ClassVar[tuple[str, ...]] = ("chance", "miss")
@@ -111,6 +124,15 @@ class ListNet:
     r"""Cross entropy :math:`-\sum_i t_i \log p_i` of two softmaxes, t of the labels and p of the scores [cao2007].
 
     The top-one form of ListNet. Gradient :math:`p_i - t_i`, Hessian :math:`p_i (1 - p_i)`.
+
+    Examples
+    --------
+    The softmax of the labels is (0.731, 0.269), that of the scores (0.5, 0.5).
+
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import ListNet
+    >>> rw.gradients(ListNet(), [1, 0], [0.0, 0.0])[0].round(3).tolist()
+    [-0.231, 0.231]
     """
 
     columns: ClassVar[tuple[str, ...]] = ("chance", "miss")
@@ -151,6 +173,16 @@ class XENDCG:
     series of :math:`D H^{-1} g`.
 
     A query without relevant documents has random targets too, as in LightGBM.
+
+    Examples
+    --------
+    Targets are random, so the gradient depends on seed and round.
+
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import XENDCG
+    >>> first, again, other = (rw.gradients(XENDCG(), [3, 0], [0.0, 0.0], seed=seed)[0] for seed in (1, 1, 2))
+    >>> bool(first[0] < 0), (first == again).all().item(), (first == other).all().item()
+    (True, True, False)
     """
 
     columns: ClassVar[tuple[str, ...]] = ("chance", "term")

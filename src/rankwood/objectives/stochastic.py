@@ -59,6 +59,17 @@ class StochasticRank:
         Share of the part along the scores that is removed.
     nu : float
         Keeps the removed part small near scores of 0.
+
+    Examples
+    --------
+    The relevant document gains by moving up, whatever the noise.
+
+    >>> import rankwood as rw
+    >>> from rankwood.metrics import NDCG
+    >>> from rankwood.objectives import StochasticRank
+    >>> grad, hess = rw.gradients(StochasticRank(NDCG(), samples=4), [1, 0], [0.0, 0.0])
+    >>> bool(grad[0] < 0 < grad[1]), hess.tolist()
+    (True, [1.0, 1.0])
     """
 
     metric: InsertionMetric = NDCG()

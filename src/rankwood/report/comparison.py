@@ -181,7 +181,7 @@ class Comparison(ComparisonPlots):
         ----------
         model : str
             The model.
-        metric, top : as in `movers`
+        metric, top : str and int, as in `movers`
 
         Returns
         -------
@@ -216,7 +216,7 @@ class Comparison(ComparisonPlots):
 
         Parameters
         ----------
-        path, digits, details : as in `to_markdown`
+        path, digits, details : path, int and bool, as in `to_markdown`
 
         Returns
         -------
@@ -230,7 +230,7 @@ class Comparison(ComparisonPlots):
 
         Parameters
         ----------
-        path, digits : as in `to_markdown`
+        path, digits : path and int, as in `to_markdown`
         worst : int
             The number of worst queries of each model to list, by the first metric; 0 for none.
 
@@ -261,7 +261,7 @@ class Comparison(ComparisonPlots):
 
         Parameters
         ----------
-        path : as in `to_markdown`
+        path : path, optional, as in `to_markdown`
 
         Returns
         -------

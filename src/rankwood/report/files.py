@@ -45,12 +45,10 @@ def read_evaluation(path: str | os.PathLike[str]) -> Evaluation:
 
     Examples
     --------
-    >>> import tempfile
     >>> import rankwood as rw
     >>> from rankwood.report import read_evaluation
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     rw.evaluate("dcg@1", [1, 0], [2, 1]).to_csv(f"{folder}/queries.csv")
-    ...     read_evaluation(f"{folder}/queries.csv").mean()
+    >>> rw.evaluate("dcg@1", [1, 0], [2, 1]).to_csv("queries.csv")
+    >>> read_evaluation("queries.csv").mean()
     {'dcg@1': 1.0}
     """
     name = os.fspath(path)

@@ -159,7 +159,7 @@ def _model_lines(name: str, model: Any) -> list[_Line]:
         stages.append((f"{name} second stage", model.second_))
         return [line for label, m in stages for line in _model_lines(label.strip(), m)]
     kept = getattr(model, "best_iteration_", None)
-    curves = curves_of(getattr(model, "history_", {}))
+    curves = curves_of(getattr(model, "history_", {}), getattr(model, "validation_sets_", ()))
     several = any(curve.part for curve in curves)
     lines = []
     for curve in curves:

@@ -24,6 +24,15 @@ class QueryTable:
         What the queries have in common.
     headings : list of str
         The heading of each column.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.report import worst
+    >>> table = worst(rw.evaluate("p@1", [1, 0, 1, 0], [2, 1, 1, 2], qid=[7, 7, 8, 8]), top=1)
+    >>> print(table.to_csv().strip())
+    qid,value
+    8,0.0
     """
 
     def __init__(self, rows: np.ndarray, title: str, headings: list[str]) -> None:
@@ -55,7 +64,8 @@ class QueryTable:
 
         Parameters
         ----------
-        digits : as in `table`
+        digits : int
+            Number of decimals.
 
         Returns
         -------
@@ -69,7 +79,8 @@ class QueryTable:
 
         Parameters
         ----------
-        digits : as in `table`
+        digits : int
+            Number of decimals.
 
         Returns
         -------
@@ -83,7 +94,8 @@ class QueryTable:
 
         Parameters
         ----------
-        digits : as in `table`
+        digits : int
+            Number of decimals.
 
         Returns
         -------

@@ -20,6 +20,7 @@ from rankwood.report.model_plots import importance, learning_curve, per_query
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+#: Extensions of the files that `save` writes.
 FORMATS = (".pdf", ".png", ".svg")
 __all__ = [
     "FORMATS",
@@ -79,7 +80,10 @@ def pair_curves(*objectives: Any, n: int = 10, ks: Iterable[int] | None = None) 
     ----------
     *objectives : str or part
         Names, with or without ``@k``, or compositions.
-    n, ks : as in `rankwood.diagnostics.pair_counts`
+    n : int
+        Number of documents in the list.
+    ks : iterable of int, optional
+        Cutoffs; 1 to n by default.
 
     Returns
     -------
@@ -206,7 +210,7 @@ def save(figure: "Figure", path: str | os.PathLike[str]) -> None:
     Examples
     --------
     >>> from rankwood.report import plots
-    >>> plots.save(plots.overview("lambdagap-x@3"), "weights.svg")  # doctest: +SKIP
+    >>> plots.save(plots.overview("lambdagap-x@3"), "weights.svg")
     """
     extension = Path(path).suffix.lower()
     if extension not in FORMATS:

@@ -17,7 +17,7 @@ def perfect(
 
     Parameters
     ----------
-    metrics, y, qid, group
+    metrics, y, qid, group : str or list of str, and arrays
         As in `rankwood.evaluate`; `y` may be a RankingData or Qrels.
     **rules
         `empty`, `convention` and `n_jobs` of `rankwood.evaluate`.
@@ -44,7 +44,7 @@ def random(
 
     Parameters
     ----------
-    metrics, y, qid, group, **rules
+    metrics, y, qid, group, **rules : str or list of str, arrays, and keywords
         As in `perfect`.
 
     Returns

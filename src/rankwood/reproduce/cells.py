@@ -19,7 +19,7 @@ FORMAT = 1
 
 
 @dataclass(frozen=True)
-class Cell:
+class RecipeCell:
     """One training run: everything that its numbers depend on, as values that JSON can hold.
 
     What is only recorded beside the training (curves, values on other parts of the data) doesn't belong to the cell: a
@@ -68,7 +68,7 @@ class Store:
         found = self.read(digest)
         return found is not None and wants <= set(found["has"])
 
-    def write(self, cell: Cell, about: str, result: Mapping[str, Any]) -> None:
+    def write(self, cell: RecipeCell, about: str, result: Mapping[str, Any]) -> None:
         """Keep the result of a cell; a reader sees the whole file or none."""
         path = self.path(cell.digest)
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -36,7 +36,7 @@ class Panel(NamedTuple):
     lines: Sequence[Line]
 
 
-class Axis(NamedTuple):
+class FigureAxis(NamedTuple):
     """The labels of both axes, and how lines are drawn along x."""
 
     x: str
@@ -47,7 +47,7 @@ class Axis(NamedTuple):
     markers: bool = False
 
 
-def lines_figure(panels: Sequence[Panel], axis: Axis) -> "Figure":
+def lines_figure(panels: Sequence[Panel], axis: FigureAxis) -> "Figure":
     """Draw panels of lines; a name has the same colour and dashes in all of them, and one legend is below."""
     names = list(dict.fromkeys(line.name for panel in panels for line in panel.lines))
     looks = dict(zip(names, _looks(len(names)), strict=True))
@@ -77,7 +77,9 @@ def _looks(count: int) -> list[tuple[str, str]]:
     ]
 
 
-def _draw_panel(ax: "Axes", panel: Panel, looks: dict[str, tuple[str, str]], axis: Axis) -> None:
+def _draw_panel(
+    ax: "Axes", panel: Panel, looks: dict[str, tuple[str, str]], axis: FigureAxis
+) -> None:
     for line in panel.lines:
         colour, dash = looks[line.name]
         style: dict[str, Any] = {"color": colour, "linestyle": dash, "linewidth": 1.3}

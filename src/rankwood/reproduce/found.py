@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwood.reproduce.cells import Store, unpack
 from rankwood.reproduce.plan import Place, Request
-from rankwood.reproduce.recipe import Column
+from rankwood.reproduce.recipe import MetricColumn
 
 
 class Found:
@@ -51,14 +51,14 @@ class Found:
             return None
         return np.concatenate([np.mean(folds[fold], axis=0) for fold in sorted(folds)])
 
-    def mean(self, place: Place, column: Column) -> float:
+    def mean(self, place: Place, column: MetricColumn) -> float:
         """Return the mean of a column: over test queries, or over folds and seeds for other parts of the data."""
         if column.split == "test":
             values = self.per_query(place, column.metric)
             return float("nan") if values is None else mean_of(values)
         if column.split == "gap":
-            train = self.mean(place, Column(column.metric, "train"))
-            return train - self.mean(place, Column(column.metric))
+            train = self.mean(place, MetricColumn(column.metric, "train"))
+            return train - self.mean(place, MetricColumn(column.metric))
         results = self.results(place)
         whole = len(results) == len(self._requests.get(place, []))
         means = [_mean_of_part(result, column) for result in results]
@@ -115,7 +115,7 @@ def mean_of(values: np.ndarray) -> float:
     return float(kept.mean()) if kept.size else float("nan")
 
 
-def _mean_of_part(result: Mapping[str, Any], column: Column) -> float:
+def _mean_of_part(result: Mapping[str, Any], column: MetricColumn) -> float:
     value = result["means"].get(column.split, {}).get(column.metric)
     return float("nan") if value is None else float(value)
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 from rankwood.report.page import theme
 
 if TYPE_CHECKING:
-    from rankwood.reproduce.pages import Page
+    from rankwood.reproduce.pages import RecipePage
 
 
-def html_page(page: "Page") -> str:
+def html_page(page: "RecipePage") -> str:
     """Return the page with its pictures inside; every text is escaped."""
     parts = [f"<p>{escape(text)}</p>" for text in (*page.lead, *page.content.paragraphs)]
     for picture, drawing in zip(page.pictures, page.content.drawings, strict=True):

@@ -52,7 +52,7 @@ def compute(
         start = perf_counter()
         stages = _with_first_stage(spec, split, n_jobs)
         facts = {"seconds": {"total": perf_counter() - start}}
-        fitted = Fitted(stages.first_scores, facts, spec["two_stage"]["first"]["engine"])
+        fitted = FittedModel(stages.first_scores, facts, spec["two_stage"]["first"]["engine"])
     else:
         fitted = fit(spec, split, wants, n_jobs=n_jobs, storage=storage)
     found = evaluate(spec["metrics"], split.test, fitted.predict(split.test), **rules)
@@ -82,7 +82,7 @@ def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-class Fitted(NamedTuple):
+class FittedModel(NamedTuple):
     """How a fitted model scores documents, what is kept of its training, and its engine."""
 
     predict: Callable[[Any], np.ndarray]
@@ -97,7 +97,7 @@ def fit(
     *,
     n_jobs: int | None,
     storage: Path,
-) -> Fitted:
+) -> FittedModel:
     """Train the model of a cell."""
     ranker = make_ranker(spec, wants, n_jobs)
     start = perf_counter()
@@ -122,7 +122,7 @@ def fit(
         facts["chosen"] = chosen
     if "train_curve" in wants:
         facts["train_history"] = _train_curve(second, split.train, facts["rounds"])
-    return Fitted(fitted.predict, facts, spec["engine"])
+    return FittedModel(fitted.predict, facts, spec["engine"])
 
 
 def make_ranker(

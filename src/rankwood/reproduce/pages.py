@@ -20,7 +20,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Page:
+class RecipePage:
     """A page, before it is written in one of the formats.
 
     Attributes
@@ -76,7 +76,7 @@ def _md(text: str) -> str:
     return render.markdown_text(text)
 
 
-def make_page(work: Work, found: Found, content: Content) -> Page:
+def make_page(work: Work, found: Found, content: Content) -> RecipePage:
     """Return the page of an item."""
     name = f"{work.paper.name}/{work.item.name}"
     stem = name.replace("/", "-")
@@ -84,7 +84,7 @@ def make_page(work: Work, found: Found, content: Content) -> Page:
         Picture(f"{stem}-{d.name}" if d.name else stem, d.caption) for d in content.drawings
     ]
     first = lead(work, found)
-    return Page(f"{name}: {work.item.title}", first, content, pictures, notes(work, found))
+    return RecipePage(f"{name}: {work.item.title}", first, content, pictures, notes(work, found))
 
 
 def lead(work: Work, found: Found) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from rankwood._core import checks
 from rankwood._version import __version__
-from rankwood.reproduce.cells import Cell
+from rankwood.reproduce.cells import RecipeCell
 from rankwood.reproduce.options import Options
 from rankwood.reproduce.recipe import Item, Paper, Protocol, Recipe, Row, SignificanceTest
 from rankwood.reproduce.sources import DataRef, Source
@@ -28,7 +28,7 @@ class Request(NamedTuple):
     """A cell that an item needs, where it is needed, its data, and what is to be recorded beside it."""
 
     place: Place
-    cell: Cell
+    cell: RecipeCell
     data: DataRef
     wants: frozenset[str]
     about: str
@@ -132,7 +132,7 @@ def _spread(
     for fold, digest in enumerate(source.folds):
         ref = DataRef(source.folder, role, fold, work.options.queries)
         for seed in seeds:
-            cell = Cell({**spec, "data": digest, "seed": seed, "version": __version__})
+            cell = RecipeCell({**spec, "data": digest, "seed": seed, "version": __version__})
             about = ", ".join(filter(None, [row.name, setting_text(setting), source.name]))
             about += f", fold {fold + 1}" if len(source.folds) > 1 else ""
             about += f", seed {seed}" if len(seeds) > 1 else ""

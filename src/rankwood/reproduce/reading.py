@@ -10,8 +10,8 @@ from typing import Any
 from rankwood._core import checks
 from rankwood.reproduce import kinds
 from rankwood.reproduce.recipe import (
-    Column,
     Item,
+    MetricColumn,
     Paper,
     Protocol,
     Recipe,
@@ -126,8 +126,12 @@ def _row(given: Mapping[str, Any], index: int, more: frozenset[str], where: str)
     return row
 
 
-def _column(given: Any, where: str) -> Column:
-    column = Column(given) if isinstance(given, str) else _made(Column, given, f"{where}, column")
+def _column(given: Any, where: str) -> MetricColumn:
+    column = (
+        MetricColumn(given)
+        if isinstance(given, str)
+        else _made(MetricColumn, given, f"{where}, column")
+    )
     checks.one_of(column.split, _SPLITS, f"{where}, column: split")
     return column
 

@@ -100,7 +100,7 @@ class Protocol:
 
 
 @dataclass(frozen=True)
-class Column:
+class MetricColumn:
     """A column of a table: a metric, and the part of the data that it is computed on."""
 
     metric: str
@@ -167,7 +167,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Item:
-    """A table or a figure; `columns` are `Column`s of metrics, or names; `extra` has the keys of its kind."""
+    """A table or a figure; `columns` are `MetricColumn`s of metrics, or names; `extra` has the keys of its kind."""
 
     name: str
     kind: str

@@ -21,7 +21,28 @@ from rankwood.reproduce.sources import Source, open_source
 
 @dataclass(frozen=True)
 class ItemInfo:
-    """What there is to reproduce: an item's name, kind and title, and the roles that its data fills."""
+    """A table or figure that can be reproduced.
+
+    Attributes
+    ----------
+    name : str
+        The name that `run` takes, such as ``"lambdagap/table4"``.
+    kind, title : str
+        What is computed, and the heading of the page.
+    roles : tuple of str
+        The data sets that the paper used, for the argument `data` of `run`.
+    needs_data : bool
+        Whether it needs data at all.
+    pending : tuple of str
+        Rows of the paper that can't be computed yet.
+
+    Examples
+    --------
+    >>> from rankwood.reproduce import items
+    >>> [item] = [item for item in items() if item.name == "lambdagap/table4"]
+    >>> item.needs_data
+    True
+    """
 
     name: str
     kind: str
@@ -110,8 +131,13 @@ def run(
 
     Examples
     --------
+    Tables of parameters need no data:
+
     >>> from rankwood.reproduce import run
-    >>> run("lambdagap/table4", {"mslr30k": "MSLR-WEB30K"}, trees=20)  # doctest: +SKIP
+    >>> run("lambdagap/table3", verbose=False).name
+    'lambdagap/table3'
+
+    Others do, such as ``run("lambdagap/table4", {"mslr30k": "MSLR-WEB30K"}, trees=20)``.
     """
     options = _options(limits)
     chosen = find_items([item] if isinstance(item, str) else list(item))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rankwood._core.atomic import replacing
 from rankwood.report import _drawing
 from rankwood.report.page import theme
-from rankwood.reproduce.pages import Page
+from rankwood.reproduce.pages import RecipePage
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,7 +24,7 @@ class Result:
     ----------
     name : str
         The item, such as ``"lambdagap/table4"``.
-    page : Page
+    page : RecipePage
         The page before it is rendered.
     computed, cells : int
         How many cells were computed in this run, and how many the item has.
@@ -34,10 +34,17 @@ class Result:
         What went wrong with the cells that could not be computed, by what they are about.
     seconds : float
         How long the item's cells took to train, those of earlier runs included.
+
+    Examples
+    --------
+    >>> from rankwood.reproduce import run
+    >>> result = run("lambdagap/table3", verbose=False)
+    >>> sorted(file.name for file in result.files if file.suffix == ".md")
+    ['lambdagap-table3.md']
     """
 
     name: str
-    page: Page
+    page: RecipePage
     computed: int
     cells: int
     files: Sequence[Path]
@@ -95,7 +102,7 @@ def check_installed() -> None:
     theme.environment()
 
 
-def write_page(name: str, page: Page, folder: Path) -> list[Path]:
+def write_page(name: str, page: RecipePage, folder: Path) -> list[Path]:
     """Write a page in all formats, and its pictures as SVG and PNG; return the files."""
     stem = name.replace("/", "-")
     folder.mkdir(parents=True, exist_ok=True)

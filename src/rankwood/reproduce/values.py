@@ -11,7 +11,7 @@ from rankwood.metrics.verbs import higher_is_better
 from rankwood.reproduce import significance
 from rankwood.reproduce.found import Found
 from rankwood.reproduce.plan import FROM_LABELS, Work, exists, place_of
-from rankwood.reproduce.recipe import Column, Row
+from rankwood.reproduce.recipe import MetricColumn, Row
 from rankwood.reproduce.template import fill, setting_text, settings
 
 #: The baseline that is not a row but the best one of each group and column.
@@ -24,12 +24,14 @@ class TableColumn(NamedTuple):
 
     position: int
     setting: Mapping[str, Any]
-    column: Column
+    column: MetricColumn
     title: str
 
-    def of(self, row: Row) -> Column:
+    def of(self, row: Row) -> MetricColumn:
         """Return the metric and the part of the data for a row, which may have values of names of its own."""
-        return Column(fill(self.column.metric, {**self.setting, **row.let}), self.column.split)
+        return MetricColumn(
+            fill(self.column.metric, {**self.setting, **row.let}), self.column.split
+        )
 
 
 class Value(NamedTuple):
@@ -68,7 +70,7 @@ def table_columns(work: Work) -> list[TableColumn]:
     return [c._replace(title=f"{c.title} ({setting_text(c.setting)})") for c in made]
 
 
-def _title(work: Work, column: Column, setting: Mapping[str, Any]) -> str:
+def _title(work: Work, column: MetricColumn, setting: Mapping[str, Any]) -> str:
     """Return the name of a column; a metric that differs between rows is called so."""
     own = {name for row in work.item.rows for name in row.let}
     named = fill(column.metric, {**dict.fromkeys(own, "metric of the group"), **setting})

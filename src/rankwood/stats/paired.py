@@ -15,6 +15,7 @@ from rankwood._core import checks
 from rankwood.stats.sampling import on_grid, resample, sign_sums, tie_margin
 from rankwood.stats.sizes import mean_over_deviation, moments, signed_ranks
 
+#: Alternative hypotheses about the mean difference: it is not 0, above 0, or below 0.
 ALTERNATIVES = ("two-sided", "greater", "less")
 #: How draws become a p-value: (1 + number at least as extreme) / (1 + draws), the share at least as extreme, or the
 #: share strictly more extreme.
@@ -32,6 +33,12 @@ class Outcome(NamedTuple):
         The p-value.
     exact : bool
         Whether the p-value was computed without random draws or normal approximation.
+
+    Examples
+    --------
+    >>> from rankwood.stats import permutation
+    >>> permutation([1.0, 2.0, 3.0])  # all eight choices of signs
+    Outcome(statistic=2.0, p=0.25, exact=True)
     """
 
     statistic: float
@@ -114,7 +121,7 @@ def bootstrap(
 
     Parameters
     ----------
-    differences, alternative, seed, count, n_jobs
+    differences, alternative, seed, count, n_jobs : array, str, int, str and int
         As in `permutation`.
     draws : int
         Number of resamples.
@@ -173,7 +180,7 @@ def t_test(differences: ArrayLike, alternative: str = "two-sided") -> Outcome:
 
     Parameters
     ----------
-    differences, alternative
+    differences, alternative : array and str
         As in `permutation`.
 
     Returns
@@ -216,7 +223,7 @@ def wilcoxon(differences: ArrayLike, alternative: str = "two-sided") -> Outcome:
 
     Parameters
     ----------
-    differences, alternative
+    differences, alternative : array and str
         As in `permutation`; the alternative is to a distribution that is symmetric around 0.
 
     Returns

@@ -210,9 +210,9 @@ def bootstrap_interval(
 
     Parameters
     ----------
-    differences, level
+    differences, level : array and float
         As in `t_interval`.
-    draws, seed, n_jobs
+    draws, seed, n_jobs : int
         As in `bootstrap`.
     kind : {"bca", "percentile"}
         Bias-corrected and accelerated, or plain percentiles of the resampled means.
@@ -285,6 +285,7 @@ def confidence(level: Any) -> float:
 
     Examples
     --------
+    >>> from rankwood.stats import confidence
     >>> confidence(0.95)
     0.95
     """

@@ -25,7 +25,7 @@ class LabelledRows(NamedTuple):
         return all(np.array_equal(a, b) for a, b in zip(mine, others, strict=True))
 
 
-class Found(NamedTuple):
+class TensorLosses(NamedTuple):
     """The loss of each query, and the gradient of their sum with respect to the scores, on the scores' device."""
 
     losses: torch.Tensor
@@ -38,7 +38,7 @@ def place_of(scores: torch.Tensor) -> tuple[str, torch.dtype]:
 
 
 def computer_for(place: tuple[str, torch.dtype], objective: Any, n_jobs: int | None) -> Any:
-    """Return a function of flat scores, `LabelledRows`, seed and round that returns `Found`."""
+    """Return a function of flat scores, `LabelledRows`, seed and round that returns `TensorLosses`."""
     device, dtype = place
     if device == "cpu":
         return _OnCpu(objective, np.float64 if dtype == torch.float64 else np.float32, n_jobs)
@@ -51,9 +51,11 @@ class _OnCpu:
     def __init__(self, objective: Any, real: type, n_jobs: int | None) -> None:
         self._compute = BatchComputer(objective, real, n_jobs)
 
-    def __call__(self, scores: torch.Tensor, batch: LabelledRows, seed: int, round: int) -> Found:
+    def __call__(
+        self, scores: torch.Tensor, batch: LabelledRows, seed: int, round: int
+    ) -> TensorLosses:
         found = self._compute(self._compute.batch(*batch), scores.numpy(), seed, round)
-        return Found(torch.from_numpy(found.loss), torch.from_numpy(found.grad))
+        return TensorLosses(torch.from_numpy(found.loss), torch.from_numpy(found.grad))
 
 
 class _Prepared(NamedTuple):
@@ -85,7 +87,9 @@ class _OnGpu:
         self._objective, self._share = valued(objective)
         self._last: _Prepared | None = None
 
-    def __call__(self, scores: torch.Tensor, batch: LabelledRows, seed: int, round: int) -> Found:
+    def __call__(
+        self, scores: torch.Tensor, batch: LabelledRows, seed: int, round: int
+    ) -> TensorLosses:
         if self._last is None or not self._last.suits(batch, seed, scores.device):
             self._last = self._prepare(batch, seed, scores.device)
         rows, padded = self._last.rows, batch.groups.rows.size < scores.numel()
@@ -97,7 +101,7 @@ class _OnGpu:
             )
         shares = grad * scores if self._share is None else self._share * shares
         losses = torch.segment_reduce(shares[rows], "sum", lengths=self._last.sizes)
-        return Found(losses, grad.to(scores.dtype))
+        return TensorLosses(losses, grad.to(scores.dtype))
 
     def _prepare(self, batch: LabelledRows, seed: int, device: torch.device) -> _Prepared:
         y, groups = batch

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from rankwood._core import checks
-from rankwood.torch.lists import Layout, array
+from rankwood.torch.lists import ListLayout, array
 
 
 def check_shapes(scores: Any, labels: Any) -> None:
@@ -31,7 +31,7 @@ def check_shapes(scores: Any, labels: Any) -> None:
         )
 
 
-def document_labels(labels: Any, found: Layout) -> np.ndarray:
+def document_labels(labels: Any, found: ListLayout) -> np.ndarray:
     """Return flat labels in float64; those of documents are checked, those of padding are anything."""
     y = checks.numbers(array(labels), "labels").reshape(-1)
     mine = y if found.groups.rows.size == y.size else y[found.groups.rows]
@@ -43,7 +43,7 @@ def document_labels(labels: Any, found: Layout) -> np.ndarray:
     return y
 
 
-def check_finite(scores: torch.Tensor, found: Layout) -> None:
+def check_finite(scores: torch.Tensor, found: ListLayout) -> None:
     """Raise if the score of a document is NaN or infinite."""
     # The sum is finite if all are, unless it overflows: it is quicker than a look at each.
     rows = found.groups.rows
@@ -58,7 +58,9 @@ def check_finite(scores: torch.Tensor, found: Layout) -> None:
         )
 
 
-def _bad_value(what: str, values: np.ndarray, bad: np.ndarray, found: Layout) -> checks.InputError:
+def _bad_value(
+    what: str, values: np.ndarray, bad: np.ndarray, found: ListLayout
+) -> checks.InputError:
     """Return the error about the first value that is bad and belongs to a document."""
     groups = found.groups
     place = int(np.flatnonzero(bad[groups.rows])[0])
@@ -69,7 +71,7 @@ def _bad_value(what: str, values: np.ndarray, bad: np.ndarray, found: Layout) ->
     return checks.InputError(f"{what}, got {values[row]} in query {name!r}, at row {row}")
 
 
-def query_factors(weight: Any, found: Layout) -> np.ndarray | None:
+def query_factors(weight: Any, found: ListLayout) -> np.ndarray | None:
     """Return a factor for each query that has documents."""
     if weight is None:
         return None

@@ -11,7 +11,7 @@ from rankwood.data.groups import Groups, group_rows
 _OF_NUMPY = (torch.float16, torch.float32, torch.float64)
 
 
-class Layout(NamedTuple):
+class ListLayout(NamedTuple):
     """Queries that have documents, and where they are among those that were given.
 
     Attributes
@@ -58,7 +58,7 @@ def array(x: Any) -> np.ndarray:
         ) from None
 
 
-def layout(shape: tuple[int, ...], qid: Any, lengths: Any, mask: Any) -> Layout:
+def layout(shape: tuple[int, ...], qid: Any, lengths: Any, mask: Any) -> ListLayout:
     """Return the queries of scores of this shape."""
     given = [
         name for name, x in (("qid", qid), ("lengths", lengths), ("mask", mask)) if x is not None
@@ -80,16 +80,16 @@ def layout(shape: tuple[int, ...], qid: Any, lengths: Any, mask: Any) -> Layout:
     if shape[0] == 0 and (qid is None or np.size(_ids(qid)) == 0):
         return _no_documents(0)
     groups = group_rows(shape[0], None if qid is None else _ids(qid))
-    return Layout(groups, groups.ptr.size - 1, None)
+    return ListLayout(groups, groups.ptr.size - 1, None)
 
 
 def _ids(qid: Any) -> Any:
     return array(qid) if isinstance(qid, torch.Tensor) else qid
 
 
-def _no_documents(n_queries: int) -> Layout:
+def _no_documents(n_queries: int) -> ListLayout:
     nothing = np.zeros(0, np.int64)
-    return Layout(Groups(np.zeros(1, np.int64), nothing, nothing), n_queries, nothing)
+    return ListLayout(Groups(np.zeros(1, np.int64), nothing, nothing), n_queries, nothing)
 
 
 def _lengths(lengths: Any) -> np.ndarray:
@@ -104,7 +104,7 @@ def _lengths(lengths: Any) -> np.ndarray:
     return found.astype(np.int64, copy=False)
 
 
-def _of_lengths(size: int, lengths: np.ndarray) -> Layout:
+def _of_lengths(size: int, lengths: np.ndarray) -> ListLayout:
     if lengths.sum() != size:
         raise checks.InputError(
             f"lengths must sum to the number of scores, {size}, got {lengths.sum()}."
@@ -112,17 +112,17 @@ def _of_lengths(size: int, lengths: np.ndarray) -> Layout:
     return _compact(lengths, np.arange(size))
 
 
-def _compact(lengths: np.ndarray, rows: np.ndarray) -> Layout:
+def _compact(lengths: np.ndarray, rows: np.ndarray) -> ListLayout:
     """Return queries of these lengths, which have these rows one after the other, without empty ones."""
     given = None if lengths.all() else np.flatnonzero(lengths)
     sizes = lengths if given is None else lengths[given]
     ptr = np.zeros(sizes.size + 1, np.int64)
     np.cumsum(sizes, out=ptr[1:])
     ids = np.arange(sizes.size) if given is None else given
-    return Layout(Groups(ptr, rows, ids), lengths.size, given)
+    return ListLayout(Groups(ptr, rows, ids), lengths.size, given)
 
 
-def _of_matrix(shape: tuple[int, ...], lengths: Any, mask: Any) -> Layout:
+def _of_matrix(shape: tuple[int, ...], lengths: Any, mask: Any) -> ListLayout:
     if mask is not None:
         found = array(mask)
         if found.shape != shape or found.dtype.kind != "b":

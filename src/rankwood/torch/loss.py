@@ -8,9 +8,9 @@ from rankwood._core import checks, threads
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.units import unit_of
 from rankwood.torch.autograd import with_gradient
-from rankwood.torch.devices import Found, LabelledRows, computer_for, place_of
+from rankwood.torch.devices import LabelledRows, TensorLosses, computer_for, place_of
 from rankwood.torch.inputs import check_finite, check_shapes, document_labels, query_factors
-from rankwood.torch.lists import Layout, layout
+from rankwood.torch.lists import ListLayout, layout
 
 REDUCTIONS = ("sum", "mean", "none")
 
@@ -119,17 +119,19 @@ class RankingLoss(torch.nn.Module):
         if factor is not None:
             by_query = torch.from_numpy(factor).to(flat.device)
             losses, grad = losses * by_query, grad * by_query.to(grad.dtype)[query]
-        return self._reduced(work, found, Found(losses, grad.view(work.shape)), query)
+        return self._reduced(work, found, TensorLosses(losses, grad.view(work.shape)), query)
 
-    def _compute(self, scores: torch.Tensor, batch: LabelledRows, round: int) -> Found:
+    def _compute(self, scores: torch.Tensor, batch: LabelledRows, round: int) -> TensorLosses:
         if batch.groups.rows.size == 0:
-            return Found(scores.new_zeros(0), torch.zeros_like(scores))
+            return TensorLosses(scores.new_zeros(0), torch.zeros_like(scores))
         place = place_of(scores)
         if place not in self._computers:
             self._computers[place] = computer_for(place, self.objective, self.n_jobs)
         return self._computers[place](scores, batch, self.seed, round)
 
-    def _reduced(self, scores: Any, found: Layout, at: Found, query: Any) -> torch.Tensor:
+    def _reduced(
+        self, scores: Any, found: ListLayout, at: TensorLosses, query: Any
+    ) -> torch.Tensor:
         if self.reduction == "none" and at.losses.numel() == 0:
             # No query has documents, so there is none that a gradient could belong to.
             return found.spread(with_gradient(scores, scores.new_zeros(()), at.grad)[None][:0])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rankwood._core import checks, threads
+from rankwood._core.text import plural
 from rankwood.engines._parameters import MOST_FEATURES
 
 _LARGEST = 1 << 32  # bytes of a file
@@ -41,7 +42,7 @@ def read_text(path: str | Path) -> str:
 
 def check_depth(content: Any, path: str | Path) -> None:
     """Raise if objects and lists are nested too deep."""
-    level = [content]
+    level = [content] if isinstance(content, (dict, list)) else []
     for _ in range(_DEEPEST):
         inside = [list(item.values()) if isinstance(item, dict) else item for item in level]
         level = [item for items in inside for item in items if isinstance(item, (dict, list))]
@@ -60,6 +61,15 @@ def check_features(content: dict[str, Any], path: str | Path) -> None:
         raise damaged(path, f"'feature_names' must be {count} names")
 
 
+def check_model_features(of_model: int, of_file: int, path: str | Path) -> None:
+    """Raise unless a file and the text of its model have the same number of features."""
+    if of_model != of_file:
+        raise damaged(
+            path,
+            f"'n_features' is {of_file}, and its model was trained on {plural(of_model, 'feature')}",
+        )
+
+
 def check_fitted(content: dict[str, Any], path: str | Path) -> None:
     """Raise unless the fields that every ranker has can be used."""
     check_features(content, path)
@@ -67,6 +77,9 @@ def check_fitted(content: dict[str, Any], path: str | Path) -> None:
     for name in ("history", "seconds", "record"):
         if not _is_curves(content.get(name, {})):
             raise damaged(path, f"{name!r} must be lists of numbers by name")
+    sets = content.get("validation_sets") or []
+    if not isinstance(sets, list) or not all(isinstance(name, str) for name in sets):
+        raise damaged(path, "'validation_sets' must be a list of names")
     check_params(content["params"], path)
     check_letor(content["letor"], path)
 

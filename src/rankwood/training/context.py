@@ -1,9 +1,10 @@
 """What a training run knows besides parameters and data: what it shares with others, and who watches it."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,10 +22,10 @@ from rankwood.training.checkpoint import Checkpoint
 class Round:
     """A round of training (an epoch, for a network) that is complete, as callbacks see it.
 
-    Parameters
+    Attributes
     ----------
     number : int
-        Counts from 1.
+        Number of the round, from 1.
     rounds : int
         The largest number of rounds.
     metrics : dict
@@ -44,6 +45,15 @@ class Round:
         ``"first"`` or ``"second"`` in `TwoStage`, else ``""``.
     fold : int or None
         The fold, from 1, in the first stage of `TwoStage`.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> seen = []
+    >>> data = rw.make_ranking(20)
+    >>> ranker = rw.Ranker("softmax", n_estimators=2, n_jobs=1).fit(data, valid=data, callbacks=[seen.append])
+    >>> [(done.number, done.rounds, done.ends) for done in seen]
+    [(1, 2, ''), (2, 2, 'rounds')]
     """
 
     number: int
@@ -91,8 +101,8 @@ class FitContext(NamedTuple):
     ----------
     shared : Shared or None
         Binned features, orders of documents and values of labels from earlier runs.
-    evaluator : Evaluator or None
-        Evaluates the validation data; None means the metrics of the ranker by the default rules.
+    evaluators : dict
+        Evaluate the validation sets of these names; others have the metrics of the ranker by the default rules.
     callbacks : sequence of callables
         Called after each round with a `Round`; any of them may end training.
     stage : str
@@ -108,7 +118,7 @@ class FitContext(NamedTuple):
     """
 
     shared: Shared | None = None
-    evaluator: Evaluator | None = None
+    evaluators: Mapping[str, Evaluator] = MappingProxyType({})
     callbacks: Sequence[Callback] = ()
     stage: str = ""
     fold: int | None = None

@@ -94,7 +94,7 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X, y, qid, group, weight, sample_weight
+        X, y, qid, group, weight, sample_weight : RankingData, matrix or table, and arrays
             A `RankingData` alone, or what makes one: features, labels, query ids (or sizes of consecutive queries), a
             weight per query, and a weight per row.
         valid : RankingData, (X, y, qid), or dict of them, optional
@@ -172,7 +172,7 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X, y, qid, group
+        X, y, qid, group : RankingData, matrix or table, and arrays
             A `RankingData` alone, or features, labels, and query ids or sizes of queries.
         sample_weight : None
             scikit-learn's Pipeline passes it. Every query counts the same, and a ranking has no weights of documents.

@@ -1,6 +1,7 @@
 """Digests by which data is recognised."""
 
 import hashlib
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -17,31 +18,26 @@ def fingerprint(data: RankingData) -> str:
     if isinstance(data, StreamedData):
         return data.digest
     some = np.unique(np.linspace(0, len(data) - 1, _ROWS).astype(np.int64))
-    digest = hashlib.blake2b(digest_size=16)
-    for array in (data.y, data.groups.ptr, data.groups.rows, dense(data.X[some])):
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
+    return _digest(data, dense(data.X[some]))
 
 
-def digest_of(data: RankingData) -> str:
-    """Return a digest of all that data holds: labels, queries, weights, names and features."""
+def full_digest(data: RankingData) -> str:
+    """Return a digest of all that data holds: labels, queries, weights, features with their shape and names."""
     if isinstance(data, StreamedData):
         return f"{data.digest}-{data.n_features}"
-    X = data.X
+    X, unlisted = data.X, data.unlisted
     parts = (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,)
+    others = () if unlisted is None else (unlisted.y, unlisted.ptr)
+    weights = [weight is not None for weight in (data.weight, data.sample_weight)]
+    shape = repr((X.shape, str(X.dtype), data.feature_names, weights)).encode()
+    head = np.frombuffer(shape, np.uint8)
+    return _digest(data, head, data.weight, data.sample_weight, *parts, *others)
+
+
+def _digest(data: RankingData, *arrays: Any) -> str:
+    """Return a digest of labels, queries and arrays, None apart."""
     digest = hashlib.blake2b(digest_size=16)
-    digest.update(repr((X.shape, str(X.dtype), data.feature_names)).encode())
-    for array in (
-        data.y,
-        data.groups.ptr,
-        data.groups.rows,
-        data.weight,
-        data.sample_weight,
-        *parts,
-    ):
+    for array in (data.y, data.groups.ptr, data.groups.rows, *arrays):
         if array is not None:
-            digest.update(np.ascontiguousarray(array).data)
-        digest.update(b"|")
-    if data.unlisted is not None:
-        digest.update(data.unlisted.y.tobytes() + data.unlisted.ptr.tobytes())
+            digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()

@@ -10,7 +10,7 @@ from rankwood._core.checks import InputError
 from rankwood.data.concatenation import join_matrices, join_unlisted, join_weights
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
-from rankwood.data.recoding import recoded
+from rankwood.data.recoding import recoded_data
 from rankwood.data.stream import streamed_data
 from rankwood.data.stream.streamed_data import StreamedData
 
@@ -106,7 +106,7 @@ def validation_data(valid: Any, train: RankingData, name: str = VALID) -> Rankin
             f"{where} has {valid.n_features} features, the training data "
             f"{train.n_features}; they must agree."
         )
-    return recoded(valid, train.categories, "the training data")
+    return recoded_data(valid, train.categories, "the training data")
 
 
 def validation_sets(valid: Any, train: RankingData) -> ValidationSets | None:

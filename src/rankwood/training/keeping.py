@@ -7,13 +7,35 @@ from sklearn.base import clone
 from rankwood._core import checks
 from rankwood.data.ranking_data import RankingData
 from rankwood.training.context import FitContext, Reporter, check_round_is_last
+from rankwood.training.monitoring import EarlyStopping
 from rankwood.training.parameters import chosen
 from rankwood.training.run import TrainingRun
 from rankwood.training.streaming import parameters_on
 
 
-class Fitting(NamedTuple):
-    """A training run of a ranker, and what the run is about."""
+class FitOutcome(NamedTuple):
+    """What a run leaves, of trees or of a network: the model of the first `rounds` rounds, and what was measured."""
+
+    model: Any
+    rounds: int
+    stopping: EarlyStopping
+    seconds: dict[str, float]
+    objective: Any
+    train: RankingData
+
+    def keep(self, ranker: Any) -> None:
+        """Set the fitted attributes that every ranker has."""
+        ranker.model_ = self.model
+        ranker.best_iteration_ = self.rounds
+        ranker.history_ = {name: list(curve) for name, curve in self.stopping.history.items()}
+        ranker.validation_sets_ = self.stopping.set_names
+        ranker.seconds_ = dict(self.seconds)
+        ranker.objective_ = self.objective
+        ranker._set_data(self.train)
+
+
+class TreeFit(NamedTuple):
+    """A training run of a ranker of trees, and what the run is about."""
 
     run: TrainingRun
     objective: Any
@@ -23,17 +45,15 @@ class Fitting(NamedTuple):
     def keep(self, ranker: Any, rounds: int) -> None:
         """Set the fitted attributes of a ranker: the model of the first `rounds` rounds, and all that is recorded."""
         run = self.run
-        ranker.model_ = run.engine.model(rounds)  # it may fail, so it comes first
-        ranker.best_iteration_ = rounds
-        ranker.history_ = {name: list(curve) for name, curve in run.stopping.history.items()}
-        ranker.seconds_ = dict(run.seconds)
+        model = run.engine.model(rounds)  # it may fail, so it comes first
+        FitOutcome(model, rounds, run.stopping, run.seconds, self.objective, self.train).keep(
+            ranker
+        )
         ranker.record_ = run.recorder.first_rounds(run.rounds_done)
-        ranker.objective_ = self.objective
         ranker.chosen_ = chosen(ranker)
         if ranker.n_estimators is None:
             ranker.chosen_["n_estimators"] = self.rounds
         ranker.chosen_ |= parameters_on(ranker.engine_params, ranker.engine, self.train)
-        ranker._set_data(self.train)
 
     def so_far(self, ranker: Any, number: int) -> Any:
         """Return a copy of a ranker, fitted with the rounds that are done."""

@@ -17,7 +17,7 @@ from rankwood._version import __version__
 from rankwood.data.categories import from_json
 from rankwood.engines import base
 from rankwood.objectives.families.registry import objective
-from rankwood.training import content_checks
+from rankwood.training import content_checks, origin
 from rankwood.training.defaults import plain
 from rankwood.training.parameters import chosen
 
@@ -64,9 +64,11 @@ def fitted_content(ranker: Any) -> dict[str, Any]:
         "categories": {n: list(v) for n, v in getattr(ranker, "categories_", {}).items()},
         "best_iteration": ranker.best_iteration_,
         "history": ranker.history_,
+        "validation_sets": getattr(ranker, "validation_sets_", None),
         "seconds": ranker.seconds_,
         "letor": getattr(ranker, "letor_", None),
         "data_size": getattr(ranker, "data_size_", None),
+        "origin": getattr(ranker, "origin_", None),
         "params": params_of(ranker),
     }
 
@@ -85,10 +87,15 @@ def fill_fitted(ranker: Any, content: dict[str, Any], path: str | Path) -> None:
     if content["letor"]:
         ranker.letor_ = content["letor"]
     fill_data_size(ranker, content)
+    if content.get("validation_sets") is not None:  # older files have none
+        ranker.validation_sets_ = content["validation_sets"]
 
 
 def fill_data_size(estimator: Any, content: dict[str, Any]) -> None:
-    """Set the numbers of queries and documents that a model was trained on, if the file has them."""
+    """Set what a model was trained on, numbers of queries and documents and its origin, if the file has them."""
+    known = origin.checked(content.get("origin"))
+    if known is not None:
+        estimator.origin_ = known
     found, names = content.get("data_size"), ("queries", "documents")  # older files have none
     if isinstance(found, dict) and all(type(found.get(name)) is int for name in names):
         estimator.data_size_ = {name: found[name] for name in names}
@@ -106,6 +113,7 @@ def fill(ranker: Any, content: Any, path: str | Path) -> None:
     if content["params"].get("engine", content["engine"]) != content["engine"]:
         raise content_checks.damaged(path, "'engine' isn't that of 'params'")
     ranker.model_ = _load_model(content["engine"], content["model"], path)
+    content_checks.check_model_features(ranker.model_.n_features, content["n_features"], path)
     fill_fitted(ranker, content, path)
     if "chosen" not in content:  # trained when other values were taken: a clone trains with those
         ranker.set_params(**_before(ranker))

@@ -1,6 +1,8 @@
 """Following a training run: validation metrics and early stopping, and curves that are recorded on request."""
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
@@ -46,8 +48,8 @@ class EarlyStopping:
         The validation data; the first set decides.
     n_jobs : int or None
         Number of threads of the evaluation.
-    evaluator : Evaluator, optional
-        Evaluates the first set in place of `eval_metric`.
+    evaluators : dict, optional
+        Evaluate the sets of these names, in place of `eval_metric`; all of them or none.
 
     Attributes
     ----------
@@ -67,9 +69,10 @@ class EarlyStopping:
         patience: int | None,
         valid: ValidationSets | RankingData | None,
         n_jobs: int | None,
-        evaluator: Evaluator | None = None,
+        evaluators: Mapping[str, Evaluator] = MappingProxyType({}),
     ) -> None:
-        metrics = named_metrics(eval_metric) if evaluator is None else evaluator.metrics
+        given = next(iter(evaluators.values()), None)
+        metrics = named_metrics(eval_metric) if given is None else given.metrics
         sets = ValidationSets.single(valid) if isinstance(valid, RankingData) else valid
         self.patience = patience
         self.best_round: int | None = None
@@ -79,11 +82,16 @@ class EarlyStopping:
         self._sets = sets
         self._evaluators: dict[str, Evaluator] = {}
         for name, data in sets.by_name.items() if sets else ():
-            given = evaluator if not self._evaluators else None
-            self._evaluators[name] = given or _evaluator(metrics, data, n_jobs, name)
+            known = evaluators.get(name)
+            self._evaluators[name] = known or _evaluator(metrics, data, n_jobs, name)
         self.history: dict[str, list[float]] = {
             self._key(name, m): [] for name, own in self._evaluators.items() for m in own.metrics
         }
+
+    @property
+    def set_names(self) -> list[str]:
+        """Names of the validation sets; the first one decides."""
+        return list(self._evaluators)
 
     def _key(self, name: str, metric: str) -> str:
         """Return the key of a metric of a set in the history."""

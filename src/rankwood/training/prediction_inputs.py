@@ -6,7 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankwood._core import checks
 from rankwood.data.arguments import missing_column
-from rankwood.data.categories import Categories, matched
+from rankwood.data.categories import Categories, recoded_matrix
 from rankwood.data.frames import column, column_names, features, is_frame
 from rankwood.data.groups import Groups, group_rows
 from rankwood.data.labels import check_queries_once
@@ -58,7 +58,7 @@ def matching_features(
     if isinstance(X, RankingData):
         data = X.with_features(names) if names else X
         given = data.feature_names
-        return matched(data.X, given, data.categories, categories, "the model"), None
+        return recoded_matrix(data.X, given, data.categories, categories, "the model"), None
     drop: tuple[str, ...] = ()
     if isinstance(qid, str):
         if not is_frame(X):
@@ -71,4 +71,4 @@ def matching_features(
             raise missing_column(missing[0], column_names(X))
         only = names
     found = features(X, drop, only, text_columns=categories)
-    return matched(found.X, found.names, found.categories, categories, "the model"), qid
+    return recoded_matrix(found.X, found.names, found.categories, categories, "the model"), qid

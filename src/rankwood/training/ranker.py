@@ -20,6 +20,7 @@ from rankwood.training.estimator import QueryIds, RankingEstimator, Sizes
 from rankwood.training.monitoring import named_records, records_of
 from rankwood.training.parameters import check_shared, engine_params
 from rankwood.training.prediction_inputs import documents_to_score, need_groups
+from rankwood.training.scoring import predicted
 from rankwood.training.streaming import scores_of_stream
 from rankwood.training.tree_fitting import fit_trees
 
@@ -41,9 +42,10 @@ class Ranker(RankingEstimator):
         Largest number of trees; None means 500 if validation data can stop training, and 100 otherwise.
     learning_rate : float or None
         Weight of each tree; None means 0.05, and 0.01 for objectives of pairs (docs/bivariate.md explains why).
-    num_leaves, max_depth, min_child_samples, min_child_weight, reg_alpha, reg_lambda, subsample, colsample_bytree
-        scikit-learn's usual names on every engine. If an engine lacks one, its default is ignored and any other
-        value is an error. docs/engines.md has the table.
+    num_leaves, max_depth, min_child_samples, min_child_weight : int, int, int and float
+        scikit-learn's usual names on every engine; docs/engines.md has the table.
+    reg_alpha, reg_lambda, subsample, colsample_bytree : float
+        The same. If an engine lacks one, its default is ignored and any other value is an error.
     eval_metric : str, part, or list of them
         Metrics on the validation data after each round; the first one decides early stopping.
     early_stopping_rounds : int or None
@@ -75,6 +77,8 @@ class Ranker(RankingEstimator):
     history_ : dict
         Validation metrics by round, by name; with several sets, those of others than the first have the name of the
         set before, as in ``"later ndcg@10"``.
+    validation_sets_ : list of str
+        Names of the validation sets; the first one decides early stopping.
     seconds_ : dict
         Time spent on compiling, gradients, trees and evaluation, on diagnostics if there is a record, and on callbacks
         if there are any.
@@ -253,7 +257,7 @@ class Ranker(RankingEstimator):
         if X.shape[0] == 0:
             return np.zeros(0)
         if not self.model_.needs_groups:
-            return self.model_.predict(X, n_jobs=self.n_jobs)
+            return predicted(self, X)
         return self.model_.predict(X, groups=need_groups(groups, "model"), n_jobs=self.n_jobs)
 
     @property

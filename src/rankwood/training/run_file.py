@@ -19,7 +19,7 @@ from rankwood.data.ranking_data import RankingData
 from rankwood.engines.base import RunState, abilities_of
 from rankwood.training import content_checks, model_file
 from rankwood.training.checkpoint import Checkpoint
-from rankwood.training.fingerprints import digest_of
+from rankwood.training.fingerprints import full_digest
 
 #: Parameters that change no round that is done.
 FREE = ("n_estimators", "early_stopping_rounds", "n_jobs", "verbose")
@@ -54,7 +54,7 @@ class RunFile:
         params = model_file.params_of(ranker)
         self._own: dict[str, Any] = {
             "params": {name: value for name, value in params.items() if name not in FREE},
-            "data": list(map(digest_of, sets)),
+            "data": list(map(full_digest, sets)),
             "versions": {"rankwood": __version__, "numpy": np.__version__, **_engine(ranker)},
         }
         self._written = time.monotonic()

@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 from rankwood._core import checks
 from rankwood.data.labels import check_queries_once
 from rankwood.data.ranking_data import RankingData
+from rankwood.data.recoding import recoded_data
 from rankwood.engines import base
 from rankwood.objectives.document_weights import check_document_weights
 from rankwood.objectives.families.registry import objective as to_objective
@@ -18,6 +19,7 @@ from rankwood.objectives.units import unit_of
 from rankwood.training.estimator import RankingEstimator
 from rankwood.training.fingerprints import fingerprint
 from rankwood.training.inputs import ValidationSets, validation_sets
+from rankwood.training.prediction_inputs import matching_features
 from rankwood.training.ranker import Ranker
 from rankwood.training.serving import check_settings
 from rankwood.training.stage_lists import second_stage_lists
@@ -135,14 +137,21 @@ def with_feature_names(data: RankingData, names: list[str] | None) -> RankingDat
     return other
 
 
-def prediction_data(X: Any, qid: Any, group: Any, names: list[str] | None) -> RankingData:
-    """Return a RankingData with the features that were trained on; all labels are 0 if there are none."""
+def prediction_data(model: Any, X: Any, qid: Any, group: Any) -> RankingData:
+    """Return a RankingData with the features and categories that were trained on; labels are 0 if there are none.
+
+    Both stages then find the categories that they know, so that unseen values are reported once.
+    """
     check_queries_once(X, qid, group)
-    if not isinstance(X, RankingData):
-        if qid is None and group is None:
-            raise checks.InputError(
-                "predict needs to know the queries, as lists are cut: give a RankingData, qid= or group=."
-            )
-        rows = X.num_rows if hasattr(X, "num_rows") else np.shape(X)[0]
-        X = RankingData(X, np.zeros(rows), qid=qid, group=group)
-    return with_feature_names(X, names)
+    names = model._feature_names()
+    wanted = getattr(model, "categories_", {})  # older pickles have none
+    if isinstance(X, RankingData):
+        return recoded_data(with_feature_names(X, names), wanted, "the model")
+    if qid is None and group is None:
+        raise checks.InputError(
+            "predict needs to know the queries, as lists are cut: give a RankingData, qid= or group=."
+        )
+    X, qid = matching_features(X, qid, names, wanted)
+    data = with_feature_names(RankingData(X, np.zeros(X.shape[0]), qid=qid, group=group), names)
+    data.categories = wanted
+    return data

@@ -7,6 +7,7 @@ import numpy as np
 
 from rankwood._core.parts import is_part
 from rankwood._core.text import columns_html, columns_text, plural
+from rankwood.training.inputs import VALID
 
 
 class Summary:
@@ -29,7 +30,8 @@ class Summary:
         Returns
         -------
         dict
-            `objective`, `engine`, `trees` (of a network: the epoch), `rounds` that were trained, `validation` with
+            `objective`, `engine`, `trees` (of a network `epochs` in its place) that were kept, `rounds` that were
+            trained, `validation` with `set`, the name of the validation set that decided (None if it isn't known),
             `metric`, `round` and `value` of the round that was kept (None without validation data), `data` with the
             numbers of `queries` and `documents` (None if they aren't known), `features`, `features_used`,
             `importances` by name, largest first, and `seconds` by step. Of two stages, `first` and `second` have these.
@@ -55,7 +57,7 @@ class Summary:
         return columns_html([(self.title, ""), *self.facts()], head=1)
 
 
-class Curve(NamedTuple):
+class ValidationCurve(NamedTuple):
     """A metric of a validation set by round; the first set, which decides, may have no name."""
 
     metric: str
@@ -63,13 +65,19 @@ class Curve(NamedTuple):
     values: Sequence[float]
 
 
-def curves_of(history: Mapping[str, Sequence[float]]) -> list[Curve]:
-    """Return the curves of a `history_`, the one that decides first; keys are "metric" or "set metric"."""
-    names = list(map(str, history))
+def curves_of(
+    history: Mapping[str, Sequence[float]], sets: Sequence[str] = ()
+) -> list[ValidationCurve]:
+    """Return the curves of a `history_`, the one that decides first; keys are "metric" or "set metric".
+
+    The first of `sets`, the names of the validation sets, is in no key.
+    """
+    names, first = list(map(str, history)), sets[0] if len(sets) > 1 else ""
     curves = []
     for name, values in zip(names, history.values(), strict=True):
         metric = max((m for m in names if name.endswith(f" {m}")), key=len, default=name)
-        curves.append(Curve(metric, name[: -len(metric) - 1] if metric != name else "", values))
+        part = name[: -len(metric) - 1] if metric != name else first
+        curves.append(ValidationCurve(metric, part, values))
     return curves
 
 
@@ -95,14 +103,16 @@ def _values(ranker: Any, top: int) -> dict[str, Any]:
     objective = getattr(ranker, "objective", None)
     curve = next(iter(curves_of(getattr(ranker, "history_", {}))), None)
     kept = getattr(ranker, "best_iteration_", None)
+    architecture = getattr(ranker, "architecture", None)
+    sets = getattr(ranker, "validation_sets_", None) or [None]  # older files have no names
     shares = importances_of(ranker)
     return {
         "objective": repr(objective) if is_part(objective) else objective,
         "engine": getattr(ranker, "engine", type(ranker).__name__),
-        "architecture": getattr(ranker, "architecture", None),
-        "trees": kept,
+        "architecture": architecture,
+        "trees" if architecture is None else "epochs": kept,
         "rounds": kept if curve is None else len(curve.values),
-        "validation": _validation(curve, kept),
+        "validation": _validation(curve, kept, sets[0]),
         "data": getattr(ranker, "data_size_", None),
         "features": int(ranker.n_features_in_),
         "features_used": None if shares is None else sum(x > 0 for _, x in shares),
@@ -111,11 +121,14 @@ def _values(ranker: Any, top: int) -> dict[str, Any]:
     }
 
 
-def _validation(curve: Curve | None, kept: int | None) -> dict[str, Any] | None:
-    """Return the first metric in the round that was kept."""
+def _validation(
+    curve: ValidationCurve | None, kept: int | None, part: str | None
+) -> dict[str, Any] | None:
+    """Return the first metric on the first validation set, `part`, in the round that was kept."""
     if curve is None or not kept or kept > len(curve.values):
         return None
-    return {"metric": curve.metric, "round": kept, "value": float(curve.values[kept - 1])}
+    value = float(curve.values[kept - 1])
+    return {"set": part, "metric": curve.metric, "round": kept, "value": value}
 
 
 def feature_labels(ranker: Any, count: int) -> list[str]:
@@ -150,9 +163,9 @@ def short_summary(estimator: Any) -> str:
 
 def _outcome(values: dict[str, Any]) -> str:
     """Return the size of a model and its validation metric."""
-    unit = _unit(values)
+    unit, kept = _unit(values), _kept(values)
     found = values["validation"]
-    text = "" if values["trees"] is None else plural(values["trees"], unit)
+    text = "" if kept is None else plural(kept, unit)
     return text + (f", {found['metric']} {found['value']:.4f}" if found else "")
 
 
@@ -161,17 +174,24 @@ def _unit(values: dict[str, Any]) -> str:
     return "tree" if values["architecture"] is None else "epoch"
 
 
+def _kept(values: dict[str, Any]) -> Any:
+    """Return the number of trees or epochs that were kept; None if it isn't known."""
+    return values[f"{_unit(values)}s"]
+
+
 def _facts(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the facts of one ranker."""
     yield "objective", str(values["objective"])
     network = values["architecture"]
     yield "engine", values["engine"] + (f", {network}" if network else "")
-    unit = f"{_unit(values)}s"
-    rounds = "" if values["rounds"] == values["trees"] else f" of {values['rounds']} trained"
-    yield unit, f"{values['trees']}{rounds}"
+    kept = _kept(values)
+    rounds = "" if values["rounds"] == kept else f" of {values['rounds']} trained"
+    yield f"{_unit(values)}s", f"{kept}{rounds}"
     found = values["validation"]
     if found:
-        yield "validation", f"{found['metric']} {found['value']:.4f} in round {found['round']}"
+        where = f"{found['set']}: " if found["set"] not in (None, VALID) else ""
+        text = f"{where}{found['metric']} {found['value']:.4f} in round {found['round']}"
+        yield "validation", text
     if values["data"]:
         yield "training data", _size(values["data"])
     used = values["features_used"]
@@ -185,8 +205,8 @@ def _facts(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def _two_stage_facts(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the facts of two stages."""
     first = values["first"][0]
-    trees = sorted({one["trees"] for one in values["first"] if one["trees"] is not None})
-    spread = f"{trees[0]} to {trees[-1]}" if len(trees) > 1 else str(*trees)
+    sizes = sorted({_kept(one) for one in values["first"]} - {None})
+    spread = f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else str(*sizes)
     models, unit = plural(values["folds"], "model"), _unit(first)
     yield "first stage", f"{first['objective']}, {first['engine']}: {models} of {spread} {unit}s"
     yield "list", f"the best {plural(values['top'], 'document')} of each query"

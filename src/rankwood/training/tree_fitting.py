@@ -13,7 +13,7 @@ from rankwood.training import model_file, run_file
 from rankwood.training.checkpoint import locked
 from rankwood.training.context import FitContext, watching_compilation
 from rankwood.training.inputs import ValidationSets, validation_sets
-from rankwood.training.keeping import Fitting
+from rankwood.training.keeping import TreeFit
 from rankwood.training.monitoring import EarlyStopping, Recorder
 from rankwood.training.parameters import check_shared, engine_params, rounds_of
 from rankwood.training.run import TrainingRun
@@ -61,7 +61,7 @@ def _fit(
     base.check(ranker.engine, objective, train.unlisted is not None)
     earlier = None if file is None else file.read()
     stopping = EarlyStopping(
-        ranker.eval_metric, ranker.early_stopping_rounds, sets, ranker.n_jobs, context.evaluator
+        ranker.eval_metric, ranker.early_stopping_rounds, sets, ranker.n_jobs, context.evaluators
     )
     if earlier is not None and _is_finished(earlier, rounds, stopping):
         _take(ranker, earlier, file)
@@ -110,7 +110,7 @@ def _fit(
             _go_on(run, earlier)
         elif before is not None:
             _go_on_from_model(run, ranker)
-        fitting = Fitting(run, objective, rounds, train)
+        fitting = TreeFit(run, objective, rounds, train)
         fitting.report_to(ranker, context)
         run.after_round = None if file is None else _Writer(file, fitting, ranker)
         try:
@@ -159,7 +159,7 @@ def _go_on_from_model(run: TrainingRun, ranker: Any) -> None:
 class _Writer:
     """Writes the file of a run: after some rounds, and at the end."""
 
-    def __init__(self, file: RunFile, fitting: Fitting, ranker: Any) -> None:
+    def __init__(self, file: RunFile, fitting: TreeFit, ranker: Any) -> None:
         self._file, self._fitting, self._ranker = file, fitting, ranker
         self._written = fitting.run.rounds_done
 

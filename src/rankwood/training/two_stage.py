@@ -199,7 +199,7 @@ class TwoStage(RankingEstimator):
 
         Parameters
         ----------
-        X, qid, group
+        X, qid, group : RankingData, matrix or table, and arrays
             As in `predict`. The folds of ``serve="fold"`` depend on the number of queries, on their order and on
             `random_state` only.
 
@@ -215,7 +215,7 @@ class TwoStage(RankingEstimator):
 
         Parameters
         ----------
-        X, qid, group
+        X, qid, group : RankingData, matrix or table, and arrays
             As in `predict`.
 
         Returns
@@ -257,7 +257,7 @@ class TwoStage(RankingEstimator):
 
         Parameters
         ----------
-        metrics, data, **rules
+        metrics, data, **rules : str or list of str, RankingData, and keywords
             As in `rankwood.evaluate`; `data` is a RankingData.
 
         Returns
@@ -279,7 +279,7 @@ class TwoStage(RankingEstimator):
     def _data(self, X: Any, qid: Any, group: Any) -> RankingData:
         """Return a RankingData with the features that were trained on."""
         check_is_fitted(self)
-        return stage_checks.prediction_data(X, qid, group, self._feature_names())
+        return stage_checks.prediction_data(self, X, qid, group)
 
     @property
     def history_(self) -> dict[str, Any]:

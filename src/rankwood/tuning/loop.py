@@ -9,12 +9,12 @@ from rankwood._core.text import plural
 from rankwood.tuning.records import TrialOutcome, TrialRecord, record_of
 from rankwood.tuning.result import Tuning, TuningInterrupt
 from rankwood.tuning.space import Space
-from rankwood.tuning.store import Store, quiet
-from rankwood.tuning.trials import Fitted, Pruned, Task
+from rankwood.tuning.store import StudyStore, quiet
+from rankwood.tuning.trials import Pruned, Task, TrialResult
 from rankwood.tuning.tuners import Tuner
 
 
-class Limits(NamedTuple):
+class StudyLimits(NamedTuple):
     """When a study ends: after a number of trials, or when trials have taken this many seconds."""
 
     trials: int
@@ -46,7 +46,7 @@ class Loop:
         What trials have in common.
     space : Space
         What is tuned.
-    store : Store
+    store : StudyStore
         Where finished trials are kept.
     tuner : Tuner
         Proposes the parameters of trials.
@@ -54,14 +54,16 @@ class Loop:
         After how many steps a trial is compared with others.
     """
 
-    def __init__(self, task: Task, space: Space, store: Store, tuner: Tuner, every: int) -> None:
+    def __init__(
+        self, task: Task, space: Space, store: StudyStore, tuner: Tuner, every: int
+    ) -> None:
         self._task, self._space, self._store, self._tuner = task, space, store, tuner
         self._every = every
         self._records: list[TrialRecord] = []
         self._best: TrialRecord | None = None
         self._fitted: Any = None  # the best ranker, if this process has trained it
 
-    def run(self, limits: Limits, verbose: bool | None) -> Tuning:
+    def run(self, limits: StudyLimits, verbose: bool | None) -> Tuning:
         """Run trials until the limits are reached; those that the store has are not repeated."""
         with quiet():
             for trial in self._store.finished:
@@ -111,7 +113,7 @@ class Loop:
             kind = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
             return TrialOutcome("failed", message=kind + text)
 
-    def _take_in(self, record: TrialRecord, fitted: Fitted | None) -> TrialRecord:
+    def _take_in(self, record: TrialRecord, fitted: TrialResult | None) -> TrialRecord:
         """Add a finished trial, and note whether it is the best."""
         self._records.append(record)
         sign, best = self._task.measure.sign, self._best

@@ -9,6 +9,7 @@ from rankwood.data.ranking_data import RankingData
 from rankwood.metrics import conventions
 from rankwood.metrics.evaluate import Evaluator
 from rankwood.metrics.verbs import higher_is_better
+from rankwood.training.inputs import VALID, ValidationSets
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,11 @@ class Measure:
         """The direction of the search, in Optuna's words."""
         return "maximize" if self.higher_is_better else "minimize"
 
-    def evaluator(self, data: RankingData, n_jobs: int | None) -> Evaluator:
-        """Return what evaluates scores of these documents."""
+    def evaluators(self, sets: ValidationSets, n_jobs: int | None) -> dict[str, Evaluator]:
+        """Return what evaluates scores of the documents of each set, by its name."""
+        return {name: self._evaluator(data, n_jobs, name) for name, data in sets.by_name.items()}
+
+    def _evaluator(self, data: RankingData, n_jobs: int | None, name: str) -> Evaluator:
         try:
             return Evaluator(
                 self.parts,
@@ -69,7 +73,8 @@ class Measure:
                 single=self.single,
             )
         except checks.InputError as error:
-            raise checks.InputError(f"metric on the validation data: {error}") from None
+            where = "" if name == VALID else f" {name!r}"
+            raise checks.InputError(f"metric on the validation data{where}: {error}") from None
 
 
 def make_measure(metrics: Any, convention: str | None, ties: str | None, empty: Any) -> Measure:

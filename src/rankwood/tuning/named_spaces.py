@@ -9,8 +9,9 @@ from rankwood.engines import base
 from rankwood.engines.catboost.losses import native
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.units import unit_of
+from rankwood.tuning.dimensions import Choice, Dimension, Float, Integer
 from rankwood.tuning.parameters import cutoff_of, parameters_of
-from rankwood.tuning.space import Choice, Dimension, Float, Integer, Space
+from rankwood.tuning.space import Space
 
 _RATE = Float(0.01, 0.3, log=True)
 _DEFAULTS: dict[str, dict[str, Dimension]] = {
@@ -269,6 +270,14 @@ def read(path: str | Path) -> Space:
     ------
     InputError
         If the file has no such text.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from rankwood import spaces
+    >>> length = Path("space.txt").write_text("Space({'num_leaves': Integer(15, 63)})")
+    >>> spaces.read("space.txt")["num_leaves"]
+    Integer(15, 63)
     """
     try:
         return Space.parse(Path(path).read_text(encoding="utf-8"))

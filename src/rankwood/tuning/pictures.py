@@ -6,7 +6,7 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood.report import _drawing
-from rankwood.tuning.space import Choice
+from rankwood.tuning.dimensions import Choice
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

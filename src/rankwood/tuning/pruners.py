@@ -9,7 +9,7 @@ _REPORTS = 50  # times that a trial with all of its trees is compared with other
 _STARTUP = 5  # trials that are never pruned, so that others can be compared with them
 
 
-class Steps(NamedTuple):
+class PruningSteps(NamedTuple):
     """When a trial is compared with others."""
 
     #: Number of steps between comparisons.
@@ -20,15 +20,15 @@ class Steps(NamedTuple):
     last: int
 
 
-def steps(rounds: int, folds: int | None) -> Steps:
+def steps(rounds: int, folds: int | None) -> PruningSteps:
     """Return the steps of a trial: its rounds, or its folds if there are any."""
     if folds is not None:
-        return Steps(1, 0, folds)
+        return PruningSteps(1, 0, folds)
     every = max(1, rounds // _REPORTS)
-    return Steps(every, max(5, rounds // 20), rounds)
+    return PruningSteps(every, max(5, rounds // 20), rounds)
 
 
-def make(pruner: Any, when: Steps) -> Any:
+def make(pruner: Any, when: PruningSteps) -> Any:
     """Return one of Optuna's pruners by its name, or the given one; raise if the name is unknown."""
     from optuna import pruners
 

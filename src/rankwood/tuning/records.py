@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwood.tuning.space import Space
-from rankwood.tuning.trials import Fitted
+from rankwood.tuning.trials import TrialResult
 
 _STATES = {"COMPLETE": "complete", "PRUNED": "pruned", "FAIL": "failed"}
 
@@ -16,7 +16,7 @@ class TrialOutcome(NamedTuple):
     #: complete, pruned or failed
     state: str
     #: What a complete trial has found.
-    fitted: Fitted | None = None
+    fitted: TrialResult | None = None
     #: Why a trial failed.
     message: str = ""
 

@@ -6,8 +6,9 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood._core.text import plural
+from rankwood.tuning.dimensions import Choice, Float, Integer
 from rankwood.tuning.records import TrialRecord
-from rankwood.tuning.space import Choice, Float, Integer, Space
+from rankwood.tuning.space import Space
 from rankwood.tuning.trials import Task
 
 if TYPE_CHECKING:
@@ -21,6 +22,19 @@ class TuningInterrupt(KeyboardInterrupt):
     ----------
     tuning : Tuning
         The finished trials. `tuning.best` is trained when it is first read, if any trial is complete.
+
+    Examples
+    --------
+    Ctrl-C stops a long study, and the trials so far are kept.
+
+    >>> from rankwood.tuning import TuningInterrupt, tune
+    >>> def patient(ranker, train, valid, **options):
+    ...     try:
+    ...         return tune(ranker, train, valid=valid, **options)
+    ...     except TuningInterrupt as stop:
+    ...         return stop.tuning
+    >>> issubclass(TuningInterrupt, KeyboardInterrupt)
+    True
     """
 
     def __init__(self, message: str, tuning: "Tuning") -> None:
@@ -49,6 +63,16 @@ class Tuning:
     trials : structured array
         One row per trial: `number`, `state` (complete, pruned or failed), `value`, `seconds`, `rounds`, one column
         per parameter, and `message`, the reason why a trial failed. `pandas.DataFrame(tuning.trials)` accepts it.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.spaces import Choice, Space
+    >>> data = rw.make_ranking(20)
+    >>> ranker = rw.Ranker("softmax", n_estimators=2, n_jobs=1)
+    >>> tuning = rw.tune(ranker, data, data, space=Space({"num_leaves": Choice(2, 4)}), tuner="random", trials=2)
+    >>> tuning.trials["state"].tolist()
+    ['complete', 'complete']
     """
 
     def __init__(

@@ -35,7 +35,7 @@ def quiet() -> Iterator[None]:
         optuna.logging.set_verbosity(before)
 
 
-class Store:
+class StudyStore:
     """Where finished trials are kept; without a path, in memory only.
 
     Parameters

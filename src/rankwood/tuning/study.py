@@ -12,11 +12,11 @@ from rankwood.engines import base
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.training.data_warnings import warn_about_data
 from rankwood.training.fingerprints import fingerprint
-from rankwood.training.inputs import ValidationSets, validation_data
+from rankwood.training.inputs import validation_sets
 from rankwood.training.parameters import check_shared, chosen, engine_params, rounds_of
 from rankwood.training.ranker import Ranker
 from rankwood.tuning import pruners, store, tuners
-from rankwood.tuning.loop import Limits, Loop
+from rankwood.tuning.loop import Loop, StudyLimits
 from rankwood.tuning.measure import make_measure
 from rankwood.tuning.named_spaces import resolve
 from rankwood.tuning.parameters import check_names, configured, own_values
@@ -56,8 +56,9 @@ def tune(
         Has the objective, the engine and all parameters that are not tuned; it isn't changed.
     train : RankingData
         The training data.
-    valid : RankingData or (X, y, qid), optional
-        The validation data: it decides how many trees a model has, and which trial is the best.
+    valid : RankingData, (X, y, qid), or dict of them, optional
+        The validation data: it decides how many trees a model has, and which trial is the best. Several sets have
+        names, as in `Ranker.fit`: all are evaluated, and the first one decides.
     space : Space, dict, str or None
         What to tune. A string is the name of a space (`rankwood.spaces.names()`); None means
         `rankwood.spaces.default(ranker.engine, ranker.objective)`.
@@ -76,7 +77,7 @@ def tune(
     metric : str, part, or list of them
         The metric to tune, which also decides the number of trees; if there are several, the first. By default the
         ranker's `eval_metric`.
-    convention, ties, empty
+    convention, ties, empty : str, optional
         Rules of the metric, as in `rankwood.evaluate`.
     folds : int or None
         Cross-validate by query with this many folds, in place of `valid`. The value of a trial is the mean over folds;
@@ -112,7 +113,7 @@ def tune(
     (3, True)
     """
     checks.at_least(seed, 0, "seed")
-    limits = Limits(checks.at_least(trials, 1, "trials"), _seconds(seconds))
+    limits = StudyLimits(checks.at_least(trials, 1, "trials"), _seconds(seconds))
     tuners.check_installed(tuner)
     _check_data(ranker, train, valid, folds)
     wanted = ranker.eval_metric if metric is None else metric
@@ -121,17 +122,17 @@ def tune(
     start = own_values(ranker, space)
     ranker = _prepared(ranker, metric)
     _check_start(ranker, train, space, start)
-    task = make_task(ranker, train, _valid(valid, train), measure, folds, seed)
-    given = None if valid is None else ValidationSets.single(task.data[0].valid)
+    sets = validation_sets(valid, train)
+    task = make_task(ranker, train, sets, measure, folds, seed)
     # Data are looked at once, here: trials train by `_fit`, which doesn't warn.
-    warn_about_data(train, given, ranker.shuffle, ranker.n_jobs)
+    warn_about_data(train, sets, ranker.shuffle, ranker.n_jobs)
     about = _about(task, space, {"tuner": tuner, "seed": seed, "pruner": pruner, "folds": folds})
     steps = pruners.steps(rounds_of(configured(ranker, start), True), folds)
     with store.quiet():
-        kept = store.Store(storage, about, measure.direction, tuners.settings(limits.trials))
+        kept = store.StudyStore(storage, about, measure.direction, tuners.settings(limits.trials))
         kept.study.pruner = pruners.make(pruner, steps)
         free = {name: start[name] for name in space.free}
-        search = tuners.Search(space.free, free, seed, kept.settings["random_trials"])
+        search = tuners.SearchSettings(space.free, free, seed, kept.settings["random_trials"])
         optimiser = tuners.make_tuner(tuner, search)
     return Loop(task, space, kept, optimiser, steps.every).run(limits, verbose)
 
@@ -153,10 +154,6 @@ def _check_data(ranker: Any, train: Any, valid: Any, folds: int | None) -> None:
         )
     if folds is not None:
         checks.at_least(folds, 2, "folds")
-
-
-def _valid(valid: Any, train: RankingData) -> RankingData | None:
-    return None if valid is None else validation_data(valid, train)
 
 
 def _prepared(ranker: Ranker, metric: Any) -> Ranker:
@@ -182,7 +179,9 @@ def _about(task: Task, space: Space, rules: dict[str, Any]) -> dict[str, str]:
     ignored = {*space, "n_jobs", "verbose", "record", "eval_metric"}
     whole = {**task.ranker.get_params(deep=False), **chosen(task.ranker)}
     params = {k: v for k, v in whole.items() if k not in ignored}
-    data = [fingerprint(one) for pair in task.data for one in (pair.train, pair.valid)]
+    data = [
+        fingerprint(one) for pair in task.data for one in (pair.train, *pair.valid.by_name.values())
+    ]
     metric = task.measure
     return {
         "space": repr(space),

@@ -12,6 +12,7 @@ from rankwood._core.shared import Shared
 from rankwood.data.ranking_data import RankingData
 from rankwood.metrics.evaluate import Evaluator
 from rankwood.training.context import FitContext, Round
+from rankwood.training.inputs import ValidationSets
 from rankwood.tuning.measure import Measure
 from rankwood.tuning.parameters import configured
 
@@ -19,7 +20,7 @@ from rankwood.tuning.parameters import configured
 Report = Callable[[int, float], bool]
 
 
-class Fitted(NamedTuple):
+class TrialResult(NamedTuple):
     """What a trial has found."""
 
     value: float
@@ -33,11 +34,11 @@ class Pruned(Exception):
 
 
 class TrialData(NamedTuple):
-    """Training data, validation data, and what all trials on them share."""
+    """Training data, validation sets, what evaluates them, and what all trials on them share."""
 
     train: RankingData
-    valid: RankingData
-    evaluator: Evaluator
+    valid: ValidationSets
+    evaluators: dict[str, Evaluator]
     shared: Shared
 
 
@@ -65,20 +66,20 @@ class Task:
     measure: Measure
     folds: int | None
 
-    def run(self, params: dict[str, Any], report: Report) -> Fitted:
+    def run(self, params: dict[str, Any], report: Report) -> TrialResult:
         """Train with some parameters; raise Pruned if `report` returns True, and anything that training raises."""
         if self.folds is None:
             return self._fit_one(params, self.data[0], report)
-        found: list[Fitted] = []
+        found: list[TrialResult] = []
         for step, data in enumerate(self.data, 1):
             found.append(self._fit_one(params, data, _never_prune))
             mean = float(np.mean([one.value for one in found]))
             if report(step, mean) and step < self.folds:
                 raise Pruned
         rounds = round(float(np.mean([one.rounds for one in found])))
-        return Fitted(mean, max(rounds, 1), None)
+        return TrialResult(mean, max(rounds, 1), None)
 
-    def _fit_one(self, params: dict[str, Any], data: TrialData, report: Report) -> Fitted:
+    def _fit_one(self, params: dict[str, Any], data: TrialData, report: Report) -> TrialResult:
         """Train on one pair of data sets; the value is that of the best round."""
         ranker = configured(self.ranker, params).set_params(verbose=False)
         sign, best, pruned = self.measure.sign, -math.inf, False
@@ -90,7 +91,7 @@ class Task:
                 pruned = report(done.number, sign * best)
             return pruned
 
-        ranker._fit(data.train, data.valid, FitContext(data.shared, data.evaluator, [watch]))
+        ranker._fit(data.train, data.valid, FitContext(data.shared, data.evaluators, [watch]))
         if pruned:
             raise Pruned
         value = ranker.history_[self.measure.name][ranker.best_iteration_ - 1]
@@ -98,7 +99,9 @@ class Task:
             raise checks.InputError(
                 f"{self.measure.name} is not a number: no query of the validation data counts."
             )
-        return Fitted(value, ranker.best_iteration_, ranker.set_params(verbose=self.ranker.verbose))
+        return TrialResult(
+            value, ranker.best_iteration_, ranker.set_params(verbose=self.ranker.verbose)
+        )
 
     def refit(self, params: dict[str, Any], rounds: int) -> Any:
         """Return a fitted ranker with these parameters: the trial's own; with folds, one trained on all queries."""
@@ -115,16 +118,20 @@ def _never_prune(step: int, value: float) -> bool:
 def make_task(
     ranker: Any,
     train: RankingData,
-    valid: RankingData | None,
+    valid: ValidationSets | None,
     measure: Measure,
     folds: int | None,
     seed: int,
 ) -> Task:
     """Return what the trials of a study have in common; `seed` is that of the folds, `valid` is used without any."""
-    pairs = [(train, valid)] if folds is None else list(train.folds(folds, seed))
+    pairs = (
+        [(train, valid)]
+        if folds is None
+        else [(rest, ValidationSets.single(own)) for rest, own in train.folds(folds, seed)]
+    )
     data = [
-        TrialData(one, other, measure.evaluator(other, ranker.n_jobs), Shared())
-        for one, other in pairs
-        if other is not None
+        TrialData(one, sets, measure.evaluators(sets, ranker.n_jobs), Shared())
+        for one, sets in pairs
+        if sets is not None
     ]
     return Task(ranker, train, data, measure, folds)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from rankwood._core import checks
-from rankwood.tuning.space import Choice, Dimension, Float, Integer
+from rankwood.tuning.dimensions import Choice, Dimension, Float, Integer
 
 TUNERS = ("tpe", "random", "random+gp", "cfo")
 _RANDOM_SHARE = 0.2  # of the trials of random+gp: 20 random ones of 100 [which-tricks-2023]
@@ -20,7 +20,7 @@ _SMALL = 1000  # points of a space that CFO may leave before it has tried all of
 _MOST_SKIPPED = 200  # times in a row that CFO may propose nothing, before its search has ended
 
 
-class Search(NamedTuple):
+class SearchSettings(NamedTuple):
     """What is searched: dimensions with several values, where to start, and the seed."""
 
     dimensions: dict[str, Dimension]
@@ -48,13 +48,13 @@ class OptunaTuner:
 
     Parameters
     ----------
-    search : Search
+    search : SearchSettings
         What is searched.
     sampler : callable
         Takes the number of a trial and its seed, and returns a sampler.
     """
 
-    def __init__(self, search: Search, sampler: Callable[[int, int], Any]) -> None:
+    def __init__(self, search: SearchSettings, sampler: Callable[[int, int], Any]) -> None:
         self._search = search
         self._sampler = sampler
         self._distributions = distributions(search.dimensions)
@@ -76,7 +76,7 @@ class OptunaTuner:
 class CFOTuner:
     """FLAML's CFO, a local search that starts from given parameters; `FLOW2` is its step."""
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: SearchSettings) -> None:
         CFO, domain = _flaml()
         self._search = search
         self._distributions = distributions(search.dimensions)
@@ -158,7 +158,7 @@ def _values(dimension: Dimension) -> list[Any] | None:
     return None
 
 
-def make_tuner(name: str, search: Search) -> Tuner:
+def make_tuner(name: str, search: SearchSettings) -> Tuner:
     """Return an optimiser by name."""
     if name == "cfo":
         return CFOTuner(search)

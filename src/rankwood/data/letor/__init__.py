@@ -60,11 +60,10 @@ def load_letor(
 
     Examples
     --------
-    >>> import os, tempfile
-    >>> name = os.path.join(tempfile.mkdtemp(), "tiny.txt")
-    >>> with open(name, "w") as file:
+    >>> import rankwood as rw
+    >>> with open("tiny.txt", "w") as file:
     ...     size = file.write("2 qid:1 1:0.5 3:7 # docid = A\n0 qid:1 2:1 # docid = B\n")
-    >>> data = load_letor(name)
+    >>> data = rw.load_letor("tiny.txt")
     >>> data.X.tolist()
     [[0.5, 0.0, 7.0], [0.0, 1.0, 0.0]]
     >>> data.comments.doc_ids
@@ -132,6 +131,14 @@ def save_letor(data: RankingData, path: Path, *, sparse: bool = False) -> None:
     sparse : bool
         Leave out zeros. (Of a sparse matrix only stored values are written in any case.) If the
         last features are zero everywhere, read the file with `n_features`.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> rw.save_letor(rw.RankingData([[0.5, 2.0]], [1], qid=["a"]), "one.txt")
+    >>> with open("one.txt") as file:
+    ...     print(file.read().strip())
+    1 qid:a 1:0.5 2:2.0
     """
     name = file_name(path)
     if not all(hasattr(data, field) for field in ("X", "y", "qid", "comments")):

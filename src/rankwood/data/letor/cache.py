@@ -18,7 +18,7 @@ from rankwood._core.checks import InputError
 from rankwood.data.comments import Comments
 from rankwood.data.letor.blocks import stamp
 from rankwood.data.letor.join import Letor
-from rankwood.data.letor.options import Options
+from rankwood.data.letor.options import LetorOptions
 
 _VERSION = 2
 _MEMBERS = ("X", "y", "qid", "blob", "offsets")  # the last two are empty if there are no comments
@@ -30,7 +30,7 @@ def copy_path(path: str) -> str:
     return path + _ENDING
 
 
-def header(path: str, options: Options) -> str:
+def header(path: str, options: LetorOptions) -> str:
     """Return the header of a copy: the version of the text, and the options."""
     fields = {
         "format": f"rankwood letor {_VERSION}",
@@ -43,7 +43,7 @@ def header(path: str, options: Options) -> str:
     return json.dumps(fields, sort_keys=True)
 
 
-def load(path: str, expected: str, options: Options) -> Letor | None:
+def load(path: str, expected: str, options: LetorOptions) -> Letor | None:
     """Return the content of the copy of `path`, or None without an undamaged one with that header."""
     if not os.path.isfile(copy_path(path)):  # to open a pipe would take for ever
         return None
@@ -62,7 +62,7 @@ def load(path: str, expected: str, options: Options) -> Letor | None:
     return letor if _is_consistent(letor, options) else None
 
 
-def _is_consistent(letor: Letor, options: Options) -> bool:
+def _is_consistent(letor: Letor, options: LetorOptions) -> bool:
     """Whether the arrays fit together and to the options; the file might be anybody's."""
     X, y, qid, comments = letor
     rows = y.size

@@ -13,7 +13,7 @@ _ALWAYS_MISSING = "null"  # as LETOR 4.0 writes it; the parser knows "nan" by it
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII)
 
 
-class Options(NamedTuple):
+class LetorOptions(NamedTuple):
     """The options that decide how text is understood."""
 
     n_features: int | None = None
@@ -22,14 +22,14 @@ class Options(NamedTuple):
     missing_words: tuple[str, ...] = (_ALWAYS_MISSING,)  # in lower case, all different
 
 
-def checked_options(n_features: Any, absent: Any, marker: Any, missing: Any) -> Options:
+def checked_options(n_features: Any, absent: Any, marker: Any, missing: Any) -> LetorOptions:
     """Return the arguments of `load_letor` as options, or raise if one can't be used."""
     if n_features is not None:
         n_features = at_least(n_features, 1, "n_features")
     number = isinstance(absent, (int, float, np.integer, np.floating))
     if not number or not (absent == 0 or np.isnan(absent)):
         raise InputError(f"absent must be 0 or NaN, got {absent!r}.")
-    return Options(n_features, float(absent) + 0.0, bool(marker), _words(missing))
+    return LetorOptions(n_features, float(absent) + 0.0, bool(marker), _words(missing))
 
 
 def file_name(path: Any) -> str:

@@ -21,7 +21,7 @@ from rankwood.data.letor import parse as kernel
 from rankwood.data.letor.blocks import BlockInfo, BlockReader, opened
 from rankwood.data.letor.budget import MemoryBudget
 from rankwood.data.letor.join import Letor, Part, allocate_pages, join
-from rankwood.data.letor.options import Options
+from rankwood.data.letor.options import LetorOptions
 from rankwood.data.letor.tokens import MAX_POWER, NEWLINE, POWER_OF_TEN, ends_token
 
 MAX_THREADS = 8  # only one thread reads the file at a time, which feeds about that many
@@ -65,7 +65,7 @@ class ParseScratch:
 class Parser:
     """Parses the blocks of a file; all threads share it."""
 
-    def __init__(self, blocks: BlockReader, options: Options, n_threads: int):
+    def __init__(self, blocks: BlockReader, options: LetorOptions, n_threads: int):
         self.blocks, self.path, self.options = blocks, blocks.path, options
         self.parts: dict[int, Part] = {}
         self.budget = MemoryBudget(self.path, options.n_features, n_threads)
@@ -180,7 +180,7 @@ class Parser:
         return InputError(f"{place}: {errors.reason(code, token)}")
 
 
-def read_file(path: str, options: Options, n_jobs: int | None = None) -> Letor:
+def read_file(path: str, options: LetorOptions, n_jobs: int | None = None) -> Letor:
     """Read a whole file; an error leaves nothing behind."""
     with opened(path) as blocks:
         n_threads = max(1, min(threads(n_jobs), MAX_THREADS, blocks.estimated_count()))

@@ -12,11 +12,11 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood.engines.base import engines_that_can
-from rankwood.metrics.binary import RR
 from rankwood.metrics.cascade import ERR, PFound
 from rankwood.metrics.dcg import DCG, NDCG
 from rankwood.metrics.gains import Exp, ExpChance, Linear, LinearChance
 from rankwood.metrics.position import ExpDCG
+from rankwood.metrics.reciprocal_rank import RR
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.parts.catboost_weights import (
     CatBoostAP,

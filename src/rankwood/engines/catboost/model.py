@@ -42,6 +42,11 @@ class CatBoostModel(TextModel):
                 thread_count=threads.threads(n_jobs),
             )
 
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.booster.feature_names_)
+
     def importances(self) -> np.ndarray:
         """Return how much predictions change with each feature, on average; CatBoost doesn't keep gains."""
         model, _, columns = self.loaded()

@@ -199,6 +199,11 @@ class LightGBMModel(TextModel):
         with _plain_errors("predict"):
             return self.loaded().predict(X, num_threads=forks.engine_threads(n_jobs))
 
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.loaded().num_feature())
+
     def importances(self) -> np.ndarray:
         """Return the total gain of the splits on each feature."""
         return self.loaded().feature_importance("gain")

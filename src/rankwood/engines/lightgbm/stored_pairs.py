@@ -150,7 +150,7 @@ class PairsModel:
     needs_groups = True
 
     def __init__(self, trees: str, differences: list[int], n_features: int) -> None:
-        self._trees, self._differences, self._n_features = trees, differences, n_features
+        self._trees, self._differences, self.n_features = trees, differences, n_features
         self._model = LightGBMModel(trees)
 
     @property
@@ -158,7 +158,7 @@ class PairsModel:
         """The whole state: LightGBM's text, and the features of pairs."""
         content = {
             "differences": self._differences,
-            "n_features": self._n_features,
+            "n_features": self.n_features,
             "lightgbm": self._trees,
         }
         return json.dumps(content)
@@ -174,7 +174,7 @@ class PairsModel:
         """Return one score per row (see `engines.base.Model`), chunk by chunk of pairs; `groups` must be given."""
         assert groups is not None
         scores = np.empty(X.shape[0])
-        limit = max(1, _CHUNK // (2 * self._n_features + len(self._differences)))
+        limit = max(1, _CHUNK // (2 * self.n_features + len(self._differences)))
         for first, last in _chunks(groups.sizes, limit):
             begin, end = groups.ptr[first], groups.ptr[last]
             rows = groups.rows[begin:end]
@@ -189,7 +189,7 @@ class PairsModel:
 
     def importances(self) -> np.ndarray:
         """Return the total gain of splits on each feature: as the first document's, the second's or a difference."""
-        gains, n = self._model.importances(), self._n_features
+        gains, n = self._model.importances(), self.n_features
         out = gains[:n] + gains[n : 2 * n]
         np.add.at(out, self._differences, gains[2 * n :])
         return out

@@ -136,6 +136,11 @@ class PairTreeModel:
         self._forest = forest
 
     @property
+    def n_features(self) -> int:
+        """Number of features of a document."""
+        return self._forest.n_features
+
+    @property
     def booster(self) -> Forest:
         """The trees."""
         return self._forest

@@ -38,12 +38,32 @@ Derivatives = namedtuple("Derivatives", "gradient hessian")
 #: What the pair loop sees of one document: its score relative to the middle of the query's range, what the loss made of
 #: it, its rank as a float, its entry of what the weight prepared (`own`), its turn, and an anchor's partners.
 Doc = namedtuple("Doc", "label score embedded rank own turn first end")
-#: Derivatives of the loss of a pair: push if the first should be above, push if the second should be, Hessian.
-PairDerivatives = namedtuple("PairDerivatives", "above below hessian")
 #: Documents `start` to `end` in the order of the loop, and their ranks.
 DocBlock = namedtuple("DocBlock", "start end ranks")
 #: Columns of `Doc` by place, the anchors among them, the slot of each place, and its rank; n documents, `padded`.
 Arranged = namedtuple("Arranged", "n padded docs anchors slot ranks")
+
+
+class PairDerivatives(namedtuple("PairDerivatives", "above below hessian")):
+    """Derivatives of the loss of a pair of documents, without the constant factors of the loss.
+
+    Parameters
+    ----------
+    above : float
+        The push if the first document should be above.
+    below : float
+        The push if the second document should be above.
+    hessian : float
+        The second derivative, at least 0.
+
+    Examples
+    --------
+    >>> from rankwood.extend import PairDerivatives
+    >>> PairDerivatives(above=0.5, below=0.5, hessian=0.25).hessian
+    0.25
+    """
+
+    __slots__ = ()
 
 
 @verb(kind="uncounted inline")
@@ -115,10 +135,17 @@ def beside(doc, own):
     own : record
         The entry of the weight inside, such as ``doc.own.base``.
 
+    Returns
+    -------
+    Doc
+        The document with `own` replaced.
+
     Examples
     --------
-    >>> doc = Doc(1.0, 0.5, 1.6, 0.0, "both", 0.0, 0.0, 0.0)
-    >>> beside(doc, "inside").own
+    >>> from types import SimpleNamespace
+    >>> from rankwood.extend import beside
+    >>> fields = dict.fromkeys(("label", "score", "embedded", "rank", "turn", "first", "end"), 0.0)
+    >>> beside(SimpleNamespace(**fields, own="both"), "inside").own
     'inside'
     """
     return Doc(doc.label, doc.score, doc.embedded, doc.rank, own, doc.turn, doc.first, doc.end)

@@ -4,11 +4,12 @@ from typing import Any
 
 from rankwood._core import checks
 from rankwood._core.named import Values
-from rankwood.metrics.binary import AP, RR
+from rankwood.metrics.binary import AP
 from rankwood.metrics.cascade import ERR
 from rankwood.metrics.dcg import NDCG
 from rankwood.metrics.gains import LinearChance
 from rankwood.metrics.position import ARPK
+from rankwood.metrics.reciprocal_rank import RR
 from rankwood.objectives.families.parameters import (
     DISCOUNT,
     GAIN,

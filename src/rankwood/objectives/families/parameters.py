@@ -55,7 +55,7 @@ TRUNCATION = Parameter(
     "truncation",
     None,
     optional_cutoff,
-    "a pair counts if its better placed document is among the first `truncation`; without k: every pair",
+    "a pair counts if its higher-ranked document is among the first `truncation`; without k: every pair",
     default_text="k",
 )
 GAIN, LINEAR_CHANCE = metrics.GAIN, metrics.LINEAR_CHANCE
@@ -121,7 +121,7 @@ NOISE_SCALE = Parameter(
 )
 PERMUTATIONS = Parameter("permutations", 10, at_least_1, "noisy rankings to draw")
 HESSIAN = Parameter(
-    "hessian", 1.0, checks.positive, "factor on the hessian: 2 for XGBoost's, which doubles it"
+    "hessian", 1.0, checks.positive, "factor on the Hessian: 2 for XGBoost's, which doubles it"
 )
 STOCHASTIC_MU = Parameter(
     "mu", 0.0, checks.finite, "how far relevant documents are moved down before the noise is added"
@@ -146,5 +146,5 @@ TEMPERATURE = Parameter(
 
 #: Parameters of every pairwise objective: noise on the ranking, and a factor on the Hessian.
 RANKING_OPTIONS = (NOISE, NOISE_SCALE, PERMUTATIONS, HESSIAN)
-#: Parameters that docs/objectives.md explains once for all names.
+#: Parameters that docs/objectives/common.md explains once for all names.
 COMMON = (K, SIGMA, NORM, TRUNCATION, GAIN, REL, MU, *RANKING_OPTIONS)

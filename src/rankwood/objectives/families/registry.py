@@ -101,14 +101,16 @@ def register_objective(
 
     Examples
     --------
-    An objective by the name of ``"lambdarank-rbp"`` would be registered by
-
-    .. code-block:: python
-
-        @register_objective("lambdarank-rbp", citation="moffat2008")
-        def lambdarank_rbp(k=30, p=0.8):
-            "LambdaRank for rank-biased precision."
-            return Lambda(Swap(RBP(p=p)), Top(k))
+    >>> import rankwood as rw
+    >>> from rankwood.extend import register_objective
+    >>> from rankwood.metrics import RBP
+    >>> from rankwood.objectives import Lambda, Swap, Top
+    >>> @register_objective("lambdarank-rbp", citation="moffat2008")
+    ... def lambdarank_rbp(k=30, p=0.8):
+    ...     "LambdaRank for rank-biased precision."
+    ...     return Lambda(Swap(RBP(p=p)), Top(k))
+    >>> rw.objective("lambdarank-rbp@10(p=0.9)")
+    Lambda(weight=Swap(metric=RBP(p=0.9)), pairs=Top(k=10))
     """
     if isinstance(name, str) and name.startswith(_PAIRS):
         raise checks.InputError(

@@ -26,16 +26,16 @@ Choose = Callable[[Values], Any]
 
 @dataclass(frozen=True)
 class Family:
-    """Objectives with a common idea: a section of docs/objectives.md.
+    """Objectives with a common idea: a page of docs/objectives/.
 
     Parameters
     ----------
     title : str
-        The heading of the section.
+        The title of the page.
     rows : tuple of Named
         The objectives.
     shared : tuple of Parameter
-        Parameters of all rows, which the section explains once.
+        Parameters of all rows, which the page explains once.
     """
 
     title: str

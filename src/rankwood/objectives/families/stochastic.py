@@ -3,9 +3,10 @@
 from functools import partial
 
 from rankwood._core.named import Named, Parameter, Values
-from rankwood.metrics.binary import AP, RR
+from rankwood.metrics.binary import AP
 from rankwood.metrics.cascade import ERR, PFound
 from rankwood.metrics.dcg import DCG, NDCG
+from rankwood.metrics.reciprocal_rank import RR
 from rankwood.objectives.families.parameters import (
     ESTIMATOR,
     GAIN,

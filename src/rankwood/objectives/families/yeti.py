@@ -4,10 +4,11 @@ from functools import partial
 from typing import Any
 
 from rankwood._core.named import Values
-from rankwood.metrics.binary import AP, RR, Precision
+from rankwood.metrics.binary import AP, Precision
 from rankwood.metrics.cascade import ERR
 from rankwood.metrics.dcg import DCG, NDCG
 from rankwood.metrics.position import ARPK, ExpDCG
+from rankwood.metrics.reciprocal_rank import RR
 from rankwood.objectives.families.parameters import (
     DECAY,
     GAIN,

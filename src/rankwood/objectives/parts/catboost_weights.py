@@ -41,7 +41,19 @@ class _OfReciprocalRanks:
 
 @part
 class CatBoostRR(_OfReciprocalRanks):
-    """Reciprocal rank: a document that isn't the first relevant one gains 1/a - 1/b, more than the metric does."""
+    """CatBoost's weight of a pair for the reciprocal rank; a < b are the positions of its documents.
+
+    If the upper document is relevant, the weight is what the metric loses by a swap. If the lower one is, the weight
+    is 1/a - 1/b, or 0 if a relevant document is above both. The metric gains less where another relevant document
+    lies between them.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import CatBoostRR, Lambda
+    >>> rw.gradients(Lambda(CatBoostRR()), [0, 1], [0.0, 0.0])[0].tolist()  # half of 1/1 - 1/2
+    [0.25, -0.25]
+    """
 
     def weight(self, a, b):
         one, two = a.own, b.own
@@ -55,7 +67,18 @@ class CatBoostRR(_OfReciprocalRanks):
 
 @part
 class CatBoostAP(_OfReciprocalRanks):
-    """Average precision: 1/a, and the relevant documents between if the upper document isn't relevant."""
+    """CatBoost's weight of a pair for average precision; a < b are the positions of its documents.
+
+    The weight is 1/a. If the lower document is the relevant one, each relevant document at a position m between them
+    adds 1/m.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import CatBoostAP, Lambda
+    >>> rw.gradients(Lambda(CatBoostAP()), [1, 0], [0.0, 0.0])[0].tolist()  # half of 1/1
+    [-0.5, 0.5]
+    """
 
     def weight(self, a, b):
         one, two = a.own, b.own
@@ -67,7 +90,18 @@ class CatBoostAP(_OfReciprocalRanks):
 
 @part
 class YetiRR(_OfReciprocalRanks):
-    """Reciprocal rank: 1/a - 1/b if no relevant document is above both; exact for neighbours [whichtricks2023]."""
+    """YetiLoss's weight of a pair for the reciprocal rank [whichtricks2023]; a < b are the positions of its documents.
+
+    The weight is 1/a - 1/b, or 0 if a relevant document is above both. For neighbours it is the change of the metric
+    by a swap.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import Lambda, YetiRR
+    >>> rw.gradients(Lambda(YetiRR()), [0, 1], [0.0, 0.0])[0].tolist()  # half of 1/1 - 1/2
+    [0.25, -0.25]
+    """
 
     def weight(self, a, b):
         one, two = a.own, b.own
@@ -78,7 +112,17 @@ class YetiRR(_OfReciprocalRanks):
 
 @part
 class YetiAP(_OfReciprocalRanks):
-    """Average precision: 1/a and 1/m of the relevant documents between a and b [whichtricks2023]."""
+    """YetiLoss's weight of a pair for average precision [whichtricks2023]; a < b are the positions of its documents.
+
+    The weight is 1/a, and each relevant document at a position m between them adds 1/m.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import Lambda, YetiAP
+    >>> rw.gradients(Lambda(YetiAP()), [0, 1], [0.0, 0.0])[0].tolist()  # half of 1/1
+    [0.5, -0.5]
+    """
 
     def weight(self, a, b):
         one, two = a.own, b.own
@@ -96,12 +140,22 @@ CascadeByLabel = namedtuple("CascadeByLabel", "stop inverse reach kind reached f
 
 @part
 class CatBoostERR:
-    """Expected reciprocal rank: documents between with the label of the upper one are left out of the middle.
+    """CatBoost's weight of a pair for the expected reciprocal rank.
+
+    The weight is the change of the metric by a swap, but documents between the two that have the label of the upper
+    one are left out. The probability that a document satisfies is its label over `max_label`.
 
     Parameters
     ----------
     max_label : float
-        Largest label.
+        Largest label that can occur.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import CatBoostERR, Lambda
+    >>> rw.gradients(Lambda(CatBoostERR(max_label=1.0)), [0, 1], [0.0, 0.0])[0].tolist()  # half of 1/1 - 1/2
+    [0.25, -0.25]
     """
 
     max_label: Positive = 4.0

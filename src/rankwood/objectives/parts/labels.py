@@ -13,13 +13,21 @@ def read(labels, y):
     """Return the labels that the objective sees; this verb runs in Python only."""
 
 
-#: Kind of a field.
+#: A field that takes a reading of labels.
 Labels = Annotated[Any, Can("read")]
 
 
 @part
 class Graded:
-    """Labels as they are: a pair counts if its labels differ."""
+    """Labels as they are: a pair counts if its labels differ.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import Graded, Lambda, Uniform
+    >>> rw.gradients(Lambda(Uniform(), labels=Graded()), [2, 1], [0.0, 0.0])[0].tolist()
+    [-0.5, 0.5]
+    """
 
     two_classes: ClassVar[bool] = False
 
@@ -36,6 +44,15 @@ class Binary:
     ----------
     rel : float
         Smallest label of a relevant document.
+
+    Examples
+    --------
+    The labels 2 and 1 are both relevant, so that they make no pair.
+
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import Binary, Lambda, Uniform
+    >>> rw.gradients(Lambda(Uniform(), labels=Binary()), [2, 1, 0], [0.0, 0.0, 0.0])[0].tolist()
+    [-0.5, -0.5, 1.0]
     """
 
     rel: Positive = 1.0

@@ -20,6 +20,16 @@ class Logistic:
         Steepness of the loss.
     hessian : float
         Factor on the Hessian: XGBoost doubles it.
+
+    Examples
+    --------
+    At equal scores the slope is sigma / 2, and the Hessian is sigma squared / 4.
+
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import Lambda, Logistic, Uniform
+    >>> grad, hess = rw.gradients(Lambda(Uniform(), loss=Logistic(sigma=2.0)), [1, 0], [0.0, 0.0])
+    >>> grad.tolist(), hess.tolist()
+    ([-1.0, 1.0], [1.0, 1.0])
     """
 
     sigma: Positive = 1.0

@@ -33,6 +33,19 @@ class TopMissed:
         With "code", a label is missed as often as it is in the ideal top k and not in the current one, which is what
         the authors' program does. With "text", as in their text, a document is missed if its label occurs in the
         ideal top k at all, and as many are needed as there are documents in the current top k whose label does not.
+
+    Examples
+    --------
+    The only relevant document is ranked last. It should be first, so it has pairs with all others, and the first
+    document has pairs with all others too. `Top(1)` has only the latter.
+
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import Lambda, Top, TopMissed, Uniform
+    >>> at_equal_scores = [0, 0, 1], [0.0, 0.0, 0.0]
+    >>> rw.gradients(Lambda(Uniform(), TopMissed(1)), *at_equal_scores)[0].tolist()
+    [0.5, 0.5, -1.0]
+    >>> (0.0 + rw.gradients(Lambda(Uniform(), Top(1)), *at_equal_scores)[0]).tolist()
+    [0.5, 0.0, -0.5]
     """
 
     k: int | None = None

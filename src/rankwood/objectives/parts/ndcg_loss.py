@@ -35,6 +35,13 @@ class NDCGLoss1:
     ----------
     metric : part
         `NDCG(...)` or `DCG(...)`.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import BothDirections, Lambda, NDCGLoss1
+    >>> rw.gradients(Lambda(NDCGLoss1(), BothDirections()), [1, 0], [0.0, 0.0])[0].tolist()
+    [-0.5, 0.5]
     """
 
     metric: SwapMetric = NDCG()
@@ -77,6 +84,17 @@ class NDCGLoss2:
     delta : {"exact", "shifted"}
         "shifted" takes :math:`\delta_{m+1}`, as the programs behind two of the papers do [lambdaex2023,
         lambdagap2025].
+
+    Examples
+    --------
+    The weight of neighbours, :math:`1 - 1 / \log_2 3`, is the same at all ranks.
+
+    >>> from rankwood.diagnostics import heat
+    >>> from rankwood.objectives import Lambda, NDCGLoss2
+    >>> heat(Lambda(NDCGLoss2()), 3).round(2)
+    array([[0.  , 0.37, 0.13],
+           [0.37, 0.  , 0.37],
+           [0.13, 0.37, 0.  ]])
     """
 
     metric: SwapMetric = NDCG()

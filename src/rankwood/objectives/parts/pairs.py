@@ -15,7 +15,17 @@ from rankwood.objectives._kernels.verbs import Pairs, weight_above
 
 @part
 class All:
-    """Every pair."""
+    """Every pair.
+
+    Examples
+    --------
+    >>> from rankwood.diagnostics import heat
+    >>> from rankwood.objectives import All, Lambda, Uniform
+    >>> heat(Lambda(Uniform(), pairs=All()), 3)
+    array([[0., 1., 1.],
+           [1., 0., 1.],
+           [1., 1., 0.]])
+    """
 
     def ranks(self) -> int:
         """Return 0: the ranking doesn't matter."""
@@ -33,6 +43,15 @@ class Top:
     ----------
     k : int
         How many of the first documents have pairs with all documents behind them.
+
+    Examples
+    --------
+    >>> from rankwood.diagnostics import heat
+    >>> from rankwood.objectives import Lambda, Top, Uniform
+    >>> heat(Lambda(Uniform(), pairs=Top(1)), 3)
+    array([[0., 1., 1.],
+           [1., 0., 0.],
+           [1., 0., 0.]])
     """
 
     k: int = 30
@@ -55,6 +74,15 @@ class AcrossCutoff:
     ----------
     k : int
         The cutoff between the two documents.
+
+    Examples
+    --------
+    >>> from rankwood.diagnostics import heat
+    >>> from rankwood.objectives import AcrossCutoff, Lambda, Uniform
+    >>> heat(Lambda(Uniform(), pairs=AcrossCutoff(2)), 3)
+    array([[0., 0., 1.],
+           [0., 0., 1.],
+           [1., 1., 0.]])
     """
 
     k: int = 10
@@ -79,6 +107,16 @@ class RanksApart:
     ----------
     k, exact : int, bool
         The distance of the ranks, and whether only pairs at exactly this distance count.
+
+    Examples
+    --------
+    >>> from rankwood.diagnostics import heat
+    >>> from rankwood.objectives import Lambda, RanksApart, Uniform
+    >>> heat(Lambda(Uniform(), pairs=RanksApart(2)), 4)
+    array([[0., 0., 1., 1.],
+           [0., 0., 0., 1.],
+           [1., 0., 0., 0.],
+           [1., 1., 0., 0.]])
     """
 
     k: int = 10
@@ -113,6 +151,15 @@ class Neighbours:
         Largest distance of the ranks.
     k : int, optional
         Cutoff; None means no cutoff.
+
+    Examples
+    --------
+    >>> from rankwood.diagnostics import heat
+    >>> from rankwood.objectives import Lambda, Neighbours, Uniform
+    >>> heat(Lambda(Uniform(), pairs=Neighbours(1)), 3)
+    array([[0., 1., 0.],
+           [1., 0., 1.],
+           [0., 1., 0.]])
     """
 
     distance: int = 1
@@ -136,6 +183,16 @@ class ReachingBelow:
     ----------
     k : int
         Cutoff, which the worse ranked document is behind.
+
+    Examples
+    --------
+    >>> from rankwood.diagnostics import heat
+    >>> from rankwood.objectives import Lambda, ReachingBelow, Uniform
+    >>> heat(Lambda(Uniform(), pairs=ReachingBelow(2)), 4)
+    array([[0., 0., 1., 1.],
+           [0., 0., 1., 1.],
+           [1., 1., 0., 1.],
+           [1., 1., 1., 0.]])
     """
 
     k: int = 10
@@ -157,6 +214,16 @@ class AcrossOrApart:
         Cutoff, and distance of the ranks.
     exact : bool
         Whether, of the second set, only pairs at exactly this distance count.
+
+    Examples
+    --------
+    >>> from rankwood.diagnostics import heat
+    >>> from rankwood.objectives import AcrossOrApart, Lambda, Uniform
+    >>> heat(Lambda(Uniform(), pairs=AcrossOrApart(1, exact=True)), 4)
+    array([[0., 1., 1., 1.],
+           [1., 0., 1., 0.],
+           [1., 1., 0., 1.],
+           [1., 0., 1., 0.]])
     """
 
     k: int = 10
@@ -187,6 +254,17 @@ class BothDirections:
     ----------
     base : part
         Pair set.
+
+    Examples
+    --------
+    Of two documents with the label 1, the upper one is pushed down: each is pushed above the other.
+
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import All, BothDirections, Lambda, WinnerLabel
+    >>> rw.gradients(Lambda(WinnerLabel(), All()), [1, 1], [1.0, 0.0])[0].tolist() == [0.0, 0.0]
+    True
+    >>> rw.gradients(Lambda(WinnerLabel(), BothDirections()), [1, 1], [1.0, 0.0])[0].round(3).tolist()
+    [0.462, -0.462]
     """
 
     base: Pairs = All()

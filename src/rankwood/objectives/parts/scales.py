@@ -10,7 +10,15 @@ _LN2 = float(np.log(2.0))
 
 @part
 class NoScale:
-    """Leave the lambdas as they are."""
+    """Leave the lambdas as they are.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import Lambda, NoScale, Uniform
+    >>> rw.gradients(Lambda(Uniform(), scale=NoScale()), [1, 0], [0.0, 0.0])[0].tolist()
+    [-0.5, 0.5]
+    """
 
     def scale(self, total):
         return as_type_of(total, 1.0)
@@ -21,6 +29,15 @@ class Log2Sum:
     r"""Shrink a query's lambdas so that their sum S counts as :math:`\log_2(1 + S)`.
 
     This is the second step of LightGBM's `lambdarank_norm`.
+
+    Examples
+    --------
+    The two lambdas have a sum of 3, which counts as :math:`\log_2 4 = 2`.
+
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import LabelGap, Lambda, Log2Sum
+    >>> rw.gradients(Lambda(LabelGap(), scale=Log2Sum()), [3, 0], [0.0, 0.0])[0].tolist()
+    [-1.0, 1.0]
     """
 
     def scale(self, total):

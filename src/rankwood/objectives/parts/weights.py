@@ -28,7 +28,15 @@ def _reads_nothing(self: Any) -> int:
 
 @part
 class Uniform:
-    """The same weight for all pairs, 1: RankNet's [burges2005]."""
+    """The same weight for all pairs, 1: RankNet's [burges2005].
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import Lambda, Uniform
+    >>> rw.gradients(Lambda(weight=Uniform()), [3, 1], [0.0, 0.0])[0].tolist()
+    [-0.5, 0.5]
+    """
 
     ranks = _reads_nothing
 
@@ -38,7 +46,15 @@ class Uniform:
 
 @part
 class LabelGap:
-    """The distance of the labels: ARP-Loss2's weight [wang2018]."""
+    """The distance of the labels: ARP-Loss2's weight [wang2018].
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import LabelGap, Lambda
+    >>> rw.gradients(Lambda(weight=LabelGap()), [3, 1], [0.0, 0.0])[0].tolist()
+    [-1.0, 1.0]
+    """
 
     ranks = _reads_nothing
 
@@ -48,7 +64,15 @@ class LabelGap:
 
 @part
 class WinnerLabel:
-    """The label of the document that should be above: ARP-Loss1's weight [wang2018]."""
+    """The label of the document that should be above: ARP-Loss1's weight [wang2018].
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import Lambda, WinnerLabel
+    >>> rw.gradients(Lambda(weight=WinnerLabel()), [3, 1], [0.0, 0.0])[0].tolist()
+    [-1.5, 1.5]
+    """
 
     ranks = _reads_nothing
 
@@ -67,6 +91,18 @@ class Swap:
     ----------
     metric : part
         A metric that knows its swaps, such as `NDCG()` or `AP()`.
+
+    Examples
+    --------
+    A swap across the cutoff changes precision at 2 by one half, and no other swap changes it.
+
+    >>> from rankwood.diagnostics import heat
+    >>> from rankwood.metrics import Precision
+    >>> from rankwood.objectives import Lambda, Swap
+    >>> heat(Lambda(weight=Swap(Precision(2))), 3)
+    array([[0. , 0. , 0.5],
+           [0. , 0. , 0.5],
+           [0.5, 0.5, 0. ]])
     """
 
     metric: SwapMetric = NDCG()
@@ -95,6 +131,14 @@ class Sum:
         Weights.
     mu : float
         Factor on the second.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import LabelGap, Lambda, Sum, Uniform
+    >>> weight = Sum(Uniform(), LabelGap(), mu=2.0)  # 1 + 2 · 2 for the labels 3 and 1
+    >>> rw.gradients(Lambda(weight), [3, 1], [0.0, 0.0])[0].tolist()
+    [-2.5, 2.5]
     """
 
     first: Weight = Uniform()
@@ -142,6 +186,13 @@ class Scaled:
         Weight.
     factor : float
         Constant.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import Lambda, Scaled, Uniform
+    >>> rw.gradients(Lambda(Scaled(Uniform(), 3.0)), [3, 1], [0.0, 0.0])[0].tolist()
+    [-1.5, 1.5]
     """
 
     base: Weight = Uniform()
@@ -171,6 +222,17 @@ class ByDistance:
         Weight.
     c : float
         Constant that keeps the divisor above 0.
+
+    Examples
+    --------
+    The scores differ by 1, so that the gradient is divided by 1 + 1.
+
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import ByDistance, Lambda, Uniform
+    >>> rw.gradients(Lambda(Uniform()), [3, 1], [1.0, 0.0])[0].round(3).tolist()
+    [-0.269, 0.269]
+    >>> rw.gradients(Lambda(ByDistance(Uniform(), c=1.0)), [3, 1], [1.0, 0.0])[0].round(3).tolist()
+    [-0.134, 0.134]
     """
 
     base: Weight = Swap()

@@ -8,7 +8,7 @@ import numpy as np
 from rankwood import stats
 from rankwood.metrics.registry import metric
 from rankwood.report.page.documents import Documents
-from rankwood.report.page.outcome import LEVEL, Outcome, Pair
+from rankwood.report.page.outcome import LEVEL, PageOutcome, Pair
 
 _MOST_LABELS = 8
 _BINS = 6
@@ -42,7 +42,7 @@ class Bin(NamedTuple):
     differences: list[tuple[float, float, float]]  # difference, low, high
 
 
-def by_label(documents: Documents, outcome: Outcome) -> ByLabel:
+def by_label(documents: Documents, outcome: PageOutcome) -> ByLabel:
     """Split the NDCG@k of each model by the labels that it comes from; k is that of the first metric, else 10."""
     k = _cutoff(outcome.metrics[0])
     known = [i for i, s in enumerate(documents.scores) if not np.isnan(s).all()]
@@ -58,7 +58,7 @@ def by_label(documents: Documents, outcome: Outcome) -> ByLabel:
     return ByLabel(k, known, rows)
 
 
-def by_query_kind(kind: np.ndarray, outcome: Outcome) -> list[Bin]:
+def by_query_kind(kind: np.ndarray, outcome: PageOutcome) -> list[Bin]:
     """Split queries by a whole number of each, such as the length of its list, into a few bins."""
     bins = []
     for label, chosen in _merged(kind, _kinds(kind, _BINS)):

@@ -10,8 +10,8 @@ from rankwood._core.text import shortened
 from rankwood.report import _drawing
 from rankwood.report.model_plots import visible_range
 from rankwood.report.page.breakdown import Bin, ByLabel
-from rankwood.report.page.outcome import Outcome, Pair
-from rankwood.report.page.training import Curve, Importance
+from rankwood.report.page.outcome import PageOutcome, Pair
+from rankwood.report.page.training import Importance, StageCurve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +29,7 @@ def colour(model: int) -> str:
     return _drawing.COLOURS[model % len(_drawing.COLOURS)]
 
 
-def curves(name: str, found: Sequence[Curve]) -> "Figure":
+def curves(name: str, found: Sequence[StageCurve]) -> "Figure":
     """Draw a metric or a record by round: a line per ranker, and a point at the round that was kept."""
     with _drawing.style():
         figure, (ax,) = _drawing.new_figure(1, 1, _WIDTH, _HEIGHT)
@@ -109,7 +109,7 @@ def bars_by_label(found: ByLabel) -> "Figure":
     return figure
 
 
-def intervals(title: str, axis: str, bins: Sequence[Bin], outcome: Outcome) -> "Figure":
+def intervals(title: str, axis: str, bins: Sequence[Bin], outcome: PageOutcome) -> "Figure":
     """Draw the mean difference of each pair by kind of query, with intervals."""
     with _drawing.style():
         figure, (ax,) = _drawing.new_figure(1, 1, _WIDTH, _HEIGHT)
@@ -151,7 +151,7 @@ def importance(found: Importance) -> "Figure":
         ax.set_ylim(len(rows) - 0.4, -0.6)
         ax.tick_params(axis="y", length=0)
         ax.xaxis.set_major_formatter("{x:.0%}")
-        ax.set_title("share of the gain of all splits", loc="left")
+        ax.set_title(f"share of {found.what}", loc="left")
     return figure
 
 

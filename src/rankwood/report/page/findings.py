@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankwood.report.page import breakdown, queries, training
+from rankwood.report.page.contributions import contributions_of
 from rankwood.report.page.documents import documents_of
-from rankwood.report.page.outcome import Outcome, TrainingMean, outcome_of, training_means
+from rankwood.report.page.outcome import PageOutcome, TrainingMean, outcome_of, training_means
 from rankwood.report.page.provenance import Provenance, provenance_of
 from rankwood.report.page.scored import ScoredModel
 
@@ -15,15 +16,16 @@ from rankwood.report.page.scored import ScoredModel
 class Findings:
     """The parts of a page; what can't be known without documents or estimators is None or empty."""
 
-    outcome: Outcome
+    outcome: PageOutcome
     training_means: list[TrainingMean]
-    curves: dict[str, list[training.Curve]]
+    curves: dict[str, list[training.StageCurve]]
     by_label: breakdown.ByLabel | None
     by_length: list[breakdown.Bin]
     by_relevant: list[breakdown.Bin]
     queries: queries.Queries
     importance: training.Importance | None
-    records: dict[str, list[training.Curve]]
+    contributions: training.Importance | None
+    records: dict[str, list[training.StageCurve]]
     objectives: list[training.ObjectiveUse]
     provenance: Provenance
     n_documents: int | None
@@ -57,6 +59,7 @@ def findings_of(
         by_relevant=by_relevant,
         queries=queries.queries_of(found, documents),
         importance=training.importance_of(stages),
+        contributions=contributions_of(models),
         records=training.recorded_curves(stages),
         objectives=training.objective_uses(models),
         provenance=provenance_of(models, stages, found, test),

@@ -90,7 +90,7 @@ def make_page(
         The model that the others are compared with; the first by default.
     title : str, optional
         The heading of the page; the names of the models by default.
-    ties, empty, convention
+    ties, empty, convention : str, optional
         Rules of the metrics, as in `rankwood.evaluate`; evaluations have their own.
     n_jobs : int, optional
         Number of threads; None means every core.
@@ -112,7 +112,7 @@ def make_page(
     >>> test = rw.make_ranking(20)
     >>> models = {"old": test.X[:, 0], "new": test.X[:, 0] + test.X[:, 1]}
     >>> page = make_page(models, test, metrics=["ndcg@10", "p@5"], n_jobs=1)
-    >>> page.save("report.html")  # doctest: +SKIP
+    >>> page.save("report.html")
     """
     theme.check_installed()
     names = [metrics] if isinstance(metrics, str) else None if metrics is None else list(metrics)

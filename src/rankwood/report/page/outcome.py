@@ -59,7 +59,7 @@ class TrainingMean(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PageOutcome:
     """Values of all models, metrics and queries, and what follows from them."""
 
     models: list[str]
@@ -102,7 +102,7 @@ def outcome_of(
     metrics: Sequence[str] | None,
     baseline: str | None,
     n_jobs: int | None,
-) -> Outcome:
+) -> PageOutcome:
     """Compare several models, or set one against the perfect and the random order."""
     names = list(metrics or models[0].evaluation.metrics)
     bounds = {} if test is None else _bounds(names, test, models[0].evaluation, n_jobs)
@@ -119,7 +119,7 @@ def outcome_of(
         for i, name in enumerate(found.models)
         if i != at
     ]
-    return Outcome(
+    return PageOutcome(
         models=found.models,
         metrics=names,
         ids=own[0].per_query["qid"],
@@ -135,7 +135,7 @@ def outcome_of(
 
 def _alone(
     model: ScoredModel, names: list[str], baseline: str | None, bounds: dict[str, Evaluation]
-) -> Outcome:
+) -> PageOutcome:
     """Return the outcome of one model, which has bounds but no tests."""
     ev = model.evaluation
     for name in names:
@@ -148,7 +148,7 @@ def _alone(
     table = Aligned([model.name], names, ev.per_query["qid"], values, ev.conventions)
     others = {label: align_one(table, label, own) for label, own in bounds.items()}
     pairs = [Pair(model.name, _RANDOM, values[0, 0], others[_RANDOM][0], 0)] if others else []
-    return Outcome(
+    return PageOutcome(
         models=[model.name],
         metrics=names,
         ids=ev.per_query["qid"],
@@ -201,7 +201,7 @@ def _mean(model: str, metric: str, column: np.ndarray, bound: bool = False) -> M
 
 
 def training_means(
-    models: Sequence[ScoredModel], outcome: Outcome, rules: dict[str, Any]
+    models: Sequence[ScoredModel], outcome: PageOutcome, rules: dict[str, Any]
 ) -> list[TrainingMean]:
     """Return the means on the training data of all models that can predict."""
     rows = []

@@ -9,14 +9,14 @@ from rankwood._version import __version__
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.trec import Qrels
 from rankwood.engines.base import ENGINES
-from rankwood.report.page.outcome import Outcome
+from rankwood.report.page.outcome import PageOutcome
 from rankwood.report.page.scored import ScoredModel
 from rankwood.report.page.training import Stage
 
 _PROGRAMS = ("numpy", "numba", "scipy", "scikit-learn")
 
 
-class Parameter(NamedTuple):
+class ParameterRow(NamedTuple):
     """A parameter or a fact by model, and whether models differ in it; None if a model hasn't got it."""
 
     name: str
@@ -28,14 +28,14 @@ class Provenance(NamedTuple):
     """Everything that is needed to make the page again."""
 
     models: list[str]  # that have parameters
-    facts: list[Parameter]
-    parameters: list[Parameter]
+    facts: list[ParameterRow]
+    parameters: list[ParameterRow]
     rules: list[tuple[str, str]]
     versions: list[tuple[str, str]]
 
 
 def provenance_of(
-    models: Sequence[ScoredModel], stages: Sequence[Stage], outcome: Outcome, test: Any
+    models: Sequence[ScoredModel], stages: Sequence[Stage], outcome: PageOutcome, test: Any
 ) -> Provenance:
     """Return parameters, rules and versions."""
     known = [m for m in models if m.estimator is not None]
@@ -48,13 +48,13 @@ def provenance_of(
     )
 
 
-def _merged(tables: list[dict[str, str]]) -> list[Parameter]:
+def _merged(tables: list[dict[str, str]]) -> list[ParameterRow]:
     """Return one row per name, in the order of first appearance."""
     rows = []
     for name in dict.fromkeys(name for table in tables for name in table):
         values = [table.get(name) for table in tables]
         known = {value for value in values if value is not None}
-        rows.append(Parameter(name, values, len(known) > 1))
+        rows.append(ParameterRow(name, values, len(known) > 1))
     return rows
 
 
@@ -98,7 +98,7 @@ def _parameters(estimator: Any) -> dict[str, str]:
     }
 
 
-def _rules(outcome: Outcome, test: Any) -> list[tuple[str, str]]:
+def _rules(outcome: PageOutcome, test: Any) -> list[tuple[str, str]]:
     """Return the data and the rules of the metrics."""
     rows = []
     if isinstance(test, (RankingData, Qrels)):

@@ -8,7 +8,7 @@ from rankwood._core.text import shortened
 from rankwood.metrics.evaluation import Evaluation
 from rankwood.report.movers import QueryTable, movers, worst
 from rankwood.report.page.documents import Documents
-from rankwood.report.page.outcome import Outcome, Pair
+from rankwood.report.page.outcome import PageOutcome, Pair
 
 TOP = 8  # queries of each table of the best and the worst
 MOST_ROWS = 1000  # queries of the long table
@@ -59,7 +59,7 @@ class Queries(NamedTuple):
     scored: list[int]  # models with scores, which entries show
 
 
-def queries_of(outcome: Outcome, documents: Documents | None) -> Queries:
+def queries_of(outcome: PageOutcome, documents: Documents | None) -> Queries:
     """Choose the queries to show: those that gained, lost and did worst come first."""
     at = positions(outcome, documents)
     tables = _short_tables(outcome, documents, at)
@@ -83,7 +83,7 @@ def queries_of(outcome: Outcome, documents: Documents | None) -> Queries:
     return Queries(tables, rows, entries, scored)
 
 
-def positions(outcome: Outcome, documents: Documents | None) -> np.ndarray:
+def positions(outcome: PageOutcome, documents: Documents | None) -> np.ndarray:
     """Return for each query of the outcome its position among those of the documents, -1 if it isn't there."""
     known = [] if documents is None else documents.groups.ids.tolist()
     place = {str(q): i for i, q in enumerate(known)}
@@ -91,7 +91,7 @@ def positions(outcome: Outcome, documents: Documents | None) -> np.ndarray:
 
 
 def _short_tables(
-    outcome: Outcome, documents: Documents | None, at: np.ndarray
+    outcome: PageOutcome, documents: Documents | None, at: np.ndarray
 ) -> list[QueryTable]:
     """Return the tables of the largest gains and losses of each pair, and of the worst queries of each model."""
     tables = [t for pair in outcome.shown_pairs for t in _gains_and_losses(outcome, pair)]
@@ -102,7 +102,7 @@ def _short_tables(
     return [table for table in tables if table.rows.size]
 
 
-def _gains_and_losses(outcome: Outcome, pair: Pair) -> list[QueryTable]:
+def _gains_and_losses(outcome: PageOutcome, pair: Pair) -> list[QueryTable]:
     """Return the queries that gain most from one model to another, and those that lose most."""
     metric = outcome.metrics[0]
     before, after = (
@@ -118,14 +118,14 @@ def _gains_and_losses(outcome: Outcome, pair: Pair) -> list[QueryTable]:
     ]
 
 
-def _worst(outcome: Outcome, model: int, left_out: np.ndarray) -> QueryTable:
+def _worst(outcome: PageOutcome, model: int, left_out: np.ndarray) -> QueryTable:
     """Return the worst queries of a model among those that are not left out."""
     name, metric = outcome.models[model], outcome.metrics[0]
     values = np.where(left_out, np.nan, outcome.values[model, 0])
     return worst(Evaluation(outcome.ids, {metric: values}, {}), metric, TOP, name)
 
 
-def _by_interest(outcome: Outcome) -> list[int]:
+def _by_interest(outcome: PageOutcome) -> list[int]:
     """Return all queries: those with the largest change first, or the worst if there is nothing to compare with."""
     if outcome.pairs:
         gains = np.array([np.nan_to_num(pair.gain) for pair in outcome.pairs])
@@ -134,7 +134,7 @@ def _by_interest(outcome: Outcome) -> list[int]:
 
 
 def _row(
-    q: int, at: int, outcome: Outcome, documents: Documents | None, gains: list[float]
+    q: int, at: int, outcome: PageOutcome, documents: Documents | None, gains: list[float]
 ) -> QueryRow:
     """Return a query of the long table; `at` is its position among the documents' queries, or -1."""
     sizes: tuple[int | None, int | None] = (None, None)
@@ -143,7 +143,7 @@ def _row(
     return QueryRow(q, str(outcome.ids[q]), *sizes, outcome.values[:, 0, q].tolist(), gains)
 
 
-def _entry(q: int, at: int, outcome: Outcome, documents: Documents, scored: list[int]) -> Entry:
+def _entry(q: int, at: int, outcome: PageOutcome, documents: Documents, scored: list[int]) -> Entry:
     """Return a query with its documents, in the order of the first model that has scores."""
     rows = documents.rows(at)
     ranks = documents.ranks[scored][:, rows]

@@ -8,7 +8,7 @@ from rankwood.report import view
 from rankwood.report.axis import axis_of
 from rankwood.report.movers import QueryTable
 from rankwood.report.page.breakdown import Bin, ByLabel
-from rankwood.report.page.outcome import LEVEL, Outcome, TrainingMean
+from rankwood.report.page.outcome import LEVEL, PageOutcome, TrainingMean
 from rankwood.report.page.queries import Entry, Queries
 from rankwood.report.page.training import Importance, ObjectiveUse
 from rankwood.report.table import Cell, Span, Table
@@ -21,7 +21,7 @@ _BOUNDS = (
 )
 
 
-def means(outcome: Outcome) -> Table:
+def means(outcome: PageOutcome) -> Table:
     """Return means with intervals: a row per model, a column per metric; marks say what is significant."""
     half = {(m.model, m.metric): (m.high - m.low) / 2 for m in outcome.means if not m.bound}
     found = outcome.comparison
@@ -38,7 +38,7 @@ def means(outcome: Outcome) -> Table:
     return replace(made, rows=rows, notes=[*made.notes, _INTERVAL, *bounds])
 
 
-def _alone(outcome: Outcome) -> Table:
+def _alone(outcome: PageOutcome) -> Table:
     """Return the means of one model and its bounds."""
     by_name: dict[str, list[Cell]] = {}
     for mean in outcome.means:
@@ -55,7 +55,7 @@ def _with_interval(text: str, half: float) -> str:
     return text if math.isnan(half) else f"{text} ± {half:.{DIGITS}f}"
 
 
-def differences(outcome: Outcome) -> Table | None:
+def differences(outcome: PageOutcome) -> Table | None:
     """Return the tests of all models against the baseline; None if there is one model."""
     return None if outcome.comparison is None else view.differences(outcome.comparison, DIGITS)
 
@@ -76,7 +76,7 @@ def training_means(rows: Sequence[TrainingMean]) -> Table:
     return Table("Training data against test data", headings, cells, 3, [note])
 
 
-def by_label(found: ByLabel, outcome: Outcome) -> Table:
+def by_label(found: ByLabel, outcome: PageOutcome) -> Table:
     """Return what each label adds to NDCG, and the mean rank of its documents."""
     names = [outcome.models[i] for i in found.models]
     headings = ["label", "documents", *names, "ideal", *(f"rank, {name}" for name in names)]
@@ -98,7 +98,7 @@ def by_label(found: ByLabel, outcome: Outcome) -> Table:
     return Table(title, headings, rows, len(headings) - 1, [note])
 
 
-def by_kind(title: str, heading: str, bins: Sequence[Bin], outcome: Outcome) -> Table:
+def by_kind(title: str, heading: str, bins: Sequence[Bin], outcome: PageOutcome) -> Table:
     """Return means of queries by kind, and the differences of pairs with their intervals."""
     pairs = outcome.pairs
     against = [pair.name for pair in pairs]
@@ -132,7 +132,7 @@ def few_queries(table: QueryTable, links: dict[str, str]) -> Table:
     return replace(made, rows=rows)
 
 
-def all_queries(found: Queries, outcome: Outcome, links: dict[str, str]) -> Table:
+def all_queries(found: Queries, outcome: PageOutcome, links: dict[str, str]) -> Table:
     """Return the long table of queries."""
     sized = any(row.n_documents is not None for row in found.rows)
     headings = ["query", *(["documents", "relevant"] if sized else []), *outcome.models]
@@ -152,7 +152,7 @@ def all_queries(found: Queries, outcome: Outcome, links: dict[str, str]) -> Tabl
     return Table(title, headings, rows, len(headings) - 1)
 
 
-def entry(found: Entry, scored: Sequence[int], outcome: Outcome) -> Table:
+def entry(found: Entry, scored: Sequence[int], outcome: PageOutcome) -> Table:
     """Return the documents of a query: ranks and scores of all models that have them."""
     named = any(document.name for document in found.documents)
     names = [outcome.models[i] for i in scored]
@@ -175,12 +175,12 @@ def entry(found: Entry, scored: Sequence[int], outcome: Outcome) -> Table:
 
 
 def importance(found: Importance) -> Table:
-    """Return the shares of the gain by feature and stage."""
+    """Return the shares by feature and stage."""
     rows = [
         [Cell(name), *(Cell("-" if math.isnan(x) else f"{100 * x:.1f} %") for x in shares)]
         for name, shares in zip(found.features, found.shares.tolist(), strict=True)
     ]
-    note = "Shares of the gain of all splits of a model."
+    note = f"Shares of {found.what} of a model."
     if len(rows) < found.n_features:
         note += (
             f" The {len(rows)} most important of {found.n_features:,} features in use are shown."

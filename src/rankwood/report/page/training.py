@@ -34,7 +34,7 @@ class Stage(NamedTuple):
     numbered: bool = False
 
 
-class Curve(NamedTuple):
+class StageCurve(NamedTuple):
     """A metric of the validation data, or a record, by round."""
 
     stage: Stage
@@ -45,13 +45,14 @@ class Curve(NamedTuple):
 
 
 class Importance(NamedTuple):
-    """The most important features: shares of the gain by stage."""
+    """The most important features: shares of the gain, or of something else, by stage."""
 
     stages: list[str]
     models: list[int]
     features: list[str]
     shares: np.ndarray  # by feature and stage; NaN if a stage hasn't got the feature
     n_features: int  # that any stage used
+    what: str = "the gain of all splits"
 
 
 class ObjectiveUse(NamedTuple):
@@ -83,25 +84,25 @@ def stages_of(models: Sequence[ScoredModel]) -> list[Stage]:
     return stages
 
 
-def learning_curves(stages: Sequence[Stage]) -> dict[str, list[Curve]]:
+def learning_curves(stages: Sequence[Stage]) -> dict[str, list[StageCurve]]:
     """Return the validation metrics by round, by name."""
     return _curves(stages, "history_")
 
 
-def recorded_curves(stages: Sequence[Stage]) -> dict[str, list[Curve]]:
+def recorded_curves(stages: Sequence[Stage]) -> dict[str, list[StageCurve]]:
     """Return what was recorded of the objectives, by name."""
     return _curves(stages, "record_")
 
 
-def _curves(stages: Sequence[Stage], attribute: str) -> dict[str, list[Curve]]:
-    found: dict[str, list[Curve]] = {}
+def _curves(stages: Sequence[Stage], attribute: str) -> dict[str, list[StageCurve]]:
+    found: dict[str, list[StageCurve]] = {}
     for stage in stages:
         for ranker in stage.rankers:
             best = getattr(ranker, "best_iteration_", None)
             known = getattr(ranker, attribute, None) or {}
             for name, (metric, _, values) in zip(map(str, known), curves_of(known), strict=True):
                 if len(values):
-                    curve = Curve(stage, name, list(values), best, metric)
+                    curve = StageCurve(stage, name, list(values), best, metric)
                     found.setdefault(name, []).append(curve)
     return found
 
@@ -115,6 +116,11 @@ def importance_of(stages: Sequence[Stage]) -> Importance | None:
             names = dict.fromkeys(name for own in shares for name in own)
             means = {n: float(np.mean([own.get(n, 0.0) for own in shares])) for n in names}
             known.append((stage, means))
+    return most_important(known)
+
+
+def most_important(known: Sequence[tuple[Stage, dict[str, float]]]) -> Importance | None:
+    """Return the features with the largest shares in any stage; None if there are no stages."""
     if not known:
         return None
     largest: dict[str, float] = {}

@@ -53,7 +53,7 @@ def plan(work: Work) -> list[Request]:
     ]
 
 
-class Curve(NamedTuple):
+class MeasuredCurve(NamedTuple):
     """A curve of a row: one value by round."""
 
     row: Row
@@ -81,7 +81,9 @@ def show(work: Work, found: Found) -> Content:
     return Content(said, tables, [Drawing("", figure, work.item.title)], _CSV, records)
 
 
-def _without(work: Work, curves: list[Curve], setting: Mapping[str, Any]) -> dict[str, None]:
+def _without(
+    work: Work, curves: list[MeasuredCurve], setting: Mapping[str, Any]
+) -> dict[str, None]:
     """Return the names of rows that were trained and have no such curve, in their order."""
     drawn = {curve.row.index for curve in curves}
     rows = [r for r in work.rows if exists(r, setting) and r.index not in drawn]
@@ -106,16 +108,16 @@ def panel_title(work: Work, role: str, setting: Mapping[str, Any]) -> str:
     return f"{name}, {setting_text(setting)}" if setting else name
 
 
-def _curves(work: Work, found: Found, role: str, setting: Mapping[str, Any]) -> list[Curve]:
+def _curves(work: Work, found: Found, role: str, setting: Mapping[str, Any]) -> list[MeasuredCurve]:
     made = []
     for row in work.rows:
         y = found.curve(place_of(role, row, setting), work.item.extra["curve"])
         if y is not None and y.size:
-            made.append(Curve(row, setting, y * work.item.scale))
+            made.append(MeasuredCurve(row, setting, y * work.item.scale))
     return made
 
 
-def _panel(work: Work, title: str, curves: list[Curve]) -> figures.Panel:
+def _panel(work: Work, title: str, curves: list[MeasuredCurve]) -> figures.Panel:
     skip = int(work.item.extra.get("skip", 0))
     lines = []
     for curve in curves:
@@ -138,19 +140,21 @@ def with_unit(label: str, scale: float, unit: str = "percent") -> str:
     return f"{label}, {unit}" if scale == 100 else label
 
 
-def _axis(work: Work) -> figures.Axis:
+def _axis(work: Work) -> figures.FigureAxis:
     curve = work.item.extra["curve"]
     y = LABELS.get(curve)
     if y is None:
         stop = work.recipe.protocols[str(work.item.protocol)].stop
         part = {"valid": "validation", "train": "training"}.get(curve, "")
         y = f"{stop} of the {part} data".replace("@{k}", "@k")
-    return figures.Axis(
+    return figures.FigureAxis(
         "round", with_unit(y, work.item.scale), log=work.item.extra.get("log") == "x"
     )
 
 
-def _table(work: Work, title: str, setting: Mapping[str, Any], curves: list[Curve]) -> Table:
+def _table(
+    work: Work, title: str, setting: Mapping[str, Any], curves: list[MeasuredCurve]
+) -> Table:
     rows = []
     for curve in curves:
         best = int(np.argmax(_sign(work, curve.row, setting) * curve.y))
@@ -168,7 +172,7 @@ def _sign(work: Work, row: Row, setting: Mapping[str, Any]) -> int:
     return better(fill(row.stop or protocol.stop, {**setting, **row.let}))
 
 
-def _records(work: Work, role: str, curves: list[Curve]) -> list[list[Any]]:
+def _records(work: Work, role: str, curves: list[MeasuredCurve]) -> list[list[Any]]:
     """Return some points of each curve; cells have them all."""
     made: list[list[Any]] = []
     for curve in curves:

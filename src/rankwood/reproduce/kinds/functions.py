@@ -51,7 +51,7 @@ FORMULAS: dict[str, Callable[..., np.ndarray]] = {
 }
 
 
-class Curve(NamedTuple):
+class FormulaCurve(NamedTuple):
     """A curve, and its values at the places where they are printed."""
 
     name: str
@@ -78,7 +78,7 @@ class Functions(NamedTuple):
 
     x: np.ndarray
     at: np.ndarray
-    curves: list[Curve]
+    curves: list[FormulaCurve]
     bounds: list[Bound]
 
 
@@ -91,7 +91,9 @@ def compute(keys: Mapping[str, Any]) -> Functions:
     for given in keys["curves"]:
         formula = FORMULAS[given["formula"]]
         parameters = {k: v for k, v in given.items() if k not in ("name", "formula")}
-        curves.append(Curve(given["name"], formula(x, **parameters), formula(at, **parameters)))
+        curves.append(
+            FormulaCurve(given["name"], formula(x, **parameters), formula(at, **parameters))
+        )
     values = {curve.name: curve.y for curve in curves}
     bounds = [_bound(x, values, **pair) for pair in keys.get("bounds", ())]
     return Functions(x, at, curves, bounds)
@@ -175,7 +177,7 @@ def show(work: "Work", found: "Found") -> Content:
     )
 
 
-def _line(curve: Curve, digits: int) -> list[Cell]:
+def _line(curve: FormulaCurve, digits: int) -> list[Cell]:
     """Return the row of a curve in the table of values."""
     return [Cell(curve.name), *(Cell(f"{value:.{digits}f}") for value in curve.printed)]
 

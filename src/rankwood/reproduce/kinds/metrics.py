@@ -11,7 +11,7 @@ from rankwood.reproduce import significance
 from rankwood.reproduce.content import Content
 from rankwood.reproduce.found import Found
 from rankwood.reproduce.plan import Request, Work, requests
-from rankwood.reproduce.recipe import Column, Row
+from rankwood.reproduce.recipe import MetricColumn, Row
 from rankwood.reproduce.template import setting_key, settings
 from rankwood.reproduce.values import BEST, TableColumn, Value, better, role_values, table_columns
 
@@ -105,7 +105,7 @@ def _best(grid: list[list[Value]]) -> list[set[int]]:
     """Return for each row the columns in which its number is the best, among those of the same metric."""
     best: list[set[int]] = [set() for _ in grid]
     for j in range(len(grid[0]) if grid else 0):
-        families: dict[Column, dict[int, float]] = {}
+        families: dict[MetricColumn, dict[int, float]] = {}
         for i, line in enumerate(grid):
             column = line[j].column.of(line[j].row)
             if line[j].trained and column.split in _RANKED:

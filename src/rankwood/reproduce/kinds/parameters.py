@@ -69,7 +69,7 @@ def plan(work: Work) -> list[Request]:
     return [r for row in found if row is not None for r in requests(other, row, every)]
 
 
-class Line(NamedTuple):
+class ParameterLine(NamedTuple):
     """The parameters of a row for a role and a setting: ours and the paper's, as texts."""
 
     role: str
@@ -104,7 +104,7 @@ def show(work: Work, found: Found) -> Content:
     return Content(tables=[table], headings=_CSV, records=records)
 
 
-def _lines(work: Work, found: Found) -> list[Line]:
+def _lines(work: Work, found: Found) -> list[ParameterLine]:
     tuned = needs_data(work.recipe, work.item)
     every, columns = settings(work.item.over), len(work.item.columns)
     made = []
@@ -114,7 +114,7 @@ def _lines(work: Work, found: Found) -> list[Line]:
                 printed = row.printed.get(role, [])[i * columns : (i + 1) * columns]
                 paper = [text_of(value) for value in printed] or [""] * columns
                 ours = _ours(work, found, row, role, setting)
-                made.append(Line(role, row, setting, ours, paper))
+                made.append(ParameterLine(role, row, setting, ours, paper))
     return made
 
 
@@ -158,7 +158,7 @@ def text_of(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _space_lines(work: Work) -> list[Line]:
+def _space_lines(work: Work) -> list[ParameterLine]:
     """Return what the paper says about its space beside what ours says about each parameter."""
     from rankwood import spaces
 
@@ -167,5 +167,5 @@ def _space_lines(work: Work) -> list[Line]:
     for row in work.rows:
         paper = [text_of(value) for value in row.values.get("space", [])]
         ours = [repr(space[row.name]) if row.name in space else ""] + [""] * (len(paper) - 1)
-        made.append(Line("", row, {}, ours, paper))
+        made.append(ParameterLine("", row, {}, ours, paper))
     return made

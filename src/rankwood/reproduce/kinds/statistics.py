@@ -7,9 +7,8 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood._version import __version__
-from rankwood.report.table import Cell as TableCell
-from rankwood.report.table import Table
-from rankwood.reproduce.cells import Cell
+from rankwood.report.table import Cell, Table
+from rankwood.reproduce.cells import RecipeCell
 from rankwood.reproduce.content import Content
 from rankwood.reproduce.found import Found
 from rankwood.reproduce.plan import Place, Request, Work
@@ -21,7 +20,7 @@ _PARTS = ("train", "valid", "test", "all")
 _CSV = ("role", "data", "row", "split", "statistic", "ours", "paper", "difference")
 
 
-class Part:
+class CountedPart:
     """What statistics are made of: lengths of lists, labels, and the number of features."""
 
     def __init__(self, counted: Mapping[str, Any], top: int) -> None:
@@ -37,7 +36,7 @@ class Part:
         return self.labels.get(label, 0.0) / max(self.lengths.sum(), 1)
 
 
-STATISTICS: dict[str, Callable[[Part], float]] = {
+STATISTICS: dict[str, Callable[[CountedPart], float]] = {
     "queries": lambda part: part.lengths.size,
     "documents": lambda part: part.lengths.sum(),
     "features": lambda part: part.features,
@@ -76,7 +75,7 @@ def plan(work: Work) -> list[Request]:
         spec = {"model": "statistics", "data": source.folds[0], "version": __version__}
         ref = DataRef(source.folder, role, 0, work.options.queries)
         about = f"statistics, {source.name}"
-        made.append(Request(Place(role, 0), Cell(spec), ref, frozenset(), about))
+        made.append(Request(Place(role, 0), RecipeCell(spec), ref, frozenset(), about))
     return made
 
 
@@ -96,7 +95,9 @@ def show(work: Work, found: Found) -> Content:
 
 
 def _ours(work: Work, counted: Mapping[str, Any], row: Row) -> list[float]:
-    part = Part(_joined(counted) if row.split == "all" else counted[str(row.split)], _top(work))
+    part = CountedPart(
+        _joined(counted) if row.split == "all" else counted[str(row.split)], _top(work)
+    )
     return [float(STATISTICS[str(name)](part)) for name in work.item.columns]
 
 
@@ -133,12 +134,12 @@ def _table(work: Work, role: str, lines: Lines) -> Table:
         headings += [title, "paper"] if beside else [title]
     rows = []
     for row, ours, paper in lines:
-        cells = [TableCell(row.name)]
+        cells = [Cell(row.name)]
         for mine, printed in zip(ours, paper, strict=True):
             same = number(mine, item.digits) == number(printed, item.digits)
             differs = source.published and not np.isnan(printed) and not same
-            cells.append(TableCell(number(mine, item.digits), "≠" if differs else ""))
-            cells += [TableCell(number(printed, item.digits))] if beside else []
+            cells.append(Cell(number(mine, item.digits), "≠" if differs else ""))
+            cells += [Cell(number(printed, item.digits))] if beside else []
         rows.append(cells)
     return Table(work.title(role), headings, rows, len(headings) - 1)
 

@@ -12,7 +12,7 @@ from rankwood.reproduce.content import Content, Drawing
 from rankwood.reproduce.found import Found
 from rankwood.reproduce.kinds.curves import LABELS, label, panel_title, wants_of, with_unit
 from rankwood.reproduce.plan import Request, Work, exists, place_of, requests, row_spec
-from rankwood.reproduce.recipe import Column, Item, Row
+from rankwood.reproduce.recipe import Item, MetricColumn, Row
 from rankwood.reproduce.template import fill, setting_key, settings
 
 KEYS: frozenset[str] = frozenset({"x", "values", "metric", "record", "reduce", "relative", "log"})
@@ -93,7 +93,7 @@ def _positions(work: Work) -> np.ndarray:
     return np.arange(len(values)) if texts else np.array(values, dtype=np.float64)
 
 
-def _axis(work: Work) -> figures.Axis:
+def _axis(work: Work) -> figures.FigureAxis:
     extra = work.item.extra
     y = str(extra.get("metric", "")).replace("@{k}", "@k").replace("{metric}", "metric")
     if "record" in extra:
@@ -107,7 +107,7 @@ def _axis(work: Work) -> figures.Axis:
     )
     unit = "points" if "relative" in extra else "percent"
     y = with_unit(y, work.item.scale, unit)
-    return figures.Axis(extra["x"], y, extra.get("log") == "x", ticks, markers=True)
+    return figures.FigureAxis(extra["x"], y, extra.get("log") == "x", ticks, markers=True)
 
 
 def _series(work: Work, found: Found, role: str, row: Row, setting: Mapping[str, Any]) -> Series:
@@ -123,7 +123,7 @@ def _point(work: Work, found: Found, role: str, row: Row, setting: Mapping[str, 
     place = place_of(role, row, setting)
     if "metric" in work.item.extra:
         metric = fill(work.item.extra["metric"], {**setting, **row.let})
-        return found.mean(place, Column(metric)) * work.item.scale
+        return found.mean(place, MetricColumn(metric)) * work.item.scale
     curve = found.curve(place, work.item.extra["record"])
     if curve is None or not curve.size:
         return float("nan")

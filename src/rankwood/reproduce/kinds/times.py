@@ -6,9 +6,8 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood._core.text import plural
-from rankwood.report.table import Cell as TableCell
-from rankwood.report.table import Table
-from rankwood.reproduce.cells import Cell
+from rankwood.report.table import Cell, Table
+from rankwood.reproduce.cells import RecipeCell
 from rankwood.reproduce.content import Content
 from rankwood.reproduce.found import Found
 from rankwood.reproduce.plan import Place, Request, Work, exists, place_of, requests
@@ -48,7 +47,7 @@ def plan(work: Work) -> list[Request]:
                 spec = request.cell.spec
                 first = request.data.fold == 0 and spec["seed"] == 0
                 if first and spec["model"] in ("trees", "two-stage"):
-                    timed = Cell({**spec, "timing": turn})
+                    timed = RecipeCell({**spec, "timing": turn})
                     about = f"time of {request.about}, turn {turn + 1}"
                     made.append(request._replace(cell=timed, wants=frozenset(), about=about))
     return made
@@ -65,12 +64,12 @@ def show(work: Work, found: Found) -> Content:
     for role in work.roles:
         rows = []
         for row in work.rows:
-            cells = [TableCell(f"{row.group}: {row.name}" if row.group else row.name)]
+            cells = [Cell(f"{row.group}: {row.name}" if row.group else row.name)]
             for position, (setting, column) in enumerate(_columns(work)):
                 ours, milliseconds = _measured(work, found, role, row, setting, column)
                 paper = _printed_ratio(work, role, row, setting, position)
-                cells += [TableCell(_cell_text(work, ours, milliseconds))]
-                cells += [TableCell(_text(paper * work.item.scale, work.item.digits))]
+                cells += [Cell(_cell_text(work, ours, milliseconds))]
+                cells += [Cell(_text(paper * work.item.scale, work.item.digits))]
                 where = [role, work.sources[role].name, row.group, row.name, setting_key(setting)]
                 records.append([*where, column, ours, milliseconds, paper])
             rows.append(cells)
@@ -83,7 +82,7 @@ def _columns(work: Work) -> list[tuple[dict[str, Any], str]]:
     return [(s, str(column)) for s in settings(work.item.over) for column in work.item.columns]
 
 
-def _table(work: Work, role: str, rows: list[list[TableCell]]) -> Table:
+def _table(work: Work, role: str, rows: list[list[Cell]]) -> Table:
     headings = ["row"]
     for setting, column in _columns(work):
         headings += [f"{column}, {setting_text(setting)}" if setting else column, "paper"]
