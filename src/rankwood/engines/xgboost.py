@@ -9,7 +9,7 @@ from rankwood._core import checks
 from rankwood.data.groups import Groups
 from rankwood.engines import _parameters, forks, xgboost_text
 from rankwood.engines.base import Gradients, RunState, TextModel, TrainingTask
-from rankwood.engines.exact_sums import on_grid
+from rankwood.engines.exact_sums import exact
 from rankwood.engines.round_seeds import XGBoostDraws
 from rankwood.engines.xgboost_parameters import plain_errors, translate
 from rankwood.engines.xgboost_parameters import real_name as real_name
@@ -28,7 +28,8 @@ class XGBoostEngine:
         self.keeps_rounds = params.get("booster", "gbtree") == "gbtree"
         columns = _parameters.whole(params.pop("categorical_feature", None), task.train)
         kinds = ["c" if i in columns else "q" for i in range(task.train.n_features)]
-        self._draws = XGBoostDraws(params)
+        self._share = task.share
+        self._draws = XGBoostDraws(params, None if task.share is None else task.share.rows)
         with plain_errors():
             matrices = _matrices(params, kinds if columns else None, task)
             self._train, self._valid = matrices[0], matrices[1] if len(matrices) > 1 else None
@@ -43,8 +44,8 @@ class XGBoostEngine:
         def objective(scores: np.ndarray, _: Any) -> tuple[np.ndarray, np.ndarray]:
             before.append(scores)
             # Other engines have scores in float64 too: kernels are compiled for one type.
-            grad, hess = gradients(scores.astype(np.float64))
-            return self._draws.rows(self._rounds, on_grid(grad), on_grid(hess))
+            grad, hess = exact(lambda: gradients(scores.astype(np.float64)), self._share)
+            return self._draws.rows(self._rounds, grad, hess)
 
         with plain_errors():
             self._draws.columns(self._rounds, self._train)
@@ -136,6 +137,12 @@ def start(params: dict[str, Any], task: TrainingTask) -> XGBoostEngine:
     return XGBoostEngine(translate(params), task)
 
 
+def reference(params: dict[str, Any], X: Any) -> Any:
+    """Return some rows as binned data, whose bins other data can have."""
+    with plain_errors():
+        return _maker(translate(params), None)(X)
+
+
 def _limit_forked() -> None:
     """Let XGBoost use one thread in a forked process, also where it has no parameter; this holds for one thread."""
     if forks.in_child():
@@ -168,7 +175,7 @@ def _matrices(params: dict[str, Any], kinds: list[str] | None, task: TrainingTas
 
     def both() -> list[Any]:
         make = _maker(params, kinds)
-        train = make(task.train.X)
+        train = make(task.train.X, None if task.share is None else task.share.reference)
         return [train] if task.valid is None else [train, make(task.valid.X, train)]
 
     key = (params["tree_method"], params.get("max_bin"), params["nthread"], kinds)

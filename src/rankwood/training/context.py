@@ -13,6 +13,7 @@ from rankwood._core import checks
 from rankwood._core.compiling import COMPILING, CompileTimer, compile_note, timing_compilation
 from rankwood._core.progress import Advance
 from rankwood._core.shared import Shared
+from rankwood.engines.sharing import Share
 from rankwood.metrics.evaluate import Evaluator
 from rankwood.training.checkpoint import Checkpoint
 
@@ -112,6 +113,8 @@ class FitContext(NamedTuple):
         Knows how long compilation has taken.
     checkpoint : Checkpoint or None
         The file from which a killed run goes on.
+    share : Share or None
+        What other processes of a cluster have, if this is one of several.
     """
 
     shared: Shared | None = None
@@ -121,6 +124,7 @@ class FitContext(NamedTuple):
     fold: int | None = None
     timer: CompileTimer | None = None
     checkpoint: Checkpoint | None = None
+    share: Share | None = None
 
     def stage_of(self, stage: str, fold: int | None = None, run: str = "") -> "FitContext":
         """Return the context of a run inside this one; its checkpoint has the run's name behind the file's."""

@@ -9,6 +9,7 @@ from rankwood._core import checks
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
+from rankwood.engines.sharing import Share, noise_of
 from rankwood.metrics.evaluate import named_metrics
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.gradients import GradientComputer
@@ -207,11 +208,15 @@ class Ranker(RankingEstimator):
     def _check_columns(self, data: RankingData) -> None:
         base.check_columns(engine_params(self), data)
 
-    def _groups(self, train: RankingData) -> Groups:
+    def _groups(self, train: RankingData, share: Share | None = None) -> Groups:
         """Return the queries, with documents in the order in which ties are ranked."""
-        return train.groups.shuffled(self.random_state) if self.shuffle else train.groups
+        if not self.shuffle:
+            return train.groups
+        return train.groups.shuffled(self.random_state, noise_of(share, self.random_state))
 
-    def _computer(self, objective: Any, train: RankingData, groups: Groups) -> GradientComputer:
+    def _computer(
+        self, objective: Any, train: RankingData, groups: Groups, share: Share | None = None
+    ) -> GradientComputer:
         """Return what computes the gradients."""
         return GradientComputer(
             objective,
@@ -223,6 +228,7 @@ class Ranker(RankingEstimator):
             seed=self.random_state,
             unlisted=train.unlisted,
             sample_weight=train.sample_weight,
+            numbers=None if share is None else share.queries,
         )
 
     def predict(self, X: Any, *, qid: QueryIds = None, group: Sizes = None) -> np.ndarray:
