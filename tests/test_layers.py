@@ -19,7 +19,7 @@ LAYERS = [
     ["diagnostics", "diagnosis", "_position_weights"],
     ["engines"],
     ["training", "ranker", "twostage"],
-    ["neural"],
+    ["neural", "distributed"],
     ["report", "datasets"],
     ["callbacks"],
     ["tuning", "spaces"],

@@ -37,8 +37,6 @@ class RankJob:
         The worker, from 0.
     communicator : dict
         How it finds the others.
-    sample : matrix
-        Rows from which all workers make the same bins.
     documents : int
         Number of all training documents.
     places : list of Place
@@ -54,7 +52,6 @@ class RankJob:
     ranker: Any
     number: int
     communicator: dict[str, Any]
-    sample: Any
     documents: int
     places: list[Place]
     valid_places: dict[str, list[Place]]
@@ -71,13 +68,16 @@ class LocalData(NamedTuple):
 
 
 def run_rank(
-    job: RankJob, train: list[RankingData], valid: dict[str, list[RankingData]]
+    job: RankJob, sample: Any, train: list[RankingData], valid: dict[str, list[RankingData]]
 ) -> dict[str, Any]:
-    """Train with the other workers; return the model, which all of them have, as an object for JSON."""
+    """Train with the other workers; return the model, which all of them have, as an object for JSON.
+
+    `sample` has the rows from which all workers make the same bins.
+    """
     ranker = clone(job.ranker).set_params(n_jobs=job.n_jobs, verbose=False)
     own = in_one_piece(train, job.places)
     # Bins are made before the workers join: afterwards XGBoost would merge those of all.
-    reference = xgboost.reference(engine_params(ranker), job.sample)
+    reference = xgboost.reference(engine_params(ranker), sample)
     with joined(job.communicator, job.number):
         share = ClusterShare(reference, job.documents, own.rows, own.queries)
         metrics = named_metrics(ranker.eval_metric)

@@ -71,6 +71,8 @@ class XGBoostEngine:
 
     def valid_scores(self) -> np.ndarray:
         """Return the scores of the validation data after the last round."""
+        if self._valid is None:
+            return np.zeros(0)
         return self._booster.predict(self._valid, output_margin=True).astype(np.float64)
 
     def model(self, rounds: int) -> "XGBoostModel":
@@ -176,7 +178,9 @@ def _matrices(params: dict[str, Any], kinds: list[str] | None, task: TrainingTas
     def both() -> list[Any]:
         make = _maker(params, kinds)
         train = make(task.train.X, None if task.share is None else task.share.reference)
-        return [train] if task.valid is None else [train, make(task.valid.X, train)]
+        if task.valid is None or not len(task.valid):  # a worker may have no validation data
+            return [train]
+        return [train, make(task.valid.X, train)]
 
     key = (params["tree_method"], params.get("max_bin"), params["nthread"], kinds)
     return task.once("binned", key, both)

@@ -86,6 +86,9 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
         valid: Any = None,
         callbacks: Any = (),
         checkpoint: Any = None,
+        cluster: Any = None,
+        shuffle_parts: bool = False,
+        retries: int = 0,
         **others: Any,
     ) -> Self:
         """Train a model. After an interrupt, the trees grown so far are the model; in `TwoStage`, of the second stage.
@@ -104,6 +107,14 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
         checkpoint : path or Checkpoint, optional
             A file from which a killed run goes on with the same bits: training starts and writes it, or goes on if it
             is there. `rankwood.Checkpoint` says how often it is written; docs/checkpoints.md explains it.
+        cluster : distributed.Client or int, optional
+            Train on the workers of a Dask cluster, or on so many local processes. `X` is then a Dask DataFrame with
+            the names of columns for `y` and `qid`, Dask arrays chunked alike, a list of LETOR files, or data as usual.
+            Dask collections need no `cluster`: the current client's is used, or local processes.
+        shuffle_parts : bool
+            Bring the rows of a query together if they are in several partitions; otherwise that is an error.
+        retries : int
+            How often to start again if a worker of the cluster is lost; with a checkpoint, from its last round.
         **others
             Words of other programs: ``eval_set`` with ``eval_qid`` or ``eval_group``, ``group_id``; for those that
             belong elsewhere, an error names the place.
@@ -127,6 +138,11 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
         given = spellings.fit_arguments(others, given, self)
         called = spellings.check_callbacks(callbacks)
         kept = None if checkpoint is None else as_checkpoint(checkpoint)
+        if cluster is not None or hasattr(X, "__dask_graph__"):
+            given |= {"X": X, "y": y, "sample_weight": sample_weight, "callbacks": called}
+            given |= {"shuffle_parts": shuffle_parts, "retries": retries, "checkpoint": kept}
+            import_module("rankwood.distributed.fitting").fit(self, given, cluster)
+            return self
         places = (given["qid"], given["group"], given["weight"])
         train = training_data(X, y, *places, "fit", sample_weight)
         check_trainable(train)

@@ -1,5 +1,6 @@
 """Ranker: the scikit-learn estimator."""
 
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -237,7 +238,8 @@ class Ranker(RankingEstimator):
         Parameters
         ----------
         X : RankingData, matrix or table
-            Documents in any order. Columns of a table are matched by name if the model was trained on names.
+            Documents in any order. Columns of a table are matched by name if the model was trained on names. A Dask
+            DataFrame or array is scored lazily, partition by partition.
         qid, group : optional
             Query ids (or the name of a column that has them), or sizes of consecutive queries. Models of pairs
             (objectives ``bi-...``) compare the documents of a query, and need one of them unless `X` is a RankingData.
@@ -252,6 +254,9 @@ class Ranker(RankingEstimator):
         InputError
             If features don't match those of the training data, or if the model needs queries and there are none.
         """
+        if hasattr(X, "__dask_graph__"):
+            check_is_fitted(self, "model_")
+            return import_module("rankwood.distributed.scoring").predict(self, X, qid)
         X, groups = documents_to_score(self, X, qid, group)
         if X.shape[0] == 0:
             return np.zeros(0)
