@@ -46,8 +46,10 @@ def client_for(cluster: Any) -> Iterator[Any]:
             yield client
         return
     if cluster is None:
+        current = None
         with contextlib.suppress(ValueError):
             current = distributed.get_client()
+        if current is not None:
             yield current
             return
     elif isinstance(cluster, bool) or not isinstance(cluster, int) or cluster < 1:

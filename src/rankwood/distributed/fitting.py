@@ -49,7 +49,7 @@ def _check(ranker: Any, given: dict[str, Any]) -> None:
         )
     ranker._check(False)
     for name in ("group", "weight", "sample_weight", "callbacks", "checkpoint"):
-        if given[name] is not None and given[name] != ():
+        if given[name] is not None and (name != "callbacks" or len(given[name])):
             raise InputError(f"{name} can't be used on a cluster yet: leave it out.")
     if ranker.record or ranker.warm_start:
         raise InputError(
