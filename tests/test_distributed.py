@@ -125,7 +125,9 @@ def test_a_lost_worker_is_named_and_the_cluster_goes_on(client, local):
     victim = sorted(before)[1]
 
     def kill():
-        time.sleep(3)
+        while not any("run_rank" in key for keys in client.processing().values() for key in keys):
+            time.sleep(0.1)
+        time.sleep(1)
         os.kill(pids[victim], signal.SIGKILL)
 
     killer = threading.Thread(target=kill)
@@ -134,7 +136,8 @@ def test_a_lost_worker_is_named_and_the_cluster_goes_on(client, local):
     with pytest.raises(WorkerLost, match=victim):
         ranker(n_estimators=100_000, early_stopping_rounds=None).fit(TRAIN, cluster=client)
     killer.join()
-    assert time.monotonic() - start < 33
+    assert time.monotonic() - start < 60  # the error comes within 30 s of the loss, after a start of some seconds
+    assert not any("run_rank" in key for keys in client.processing().values() for key in keys)
     client.wait_for_workers(2, timeout=30)
     made = ranker().fit(frame(TRAIN), "label", qid="query", cluster=client)
     assert content(made) == content(ranker().fit(frame(TRAIN), "label", qid="query"))

@@ -80,12 +80,20 @@ def versions() -> dict[str, str]:
 def check_versions(client: Any, workers: list[str]) -> None:
     """Raise unless workers have the versions that are here."""
     own = versions()
-    for address, theirs in client.run(versions, workers=workers).items():
+    # Tasks, as a message to a lost worker would be waited for.
+    tasks = {worker: on_worker(client, worker, versions) for worker in workers}
+    for address, theirs in results_of(client, tasks).items():
         for name in own:
             if own[name] != theirs[name]:
                 raise InputError(
                     f"worker {address} has {name} {theirs[name]}, and here it is {own[name]}: install the same."
                 )
+
+
+def on_worker(client: Any, worker: str, function: Any, *arguments: Any) -> Any:
+    """Return the future of a call on one worker and no other."""
+    where = {"workers": [worker], "allow_other_workers": False}
+    return client.submit(function, *arguments, **where, pure=False)
 
 
 def open_tracker(run: str, workers: int, address: str) -> dict[str, Any]:

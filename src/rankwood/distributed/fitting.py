@@ -110,7 +110,7 @@ def _trained(
     ranker: Any, train: Placed, sets: dict[str, Placed], client: Any, there: dict[str, int]
 ) -> dict[str, Any]:
     """Train on the workers; return the model as an object for JSON."""
-    from distributed import MultiLock
+    from distributed import MultiLock, fire_and_forget
 
     workers = list(there)[: len(train.futures)]
     owner = deal(train.rows, holders(client, train.futures), workers)
@@ -122,10 +122,9 @@ def _trained(
     run = uuid.uuid4().hex
     # Two fits at once would wait for each other's threads.
     with MultiLock(workers, client=client):
-        opened = client.submit(
-            clients.open_tracker, run, len(workers), workers[0], workers=[workers[0]], pure=False
-        )
-        communicator = opened.result()
+        first = workers[0]
+        opened = clients.on_worker(client, first, clients.open_tracker, run, len(workers), first)
+        communicator = clients.results_of(client, {first: opened})[first]
         tasks: dict[str, Any] = {}
         try:
             for number, worker in enumerate(workers):
@@ -142,15 +141,14 @@ def _trained(
                     n_jobs=ranker.n_jobs or there[worker],
                 )
                 futures = {name: two[0] for name, two in valid.items()}
-                tasks[worker] = client.submit(
-                    *(run_rank, job, sample, mine[0], futures),
-                    **{"workers": [worker], "allow_other_workers": False, "pure": False},
+                tasks[worker] = clients.on_worker(
+                    client, worker, run_rank, job, sample, mine[0], futures
                 )
             found = clients.results_of(client, tasks)
         finally:
-            if workers[0] in clients.workers_of(client):
-                client.run(clients.close_tracker, run, workers=[workers[0]])
-    return found[workers[0]]
+            if first in clients.workers_of(client):
+                fire_and_forget(clients.on_worker(client, first, clients.close_tracker, run))
+    return found[first]
 
 
 def _parts_of(data: Placed, owner: list[str], worker: str) -> tuple[list[Any], list[Any]]:
