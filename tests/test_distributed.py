@@ -81,13 +81,15 @@ def test_arrays_and_sampled_rows(client):
 def test_rows_of_a_query_all_over_are_refused_or_brought_together(client):
     mixed = frame(TRAIN).sample(frac=1, random_state=0)
     parts = dd.from_pandas(mixed, npartitions=4, sort=False)
-    with pytest.raises(rw.InputError, match="several pieces of partition 0.*shuffle_parts"):
+    with pytest.raises(rw.InputError, match=r"several pieces of partition 0.*shuffle_parts"):
         ranker().fit(parts, y="label", qid="query")
     made = ranker().fit(parts, y="label", qid="query", shuffle_parts=True)
     assert content(made) == content(ranker().fit(mixed, "label", qid="query"))
     ordered = frame(TRAIN)
     again = ordered[ordered["query"] == ordered["query"].iloc[0]]
-    apart = dd.concat([dd.from_pandas(ordered, npartitions=3, sort=False), dd.from_pandas(again, 1)])
+    apart = dd.concat(
+        [dd.from_pandas(ordered, npartitions=3, sort=False), dd.from_pandas(again, 1)]
+    )
     with pytest.raises(rw.InputError, match=r"query \S+ is in partitions 0 and 3"):
         ranker().fit(apart, y="label", qid="query")
 
@@ -136,7 +138,9 @@ def test_a_lost_worker_is_named_and_the_cluster_goes_on(client, local):
     with pytest.raises(WorkerLost, match=victim):
         ranker(n_estimators=100_000, early_stopping_rounds=None).fit(TRAIN, cluster=client)
     killer.join()
-    assert time.monotonic() - start < 60  # the error comes within 30 s of the loss, after a start of some seconds
+    assert (
+        time.monotonic() - start < 60
+    )  # the error comes within 30 s of the loss, after a start of some seconds
     assert not any("run_rank" in key for keys in client.processing().values() for key in keys)
     client.wait_for_workers(2, timeout=30)
     made = ranker().fit(frame(TRAIN), "label", qid="query", cluster=client)

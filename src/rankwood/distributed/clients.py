@@ -25,7 +25,6 @@ _TRACKERS: dict[str, Any] = {}
 def _distributed() -> Any:
     """Return the package, or raise if it isn't installed."""
     try:
-        import dask.dataframe
         import distributed
     except ModuleNotFoundError as error:
         raise InputError(
@@ -141,8 +140,12 @@ def results_of(client: Any, tasks: dict[str, Any]) -> dict[str, Any]:
             f"worker {lost[0]} was lost while it trained (its process or machine ended; too little memory is the most "
             "common reason). The cluster is free for another fit; retries=1 starts again by itself."
         )
-    raise errors[0] if errors else WorkerLost(
-        "the workers lost contact with each other, but all of them are there: the network between them failed."
+    raise (
+        errors[0]
+        if errors
+        else WorkerLost(
+            "the workers lost contact with each other, but all of them are there: the network between them failed."
+        )
     )
 
 

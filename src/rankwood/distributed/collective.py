@@ -133,9 +133,7 @@ class ClusterEvaluator:
                 row[self._numbers] = found[name]
         # Each value comes from one worker, and the others add 0.
         every = collective.allreduce(values, collective.Op.SUM).reshape(values.shape)
-        return Evaluation(
-            np.arange(self._queries), dict(zip(self.metrics, every, strict=True)), {}
-        )
+        return Evaluation(np.arange(self._queries), dict(zip(self.metrics, every, strict=True)), {})
 
 
 def no_queries() -> Groups:

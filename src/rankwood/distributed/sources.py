@@ -1,6 +1,7 @@
 """What `fit` was given, as parts on the workers of a cluster."""
 
 import os
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ def _pieces(data: RankingData, count: int) -> list[RankingData]:
     ptr = data.groups.ptr
     ends = np.searchsorted(ptr, np.linspace(0, ptr[-1], count + 1)[1:-1])
     cuts = np.unique(np.concatenate([[0], ends, [ptr.size - 1]])).tolist()
-    out = [data.select(np.arange(a, b)) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    out = [data.select(np.arange(a, b)) for a, b in pairwise(cuts)]
     for one in out:
         one.comments = None
     return out

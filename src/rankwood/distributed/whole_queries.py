@@ -55,7 +55,9 @@ def layout_of(infos: list[PartInfo]) -> Layout:
         (
             Torn(int(home[i]), int(part[i]), int(place[i]))
             for i in moved.tolist()
-            if not _is_seam(int(home[i]), int(part[i]), int(place[i]), int(place[begins[i]]), counts)
+            if not _is_seam(
+                int(home[i]), int(part[i]), int(place[i]), int(place[begins[i]]), counts
+            )
         ),
         None,
     )
