@@ -53,7 +53,17 @@ _LATER = {
 
 #: Sub-packages and modules that are reachable as attributes, loaded when they are first used.
 _MODULES = (
-    *("data", "datasets", "diagnostics", "distributed", "engines", "extend", "metrics", "neural", "objectives"),
+    *(
+        "data",
+        "datasets",
+        "diagnostics",
+        "distributed",
+        "engines",
+        "extend",
+        "metrics",
+        "neural",
+        "objectives",
+    ),
     *("callbacks", "parts", "report", "reproduce", "spaces", "stats", "testing", "torch"),
     *("training", "tuning"),
 )
