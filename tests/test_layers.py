@@ -1,5 +1,5 @@
-"""Imports go one way: _core <- data <- metrics <- objectives <- engines <- training <- neural <- report, datasets
-<- tuning <- reproduce <- cli."""
+"""Imports go one way: _core <- data <- metrics <- objectives <- engines <- forest <- export <- training <- neural <-
+report, datasets <- tuning <- reproduce <- cli."""
 
 import ast
 import subprocess
@@ -18,10 +18,14 @@ LAYERS = [
     ["extend", "parts", "testing", "torch"],
     ["diagnostics", "diagnosis", "_position_weights"],
     ["engines"],
+    ["forest"],
+    ["export"],
     ["training", "ranker", "twostage"],
     ["neural", "distributed"],
     ["report", "datasets"],
+    ["explanation"],
     ["callbacks"],
+    ["mlflow"],
     ["tuning", "spaces"],
     ["reproduce"],
     ["cli", "__main__"],

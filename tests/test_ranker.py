@@ -175,7 +175,7 @@ def test_engine_parameters_pass_through(data):
         ({"random_state": -1}, "random_state must be at least 0, got -1"),
         (
             {"label_gain": [0, 1]},
-            r"label_gain belongs to LightGBM's own objective, .*10\(gain=...\)",
+            r"label_gain belongs to LightGBM's own objective, .*30\(gain=.linear.\)",
         ),
         ({"sigmoid": 2.0}, r"sigmoid belongs to LightGBM's own objective, .*10\(sigma=...\)"),
         ({"bagging_by_query": True}, "bagging_by_query learns nothing in LightGBM"),

@@ -94,7 +94,7 @@ def check(browser: Any, base: str, site: Path, pages: list[str], pictures: Path 
     wrong: list[str] = []
     tab.on("console", lambda m: wrong.append(f"console: {m.text}") if m.type == "error" else None)
     tab.on("pageerror", lambda error: wrong.append(f"error: {error}"))
-    tab.on("requestfailed", lambda request: wrong.append(f"request failed: {request.url}"))
+    tab.on("requestfailed", lambda request: wrong.extend(failure(request)))
     visits, total = {}, 0
     for number, name in enumerate(pages, 1):
         wrong.clear()
@@ -122,6 +122,12 @@ def check(browser: Any, base: str, site: Path, pages: list[str], pictures: Path 
         total += sum(report(name, broken_links(name, visits, base, site)) for name in pages)
         total += report("search.html", searches(tab, base))
     return total
+
+
+def failure(request: Any) -> list[str]:
+    """Return that a request failed, unless the next page was opened before it was done."""
+    reason = request.failure or ""
+    return [] if "ERR_ABORTED" in reason else [f"request failed: {request.url} ({reason})"]
 
 
 def report(name: str, wrong: list[str]) -> int:

@@ -55,7 +55,7 @@ sitemap_url_scheme = "{link}"
 sitemap_show_lastmod = False
 html_theme_options = {
     "navbar_align": "left",
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 5,
     "show_toc_level": 2,
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rankwood.data.demo import load_demo
     from rankwood.diagnostics import Diagnosis, diagnose
     from rankwood.engines.callables import engine_objective
+    from rankwood.forest import Forest
     from rankwood.neural.ranker import NeuralRanker
     from rankwood.report.compare import compare
     from rankwood.report.comparison import Comparison
@@ -40,6 +41,7 @@ _LATER = {
     "Comparison": "rankwood.report",
     "DataWarning": "rankwood._core.warning",
     "Diagnosis": "rankwood.diagnostics",
+    "Forest": "rankwood.forest",
     "NeuralRanker": "rankwood.neural.ranker",
     "Ranker": "rankwood.training.ranker",
     "TwoStage": "rankwood.training.two_stage",
@@ -53,19 +55,9 @@ _LATER = {
 
 #: Sub-packages and modules that are reachable as attributes, loaded when they are first used.
 _MODULES = (
-    *(
-        "data",
-        "datasets",
-        "diagnostics",
-        "distributed",
-        "engines",
-        "extend",
-        "metrics",
-        "neural",
-        "objectives",
-    ),
-    *("callbacks", "parts", "report", "reproduce", "spaces", "stats", "testing", "torch"),
-    *("training", "tuning"),
+    *("data", "datasets", "diagnostics", "distributed", "engines", "extend", "forest", "metrics"),
+    *("callbacks", "neural", "objectives", "parts", "report", "reproduce", "spaces", "stats"),
+    *("explanation", "export", "mlflow", "testing", "torch", "training", "tuning"),
 )
 
 __all__ = [
@@ -74,6 +66,7 @@ __all__ = [
     "DataWarning",
     "Diagnosis",
     "Evaluation",
+    "Forest",
     "InputError",
     "NeuralRanker",
     "Qrels",

@@ -130,7 +130,7 @@ WORDS = {
     "od_wait": "early_stopping_rounds",
     "cat_features": "categorical_feature",
     "label_gain": "gain=",
-    "lambdarank_truncation_level": "truncation=",
+    "lambdarank_truncation_level": "lambdarank-ndcg@30",
     "lambdarank_norm": "norm=",
     "sigmoid": "sigma=",
     "group_id": "qid=",

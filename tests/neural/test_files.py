@@ -14,6 +14,7 @@ import rankwood as rw
 from cli_calls import answer, caller, complaint
 from neural.small import SMALL, small, some_data
 from rankwood.neural.tensors import from_text, to_text
+from rankwood.report.card import read_card
 from rankwood.training import model_file
 
 
@@ -62,6 +63,11 @@ def test_a_file_is_of_the_model_not_of_later_parameters(train, tmp_path):
     loaded = rw.NeuralRanker.load(tmp_path / "m.json")
     assert loaded.predict(train).tobytes() == scores.tobytes()
     assert loaded.hidden == [3] and loaded.random_state == 9
+    text = read_card(tmp_path / "m.json").to_markdown()
+    assert "neural, " in text and "epoch" in text and "| torch |" in text
+    assert loaded.card().to_markdown().startswith("# Model card: ")
+    with pytest.raises(rw.InputError, match="a network has no trees"):
+        loaded.explain(train)
 
 
 def test_damaged_files(train, tmp_path):

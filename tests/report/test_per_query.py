@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import rankwood as rw
@@ -29,6 +29,7 @@ def evaluations(**columns):
     }
 
 
+@example([100001.0, 6.1e-05], 2)
 @given(st.lists(FLOATS, min_size=1, max_size=6), st.integers(2, 6))
 def test_axes_hold_all_numbers_and_have_round_ticks(numbers, steps):
     axis = axis_of([*numbers, math.nan, math.inf], steps)

@@ -18,15 +18,15 @@ class InputError(ValueError):
     --------
     >>> import rankwood as rw
     >>> try:
-    ...     rw.metric("recal@10")
+    ...     rw.metric("ndcgg@10")
     ... except rw.InputError as error:
     ...     print(error)
-    unknown metric 'recal'; did you mean 'recall'?
+    unknown metric 'ndcgg'; did you mean 'ndcg' or 'bndcg' or 'dcg'?
     """
 
-    def __init__(self, *args: Any) -> None:
+    def __str__(self) -> str:
         # Messages quote names and files as they were given: one with a line break stays one sentence.
-        super().__init__(*(printable(arg) if isinstance(arg, str) else arg for arg in args))
+        return printable(super().__str__())
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

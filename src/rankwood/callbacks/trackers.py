@@ -8,10 +8,10 @@ from typing import Any
 from rankwood._core import checks
 from rankwood.training.context import Round
 
-_LONGEST = 500  # characters of a parameter that every version of MLflow takes
+LONGEST = 500  # characters of a parameter that every version of MLflow takes
 
 
-def _need(module: str, what: str, install: str) -> Any:
+def need(module: str, what: str, install: str) -> Any:
     """Return a module, or raise with the command that installs it."""
     try:
         return import_module(module)
@@ -46,7 +46,7 @@ class OptunaPruning:
     """
 
     def __init__(self, trial: Any, every: int = 1) -> None:
-        self._optuna = _need("optuna", "OptunaPruning", "'rankwood[tune]'")
+        self._optuna = need("optuna", "OptunaPruning", "'rankwood[tune]'")
         if not hasattr(trial, "should_prune"):
             raise checks.InputError(
                 f"OptunaPruning takes a trial, the argument of an objective function, got {type(trial).__name__}."
@@ -100,7 +100,7 @@ class MLflow:
     """
 
     def __init__(self, run_id: str | None = None) -> None:
-        self._mlflow = _need("mlflow", "MLflow", "mlflow")
+        self._mlflow = need("mlflow", "MLflow", "mlflow")
         self._run = {} if run_id is None else {"run_id": run_id}
         self._began: set[tuple[str, int | None]] = set()
 
@@ -116,7 +116,7 @@ class MLflow:
             self._began.add((done.stage, done.fold))
             if done.fold in (None, 1):  # all folds have the same parameters
                 prefix = f"{done.stage}." if done.stage else ""
-                params = {prefix + k: str(v)[:_LONGEST] for k, v in done.params.items()}
+                params = {prefix + k: str(v)[:LONGEST] for k, v in done.params.items()}
                 self._mlflow.log_params(params, **self._run)
         values = _tagged(done)
         if values:
@@ -144,7 +144,7 @@ class TensorBoard:
     """
 
     def __init__(self, folder: str | Path) -> None:
-        self._module = _need("torch.utils.tensorboard", "TensorBoard", "torch tensorboard")
+        self._module = need("torch.utils.tensorboard", "TensorBoard", "torch tensorboard")
         self._folder = str(folder)
         self._writer: Any = None
 
@@ -173,11 +173,12 @@ def _tagged(done: Round) -> dict[str, float]:
     """Return the metrics of a round under names that every tracker takes, such as ``valid/ndcg_at_10``."""
     place = [done.stage] * bool(done.stage) + [f"fold{done.fold}"] * (done.fold is not None)
     return {
-        "/".join(_plain(word) for word in (*place, name, metric)): value
+        "/".join(plain(word) for word in (*place, name, metric)): value
         for name, values in done.metrics.items()
         for metric, value in values.items()
     }
 
 
-def _plain(word: str) -> str:
+def plain(word: str) -> str:
+    """Return a word with the letters that every tracker takes."""
     return re.sub(r"[^\w.-]+", "_", word.replace("@", "_at_")).strip("_")

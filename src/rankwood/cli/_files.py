@@ -3,7 +3,6 @@
 import argparse
 import math
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -142,23 +141,12 @@ def looks_like_model(path: str) -> bool:
 def load_model(path: str, n_jobs: int | None) -> Any:
     """Read a model of one or two stages that predicts with `n_jobs` threads."""
     # These take a second to import, for which --help and files of scores need not wait.
-    from rankwood.training.estimator import estimator_class
+    from rankwood.training.loading import load_estimator, models_of
 
-    model = estimator_class(_kind_of(path)).load(path)
-    stages = model._models() if hasattr(model, "second_") else [model]
-    for ranker in stages:
+    model = load_estimator(path)
+    for ranker in models_of(model):
         ranker.set_params(n_jobs=n_jobs)
     return model
-
-
-def _kind_of(path: str) -> str:
-    """Return the class that a file starts with; Ranker.load reports files that are not a model."""
-    try:
-        with open(path, "rb") as file:
-            found = re.search(rb'"kind"\s*:\s*"(NeuralRanker|TwoStage)"', file.read(1024))
-    except OSError:
-        return "Ranker"
-    return "Ranker" if found is None else found[1].decode()
 
 
 def read_scores(path: str) -> np.ndarray:

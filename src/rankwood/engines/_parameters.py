@@ -73,6 +73,13 @@ _OBJECTIVE_NAMES = {
 }
 
 
+#: Objectives that stand for the default of a parameter of LightGBM: its lists are truncated at 30.
+_EXAMPLES = {
+    "lambdarank_truncation_level": "'lambdarank-ndcg@30' for a level of 30",
+    "label_gain": "'lambdarank-ndcg@30(gain=\"linear\")'; other gains than exp and linear need a part of your own",
+}
+
+
 def unknown(program: str, name: str, known: Iterable[str]) -> checks.InputError:
     """Return the error for a parameter that neither Ranker nor the program has."""
     refuse_objective(name, name, "an objective of another program")
@@ -85,9 +92,12 @@ def refuse_objective(name: str, real: str | None, whose: str) -> None:
     """Raise if a parameter is one of an objective: ours have it in their names."""
     if real in _OBJECTIVE_NAMES:
         raise checks.InputError(
-            f"{name} belongs to {whose}; write it into ours, as in "
-            f"objective='lambdarank-ndcg@10({_OBJECTIVE_NAMES[real]}=...)'."
+            f"{name} belongs to {whose}; write it into ours, as in objective={_EXAMPLES.get(real, _other(real))}."
         )
+
+
+def _other(real: str | None) -> str:
+    return f"'lambdarank-ndcg@10({_OBJECTIVE_NAMES[str(real)]}=...)'"
 
 
 def refuse(name: str, real: str | None, ours: Mapping[str, str], foreign: Collection[str]) -> None:

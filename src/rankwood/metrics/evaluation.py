@@ -134,7 +134,16 @@ class Evaluation:
         means = ", ".join(f"{printable(name)}={mean:.5f}" for name, mean in self.mean().items())
         repeats = self.conventions.get("repeats", 1)
         runs = f", means of {repeats} runs" if repeats > 1 else ""
-        return f"Evaluation({means}; {plural(self.per_query.size, 'query')}{runs})"
+        return f"Evaluation({means}; {self._counted()}{runs})"
+
+    def _counted(self) -> str:
+        """Return the number of queries, and of those that the means leave out."""
+        size = self.per_query.size
+        values = np.array([self.per_query[name] for name in self.metrics])
+        skipped = int(np.isnan(values).all(axis=0).sum()) if len(values) else 0
+        if not skipped:
+            return plural(size, "query")
+        return f"{size - skipped:,} of {plural(size, 'query')}, {skipped:,} without relevant documents left out"
 
 
 def _mean(values: np.ndarray) -> float:

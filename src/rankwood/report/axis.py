@@ -31,7 +31,8 @@ def axis_of(numbers: Iterable[float], steps: int = 3) -> Axis:
     step = _round_step((high - low) / steps)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     # Multiples divided by a power of ten are as near to the decimal number as a float can be.
-    return Axis(low, high, tuple(_multiple(i, step) for i in range(first, last + 1)))
+    ticks = (_multiple(i, step) for i in range(first, last + 1))
+    return Axis(low, high, tuple(tick for tick in ticks if low <= tick <= high))
 
 
 def _round_step(width: float) -> float:

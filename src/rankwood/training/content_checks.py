@@ -42,7 +42,7 @@ def read_text(path: str | Path) -> str:
 
 def check_depth(content: Any, path: str | Path) -> None:
     """Raise if objects and lists are nested too deep."""
-    level = [content]
+    level = [content] if isinstance(content, (dict, list)) else []
     for _ in range(_DEEPEST):
         inside = [list(item.values()) if isinstance(item, dict) else item for item in level]
         level = [item for items in inside for item in items if isinstance(item, (dict, list))]

@@ -17,7 +17,7 @@ from rankwood._version import __version__
 from rankwood.data.categories import from_json
 from rankwood.engines import base
 from rankwood.objectives.families.registry import objective
-from rankwood.training import content_checks
+from rankwood.training import content_checks, origin
 from rankwood.training.defaults import plain
 from rankwood.training.parameters import chosen
 
@@ -68,6 +68,7 @@ def fitted_content(ranker: Any) -> dict[str, Any]:
         "seconds": ranker.seconds_,
         "letor": getattr(ranker, "letor_", None),
         "data_size": getattr(ranker, "data_size_", None),
+        "origin": getattr(ranker, "origin_", None),
         "params": params_of(ranker),
     }
 
@@ -91,7 +92,10 @@ def fill_fitted(ranker: Any, content: dict[str, Any], path: str | Path) -> None:
 
 
 def fill_data_size(estimator: Any, content: dict[str, Any]) -> None:
-    """Set the numbers of queries and documents that a model was trained on, if the file has them."""
+    """Set what a model was trained on, numbers of queries and documents and its origin, if the file has them."""
+    known = origin.checked(content.get("origin"))
+    if known is not None:
+        estimator.origin_ = known
     found, names = content.get("data_size"), ("queries", "documents")  # older files have none
     if isinstance(found, dict) and all(type(found.get(name)) is int for name in names):
         estimator.data_size_ = {name: found[name] for name in names}

@@ -20,6 +20,7 @@ from rankwood.training.estimator import QueryIds, RankingEstimator, Sizes
 from rankwood.training.monitoring import named_records, records_of
 from rankwood.training.parameters import check_shared, engine_params
 from rankwood.training.prediction_inputs import documents_to_score, need_groups
+from rankwood.training.scoring import predicted
 from rankwood.training.tree_fitting import fit_trees
 
 _ALONE = FitContext()
@@ -261,7 +262,7 @@ class Ranker(RankingEstimator):
         if X.shape[0] == 0:
             return np.zeros(0)
         if not self.model_.needs_groups:
-            return self.model_.predict(X, n_jobs=self.n_jobs)
+            return predicted(self, X)
         return self.model_.predict(X, groups=need_groups(groups, "model"), n_jobs=self.n_jobs)
 
     @property

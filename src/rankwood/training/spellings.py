@@ -28,6 +28,7 @@ _INSTEAD = {
     "validation_fraction": "split by query: train, valid = data.split(0.2)",
     "feature_name": "give a table, or RankingData(X, y, qid=qid, feature_names=names)",
     "feature_names": "give a table, or RankingData(X, y, qid=qid, feature_names=names)",
+    **dict.fromkeys(("eval_X", "eval_y"), "give valid=(X_valid, y_valid, qid_valid)"),
     "evals_result": "read history_ after fit",
     "eval_result": "read history_ after fit",
     "use_best_model": "the best round is kept unless early_stopping_rounds=None; leave it out",

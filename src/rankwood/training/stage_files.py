@@ -34,6 +34,7 @@ def content_of(model: Any) -> dict[str, Any]:
         "n_features": model.n_features_in_,
         "feature_names": model._feature_names(),
         "data_size": getattr(model, "data_size_", None),
+        "origin": getattr(model, "origin_", None),
         "folds": model.folds_.tolist(),
         "seconds": model.seconds_,
         "letor": getattr(model, "letor_", None),

@@ -235,6 +235,19 @@ def test_training_is_told_by_stage(trained, told):
     assert means["two", "ndcg@10"] == pytest.approx(expected)
 
 
+def test_contributions_are_those_of_models_that_can_be_explained(trained, told):
+    own = told.contributions
+    assert own.stages == ["one"]  # two stages have several models
+    models, _, test = trained
+    queries = np.linspace(0, 39, 24).astype(int)  # these have about 500 of the 847 documents
+    assert 400 < len(test.select(queries)) < 600
+    explained = models["one"].explain(test.select(queries))
+    shares = explained.importances / explained.importances.sum()
+    order = np.argsort(-shares, kind="stable")[: len(own.features)]
+    assert own.features == [explained.feature_names[i] for i in order]
+    np.testing.assert_allclose(own.shares[:, 0], shares[order], rtol=1e-12)
+
+
 def test_importance_is_by_feature_and_stage(trained, told):
     models, own = trained[0], told.importance
     assert own.stages == ["one", "two, first stage", "two, second stage", "pairs"]

@@ -15,9 +15,9 @@ from rankwood.engines._parameters import MOST_FEATURES
 
 _MOST_LEAVES = 131_072  # LightGBM's own limit
 _LARGEST = 1e150  # value of a leaf: sums stay finite
-_FINITE = float(np.finfo(np.float64).max)
 _CONTROL = bytes([*range(10), *range(11, 32), 127])
 _INTEGER, _REAL = b"-0123456789 ", b"+-.eE0123456789 "
+_REAL_OR_INF = _REAL + b"inf"  # a split of missing values from all others has the threshold inf
 # Numbers that no prediction reads are looked at, and not converted, which would take most of the time.
 _WRITTEN = re.compile(rb"(?:-?(?:\d++(?:\.\d++)?(?:e[+-]\d++)?|inf|nan) )*+")
 #: Lines of the header: those that must be there, and others that may be.
@@ -35,7 +35,7 @@ _TAIL = re.compile(
 #: Arrays with a number for each inner node of a tree, and with one for each leaf.
 _NODES = {
     **dict.fromkeys(("split_feature", "decision_type", "left_child", "right_child"), _INTEGER),
-    "threshold": _REAL,
+    "threshold": _REAL_OR_INF,
 }
 _LEAVES = {"leaf_value": _REAL}
 #: The same, of lines that may be missing or, in a tree of one leaf, empty: no prediction reads them.
@@ -164,7 +164,6 @@ def _check_trees(trees: list[Fields], width: int) -> None:
     _check_range(arrays["split_feature"], 0, width - 1, "split_feature")
     _check_range(arrays["decision_type"], 0, 11, "decision_type")
     _check_range(arrays["leaf_value"], -_LARGEST, _LARGEST, "leaf_value")
-    _check_range(arrays["threshold"], -_FINITE, _FINITE, "threshold")
     _check_shape(arrays["left_child"], arrays["right_child"], sizes)
     factors = [tree.get("shrinkage", b"1") for tree in trees]
     if _numbers(factors, _REAL, -_LARGEST, _LARGEST, "shrinkage").size != len(trees):

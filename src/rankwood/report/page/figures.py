@@ -151,7 +151,7 @@ def importance(found: Importance) -> "Figure":
         ax.set_ylim(len(rows) - 0.4, -0.6)
         ax.tick_params(axis="y", length=0)
         ax.xaxis.set_major_formatter("{x:.0%}")
-        ax.set_title("share of the gain of all splits", loc="left")
+        ax.set_title(f"share of {found.what}", loc="left")
     return figure
 
 

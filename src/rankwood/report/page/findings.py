@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankwood.report.page import breakdown, queries, training
+from rankwood.report.page.contributions import contributions_of
 from rankwood.report.page.documents import documents_of
 from rankwood.report.page.outcome import PageOutcome, TrainingMean, outcome_of, training_means
 from rankwood.report.page.provenance import Provenance, provenance_of
@@ -23,6 +24,7 @@ class Findings:
     by_relevant: list[breakdown.Bin]
     queries: queries.Queries
     importance: training.Importance | None
+    contributions: training.Importance | None
     records: dict[str, list[training.StageCurve]]
     objectives: list[training.ObjectiveUse]
     provenance: Provenance
@@ -57,6 +59,7 @@ def findings_of(
         by_relevant=by_relevant,
         queries=queries.queries_of(found, documents),
         importance=training.importance_of(stages),
+        contributions=contributions_of(models),
         records=training.recorded_curves(stages),
         objectives=training.objective_uses(models),
         provenance=provenance_of(models, stages, found, test),

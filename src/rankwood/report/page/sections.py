@@ -8,7 +8,7 @@ from rankwood.report._drawing import SHARES
 from rankwood.report.page import figures, tables, theme
 from rankwood.report.page.findings import Findings
 from rankwood.report.page.queries import Queries
-from rankwood.report.page.training import StageCurve
+from rankwood.report.page.training import Importance, StageCurve
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -210,21 +210,31 @@ def _breakdown(found: Findings) -> Section | None:
 
 
 def _importance(found: Findings) -> Section | None:
-    own = found.importance
+    own, more = found.importance, found.contributions
     if own is None or not own.features:
         return None
-    figure = theme.figure_html(
-        figures.importance(own), "importance", "Shares of the most important features"
-    )
+    blocks = [_shares(own, "importance")]
     later = [*own.models[1:], -1]
     legend = [
         (name, model, following == model)
         for name, model, following in zip(own.stages, own.models, later, strict=True)
     ]
-    blocks = [theme.columns_html([figure, theme.table_html(tables.importance(own), caption=False)])]
     if len(legend) > 1:
         blocks.insert(0, _legend(legend))
-    return Section("features", "Feature importance", "", blocks)
+    text = ""
+    if more is not None and more.features:
+        blocks.append(_shares(more, "contributions"))
+        text = (
+            "The gain is by how much splits lowered the loss in training. Contributions are what features do to the "
+            "scores of test documents: mean sizes of SHAP values, less their means over the query."
+        )
+    return Section("features", "Feature importance", text, blocks)
+
+
+def _shares(found: Importance, name: str) -> "Markup":
+    """Return shares of features as a picture and a table."""
+    figure = theme.figure_html(figures.importance(found), name, f"Shares of {found.what}")
+    return theme.columns_html([figure, theme.table_html(tables.importance(found), caption=False)])
 
 
 def _objectives(found: Findings) -> Section | None:

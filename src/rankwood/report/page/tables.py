@@ -175,12 +175,12 @@ def entry(found: Entry, scored: Sequence[int], outcome: PageOutcome) -> Table:
 
 
 def importance(found: Importance) -> Table:
-    """Return the shares of the gain by feature and stage."""
+    """Return the shares by feature and stage."""
     rows = [
         [Cell(name), *(Cell("-" if math.isnan(x) else f"{100 * x:.1f} %") for x in shares)]
         for name, shares in zip(found.features, found.shares.tolist(), strict=True)
     ]
-    note = "Shares of the gain of all splits of a model."
+    note = f"Shares of {found.what} of a model."
     if len(rows) < found.n_features:
         note += (
             f" The {len(rows)} most important of {found.n_features:,} features in use are shown."

@@ -112,8 +112,9 @@ def fragment(template: str, **values: Any) -> "Markup":
 
 def check_installed() -> None:
     """Raise if a package that pages need isn't installed: better before long work than after it."""
+    environment()
     with _drawing.style():
-        environment()
+        pass
 
 
 @cache

@@ -45,13 +45,14 @@ class StageCurve(NamedTuple):
 
 
 class Importance(NamedTuple):
-    """The most important features: shares of the gain by stage."""
+    """The most important features: shares of the gain, or of something else, by stage."""
 
     stages: list[str]
     models: list[int]
     features: list[str]
     shares: np.ndarray  # by feature and stage; NaN if a stage hasn't got the feature
     n_features: int  # that any stage used
+    what: str = "the gain of all splits"
 
 
 class ObjectiveUse(NamedTuple):
@@ -115,6 +116,11 @@ def importance_of(stages: Sequence[Stage]) -> Importance | None:
             names = dict.fromkeys(name for own in shares for name in own)
             means = {n: float(np.mean([own.get(n, 0.0) for own in shares])) for n in names}
             known.append((stage, means))
+    return most_important(known)
+
+
+def most_important(known: Sequence[tuple[Stage, dict[str, float]]]) -> Importance | None:
+    """Return the features with the largest shares in any stage; None if there are no stages."""
     if not known:
         return None
     largest: dict[str, float] = {}
