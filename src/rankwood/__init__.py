@@ -58,19 +58,9 @@ _LATER = {
 
 #: Sub-packages and modules that are reachable as attributes, loaded when they are first used.
 _MODULES = (
-    *("data", "datasets", "diagnostics", "engines", "extend", "forest", "metrics", "neural"),
-    *(
-        "callbacks",
-        "objectives",
-        "parts",
-        "report",
-        "reproduce",
-        "spaces",
-        "stats",
-        "testing",
-        "torch",
-    ),
-    *("explanation", "export", "mlflow", "training", "tuning"),
+    *("data", "datasets", "diagnostics", "distributed", "engines", "extend", "forest", "metrics"),
+    *("callbacks", "neural", "objectives", "parts", "report", "reproduce", "spaces", "stats"),
+    *("explanation", "export", "mlflow", "testing", "torch", "training", "tuning"),
 )
 
 __all__ = [

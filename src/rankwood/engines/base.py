@@ -14,6 +14,7 @@ from rankwood._core.shared import Shared
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import _parameters, constraints
+from rankwood.engines.sharing import Share
 from rankwood.objectives._kernels.plan import has_ideal
 from rankwood.objectives.units import Unit, unit_of
 
@@ -49,6 +50,8 @@ class TrainingTask(NamedTuple):
     before: RunState | None = None
     #: A folder for files of the engine, removed after training; None unless the training data is a stream.
     scratch: Scratch | None = None
+    #: What other processes of a cluster have, if this is one of several.
+    share: Share | None = None
 
     def once(self, kind: str, key: Any, make: Callable[[], T]) -> T:
         """Return what `make` returns, or what it returned in an earlier run for the same kind and an equal key."""

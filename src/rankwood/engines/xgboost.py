@@ -10,7 +10,7 @@ from rankwood.data.groups import Groups
 from rankwood.data.stream.streamed_data import StreamedData
 from rankwood.engines import _parameters, forks, xgboost_text
 from rankwood.engines.base import Gradients, RunState, TextModel, TrainingTask
-from rankwood.engines.exact_sums import on_grid
+from rankwood.engines.exact_sums import exact
 from rankwood.engines.round_seeds import XGBoostDraws
 from rankwood.engines.xgboost_parameters import plain_errors, translate
 from rankwood.engines.xgboost_parameters import real_name as real_name
@@ -29,7 +29,8 @@ class XGBoostEngine:
         self.keeps_rounds = params.get("booster", "gbtree") == "gbtree"
         columns = _parameters.whole(params.pop("categorical_feature", None), task.train)
         kinds = ["c" if i in columns else "q" for i in range(task.train.n_features)]
-        self._draws = XGBoostDraws(params)
+        self._share = task.share
+        self._draws = XGBoostDraws(params, None if task.share is None else task.share.rows)
         with plain_errors():
             matrices = _matrices(params, kinds if columns else None, task)
             self._train, self._valid = matrices[0], matrices[1] if len(matrices) > 1 else None
@@ -44,8 +45,8 @@ class XGBoostEngine:
         def objective(scores: np.ndarray, _: Any) -> tuple[np.ndarray, np.ndarray]:
             before.append(scores)
             # Other engines have scores in float64 too: kernels are compiled for one type.
-            grad, hess = gradients(scores.astype(np.float64))
-            return self._draws.rows(self._rounds, on_grid(grad), on_grid(hess))
+            grad, hess = exact(lambda: gradients(scores.astype(np.float64)), self._share)
+            return self._draws.rows(self._rounds, grad, hess)
 
         with plain_errors():
             self._draws.columns(self._rounds, self._train)
@@ -71,6 +72,8 @@ class XGBoostEngine:
 
     def valid_scores(self) -> np.ndarray:
         """Return the scores of the validation data after the last round."""
+        if self._valid is None:
+            return np.zeros(0)
         return self._booster.predict(self._valid, output_margin=True).astype(np.float64)
 
     def model(self, rounds: int) -> "XGBoostModel":
@@ -137,6 +140,12 @@ def start(params: dict[str, Any], task: TrainingTask) -> XGBoostEngine:
     return XGBoostEngine(translate(params), task)
 
 
+def reference(params: dict[str, Any], X: Any) -> Any:
+    """Return some rows as binned data, whose bins other data can have."""
+    with plain_errors():
+        return _maker(translate(params), None)(X)
+
+
 def _limit_forked() -> None:
     """Let XGBoost use one thread in a forked process, also where it has no parameter; this holds for one thread."""
     if forks.in_child():
@@ -171,8 +180,10 @@ def _matrices(params: dict[str, Any], kinds: list[str] | None, task: TrainingTas
         if isinstance(task.train, StreamedData):
             return _streamed(params, kinds, task)
         make = _maker(params, kinds)
-        train = make(task.train.X)
-        return [train] if task.valid is None else [train, make(task.valid.X, train)]
+        train = make(task.train.X, None if task.share is None else task.share.reference)
+        if task.valid is None or not len(task.valid):  # a worker may have no validation data
+            return [train]
+        return [train, make(task.valid.X, train)]
 
     key = (params["tree_method"], params.get("max_bin"), params["nthread"], kinds)
     return task.once("binned", key, both)

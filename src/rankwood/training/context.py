@@ -14,6 +14,7 @@ from rankwood._core.compiling import COMPILING, CompileTimer, compile_note, timi
 from rankwood._core.progress import Advance
 from rankwood._core.scratch import Scratch
 from rankwood._core.shared import Shared
+from rankwood.engines.sharing import Share
 from rankwood.metrics.evaluate import Evaluator
 from rankwood.training.checkpoint import Checkpoint
 
@@ -115,6 +116,8 @@ class FitContext(NamedTuple):
         The file from which a killed run goes on.
     scratch : Scratch or None
         A folder for files of the engine, if the training data is a stream.
+    share : Share or None
+        What other processes of a cluster have, if this is one of several.
     """
 
     shared: Shared | None = None
@@ -125,6 +128,7 @@ class FitContext(NamedTuple):
     timer: CompileTimer | None = None
     checkpoint: Checkpoint | None = None
     scratch: Scratch | None = None
+    share: Share | None = None
 
     def stage_of(self, stage: str, fold: int | None = None, run: str = "") -> "FitContext":
         """Return the context of a run inside this one; its checkpoint has the run's name behind the file's."""

@@ -88,6 +88,9 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
         callbacks: Any = (),
         checkpoint: Any = None,
         stream: bool = False,
+        cluster: Any = None,
+        shuffle_parts: bool = False,
+        retries: int = 0,
         **others: Any,
     ) -> Self:
         """Train a model. After an interrupt, the trees grown so far are the model; in `TwoStage`, of the second stage.
@@ -109,6 +112,14 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
         stream : bool
             Whether X is a list of files, LETOR or Parquet, whose features are never all in memory; y and qid are then
             columns of Parquet files, and `valid` may be files too. docs/streaming.md explains it.
+        cluster : distributed.Client or int, optional
+            Train on the workers of a Dask cluster, or on so many local processes. `X` is then a Dask DataFrame with
+            the names of columns for `y` and `qid`, Dask arrays chunked alike, a list of LETOR files, or data as usual.
+            Dask collections need no `cluster`: the current client's is used, or local processes.
+        shuffle_parts : bool
+            Bring the rows of a query together if they are in several partitions; otherwise that is an error.
+        retries : int
+            How often to start again if a worker of the cluster is lost; with a checkpoint, from its last round.
         **others
             Words of other programs: ``eval_set`` with ``eval_qid`` or ``eval_group``, ``group_id``; for those that
             belong elsewhere, an error names the place.
@@ -132,6 +143,11 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
         given = spellings.fit_arguments(others, given, self)
         called = spellings.check_callbacks(callbacks)
         kept = None if checkpoint is None else as_checkpoint(checkpoint)
+        if cluster is not None or hasattr(X, "__dask_graph__"):
+            given |= {"X": X, "y": y, "sample_weight": sample_weight, "callbacks": called}
+            given |= {"shuffle_parts": shuffle_parts, "retries": retries, "checkpoint": kept}
+            import_module("rankwood.distributed.fitting").fit(self, given, cluster)
+            return self
         train, valid = self._data_of_fit(X, y, {**given, "sample_weight": sample_weight}, stream)
         check_trainable(train)
         query_splits.remember(self, train)

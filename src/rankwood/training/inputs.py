@@ -125,7 +125,7 @@ def validation_sets(valid: Any, train: RankingData) -> ValidationSets | None:
         if name in found:
             raise InputError(f"valid has two sets of the name {name!r}: give them different ones.")
         found[name] = validation_data(data, train, name)
-    return ValidationSets(found, _joined(list(found.values())))
+    return ValidationSets(found, joined_sets(list(found.values())))
 
 
 def _named(valid: Any) -> list[tuple[Any, Any]] | None:
@@ -140,7 +140,7 @@ def _named(valid: Any) -> list[tuple[Any, Any]] | None:
     return None
 
 
-def _joined(sets: list[RankingData]) -> RankingData:
+def joined_sets(sets: list[RankingData]) -> RankingData:
     """Return all sets, one after the other; queries are numbered, as sets may share ids."""
     if len(sets) == 1:
         return sets[0]

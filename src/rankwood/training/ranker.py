@@ -1,5 +1,6 @@
 """Ranker: the scikit-learn estimator."""
 
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from rankwood.data.labels import check_queries_once
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.stream.streamed_data import StreamedData
 from rankwood.engines import base
+from rankwood.engines.sharing import Share, noise_of
 from rankwood.metrics.evaluate import named_metrics
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.gradients import GradientComputer
@@ -211,11 +213,15 @@ class Ranker(RankingEstimator):
     def _check_columns(self, data: RankingData) -> None:
         base.check_columns(engine_params(self), data)
 
-    def _groups(self, train: RankingData) -> Groups:
+    def _groups(self, train: RankingData, share: Share | None = None) -> Groups:
         """Return the queries, with documents in the order in which ties are ranked."""
-        return train.groups.shuffled(self.random_state) if self.shuffle else train.groups
+        if not self.shuffle:
+            return train.groups
+        return train.groups.shuffled(self.random_state, noise_of(share, self.random_state))
 
-    def _computer(self, objective: Any, train: RankingData, groups: Groups) -> GradientComputer:
+    def _computer(
+        self, objective: Any, train: RankingData, groups: Groups, share: Share | None = None
+    ) -> GradientComputer:
         """Return what computes the gradients."""
         return GradientComputer(
             objective,
@@ -227,6 +233,7 @@ class Ranker(RankingEstimator):
             seed=self.random_state,
             unlisted=train.unlisted,
             sample_weight=train.sample_weight,
+            numbers=None if share is None else share.queries,
         )
 
     def predict(self, X: Any, *, qid: QueryIds = None, group: Sizes = None) -> np.ndarray:
@@ -235,7 +242,8 @@ class Ranker(RankingEstimator):
         Parameters
         ----------
         X : RankingData, matrix or table
-            Documents in any order. Columns of a table are matched by name if the model was trained on names.
+            Documents in any order. Columns of a table are matched by name if the model was trained on names. A Dask
+            DataFrame or array is scored lazily, partition by partition.
         qid, group : optional
             Query ids (or the name of a column that has them), or sizes of consecutive queries. Models of pairs
             (objectives ``bi-...``) compare the documents of a query, and need one of them unless `X` is a RankingData.
@@ -253,6 +261,9 @@ class Ranker(RankingEstimator):
         if isinstance(X, StreamedData):
             check_queries_once(X, qid, group)
             return scores_of_stream(self, X)
+        if hasattr(X, "__dask_graph__"):
+            check_is_fitted(self, "model_")
+            return import_module("rankwood.distributed.scoring").predict(self, X, qid)
         X, groups = documents_to_score(self, X, qid, group)
         if X.shape[0] == 0:
             return np.zeros(0)

@@ -64,13 +64,13 @@ def _fit(
         ranker.eval_metric, ranker.early_stopping_rounds, sets, ranker.n_jobs, context.evaluators
     )
     if earlier is not None and _is_finished(earlier, rounds, stopping):
-        _take(ranker, earlier, file)
+        take(ranker, earlier, file.path)  # type: ignore[union-attr]
         return
     shared = context.shared or Shared()
     shared.begin((ranker.shuffle, ranker.random_state, ranker.n_jobs))
-    groups = shared.once("groups", None, lambda: ranker._groups(train))
+    groups = shared.once("groups", None, lambda: ranker._groups(train, context.share))
     computer = shared.once(
-        "computer", objective, lambda: ranker._computer(objective, train, groups)
+        "computer", objective, lambda: ranker._computer(objective, train, groups, context.share)
     )
     computer.restart()
     recorder = Recorder(ranker.record, computer, train.y, groups)
@@ -81,15 +81,9 @@ def _fit(
     else:
         before = run_file.state_of(earlier["run"], file.path)  # type: ignore[union-attr]
     task = base.TrainingTask(
-        train,
-        groups,
-        valid,
-        objective,
-        rounds,
-        recorded=bool(recorder.curves),
-        shared=shared,
-        before=before,
+        *(train, groups, valid, objective, rounds, bool(recorder.curves), shared, before),
         scratch=context.scratch,
+        share=context.share,
     )
     params = engine_params(ranker)
     params |= parameters_on(params, ranker.engine, train)
@@ -129,10 +123,10 @@ def _is_finished(content: dict[str, Any], rounds: int, stopping: EarlyStopping) 
     return stops or run["ends"] == "no splits" or run["rounds"] >= rounds
 
 
-def _take(ranker: Any, content: dict[str, Any], file: Any) -> None:
+def take(ranker: Any, content: dict[str, Any], path: Any) -> None:
     """Set the fitted attributes of a ranker to those of a run that has ended."""
     other = clone(ranker)
-    model_file.fill(other, content, file.path)
+    model_file.fill(other, content, path)
     for name, value in vars(other).items():
         if name.endswith("_") and not name.startswith("_"):
             setattr(ranker, name, value)
