@@ -12,7 +12,7 @@ from rankwood._core.checks import InputError
 from rankwood._core.threads import threads
 from rankwood.data.letor.blocks import BlockInfo, BlockReader, opened
 from rankwood.data.letor.budget import MemoryBudget
-from rankwood.data.letor.options import Options
+from rankwood.data.letor.options import LetorOptions
 from rankwood.data.letor.read import MAX_THREADS, Parser, ParseScratch, TextBlock
 from rankwood.data.stream.blocks import Piece
 from rankwood.data.stream.files import File
@@ -23,7 +23,7 @@ class LetorReader:
     """Reads LETOR files; `width` is the number of features, None while it isn't known."""
 
     files: list[File]
-    options: Options
+    options: LetorOptions
     n_jobs: int | None
 
     #: The place of a row in a message.
@@ -72,7 +72,7 @@ class _Slot(NamedTuple):
 
 
 def _pieces(
-    path: str, number: int, options: Options, n_jobs: int | None, digest: Any
+    path: str, number: int, options: LetorOptions, n_jobs: int | None, digest: Any
 ) -> Iterator[Piece]:
     """Yield the rows of one file: some blocks are parsed ahead."""
     n_threads = min(threads(n_jobs), MAX_THREADS)
@@ -99,7 +99,7 @@ def _pieces(
             raise blocks.errors[min(blocks.errors)]
 
 
-def _parser(blocks: BlockReader, options: Options, n_threads: int) -> Parser:
+def _parser(blocks: BlockReader, options: LetorOptions, n_threads: int) -> Parser:
     parser = Parser(blocks, options, n_threads)
     parser.budget = _BlockBudget(blocks.path, options.n_features, n_threads)
     return parser
