@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from rankwood._core.checks import InputError
+from rankwood.distributed.sources import check_blocks
 from rankwood.metrics.evaluate import evaluate as evaluate_here
 from rankwood.metrics.evaluation import Evaluation
 
@@ -19,10 +20,7 @@ def predict(ranker: Any, X: Any, qid: Any = None) -> Any:
     if hasattr(X, "columns"):
         drop = [qid] if isinstance(qid, str) else []
         return X.map_partitions(_score_frame, ranker, drop, meta=("score", np.float64))
-    if X.ndim != 2 or X.numblocks[1] != 1:
-        raise InputError(
-            "X must have two dimensions and all columns in one chunk: X.rechunk({1: -1})."
-        )
+    check_blocks(X)
     return X.map_blocks(_score_block, ranker, drop_axis=1, dtype=np.float64)
 
 

@@ -165,9 +165,14 @@ class Reporter(NamedTuple):
             fold=self.context.fold,
             _make=self.make,
         )
-        # Every callback sees every round, whatever the others return.
-        stop = [_is_true(callback(done), callback) for callback in self.context.callbacks]
-        return bool(ends) or any(stop)
+        return call_all(self.context.callbacks, done)
+
+
+def call_all(callbacks: Sequence[Callback], done: Round) -> bool:
+    """Call every callback with a round; return whether training ends, by itself or because one returned True."""
+    # Every callback sees every round, whatever the others return.
+    stop = [_is_true(callback(done), callback) for callback in callbacks]
+    return bool(done.ends) or any(stop)
 
 
 def _is_true(answer: Any, callback: Any) -> bool:
