@@ -21,7 +21,7 @@ LAYERS = [
     ["forest"],
     ["export"],
     ["training", "ranker", "twostage"],
-    ["neural"],
+    ["neural", "distributed"],
     ["report", "datasets"],
     ["explanation"],
     ["callbacks"],

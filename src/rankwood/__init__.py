@@ -24,6 +24,7 @@ from rankwood.objectives.gradients import gradients
 if TYPE_CHECKING:
     from rankwood._core.warning import DataWarning
     from rankwood.data.demo import load_demo
+    from rankwood.data.stream import StreamedData, stream_files
     from rankwood.diagnostics import Diagnosis, diagnose
     from rankwood.engines.callables import engine_objective
     from rankwood.forest import Forest
@@ -44,6 +45,8 @@ _LATER = {
     "Forest": "rankwood.forest",
     "NeuralRanker": "rankwood.neural.ranker",
     "Ranker": "rankwood.training.ranker",
+    "StreamedData": "rankwood.data.stream",
+    "stream_files": "rankwood.data.stream",
     "TwoStage": "rankwood.training.two_stage",
     "compare": "rankwood.report",
     "diagnose": "rankwood.diagnostics",
@@ -55,19 +58,9 @@ _LATER = {
 
 #: Sub-packages and modules that are reachable as attributes, loaded when they are first used.
 _MODULES = (
-    *("data", "datasets", "diagnostics", "engines", "extend", "forest", "metrics", "neural"),
-    *(
-        "callbacks",
-        "objectives",
-        "parts",
-        "report",
-        "reproduce",
-        "spaces",
-        "stats",
-        "testing",
-        "torch",
-    ),
-    *("explanation", "export", "mlflow", "training", "tuning"),
+    *("data", "datasets", "diagnostics", "distributed", "engines", "extend", "forest", "metrics"),
+    *("callbacks", "neural", "objectives", "parts", "report", "reproduce", "spaces", "stats"),
+    *("explanation", "export", "mlflow", "testing", "torch", "training", "tuning"),
 )
 
 __all__ = [
@@ -83,6 +76,7 @@ __all__ = [
     "Ranker",
     "RankingData",
     "Run",
+    "StreamedData",
     "Tuning",
     "TwoStage",
     "__version__",
@@ -103,6 +97,7 @@ __all__ = [
     "save_letor",
     "save_qrels",
     "save_run",
+    "stream_files",
     "tune",
 ]
 

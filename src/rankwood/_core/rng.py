@@ -205,6 +205,20 @@ def generator(seed: int, stream: int | None = None) -> np.random.Generator:
     return np.random.default_rng(seed if stream is None else [seed, stream])
 
 
+def uniform_from(seed: int, first: int, last: int) -> np.ndarray:
+    """Return the numbers `first` to `last` that `generator(seed).random` draws, without those before."""
+    bits = np.random.PCG64(seed)
+    bits.advance(first)
+    return np.random.Generator(bits).random(last - first)
+
+
+def uniform_at(seed: int, counter: int, stream: int, first: int, last: int) -> np.ndarray:
+    """Return the numbers `first` to `last` that `generator_at(seed, counter, stream).random` draws."""
+    bits = np.random.Philox(counter=[0, 0, 0, stream], key=[seed, counter])
+    bits.advance(first // 4)  # it draws four numbers at once
+    return np.random.Generator(bits).random(last - first + first % 4)[first % 4 :]
+
+
 def generator_at(seed: int, counter: int, stream: int = 0) -> np.random.Generator:
     """Return a generator that is a function of seed, counter and stream: no round depends on earlier ones."""
     return np.random.Generator(np.random.Philox(counter=[0, 0, 0, stream], key=[seed, counter]))

@@ -137,7 +137,7 @@ def read_sets(
 
 def check_outputs(args: argparse.Namespace, files: dict[str, str]) -> None:
     """Raise if the model, a record or a checkpoint can't be written, before anything is read."""
-    inputs = [args.train, *files.values()]
+    inputs = [*args.train_files, *files.values()]
     taken = {os.path.abspath(args.model): "the model"}
     _files.check_output(args.model, inputs)
     others = {

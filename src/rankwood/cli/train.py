@@ -11,6 +11,7 @@ from rankwood.cli import (
     _files,
     _neural,
     _parameters,
+    _stream,
     _train_files,
     _train_options,
     _two_stages,
@@ -28,6 +29,7 @@ rankwood train train.txt --model m.json --engine neural --architecture attn-din
 rankwood train train.txt --valid vali.txt --model m.json --second bi-lambdarank-ndcg@5 --top 20
 rankwood train train.txt --model m.json --record effective_pairs --record-file rounds.csv
 rankwood train train.txt --valid vali.txt --valid later=new.txt --model m.json --monotone 5=-1 --log-csv rounds.csv
+rankwood train a.txt b.txt --stream --valid vali.txt --model m.json --engine xgboost
 """
 #: Parameters of Ranker that have an option of their own: type, default and help.
 TUNING: dict[str, tuple[Any, Any, str]] = {
@@ -65,7 +67,7 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
     """Add the command and its arguments."""
     about = "Train a model on a LETOR file."
     parser = _args.command(commands, "train", about, _EXAMPLE, run, show)
-    _args.add_file(parser, "train", "LETOR file to train on, plain or gzipped")
+    _stream.add(parser)
     parser.add_argument("--model", required=True, metavar="FILE", help="file to write the model to")
     _train_options.add_valid(parser, "for early stopping")
     _args.add_verbosity(parser)
@@ -167,6 +169,7 @@ def parameter(text: str) -> tuple[str, Any]:
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Train and save a model, and return a summary."""
     start = perf_counter()
+    _stream.settle(args)
     metrics = args.eval_metric or ["ndcg@10"]
     parts = _checked_parts(args, metrics)
     trees = {name: default for name, (_, default, _) in TUNING.items()}
@@ -174,8 +177,11 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     files = _train_options.valid_files(args.valid)
     _train_options.check_outputs(args, files)
     checkpoint = _train_options.checkpoint(args)
+    if args.stream:
+        _stream.check(ranker)
     began_reading = perf_counter()
-    train, valid = _train_options.read_sets(args, files)
+    read = _stream.read_sets if args.stream else _train_options.read_sets
+    train, valid = read(args, files)
     _train_options.check_constraints(args, train.n_features)
     _check_labels(args.train, train, parts.objectives)
     for name, data in valid.items():

@@ -23,10 +23,13 @@ class Groups(NamedTuple):
         """Number of documents of each query."""
         return np.diff(self.ptr)
 
-    def shuffled(self, seed: int) -> "Groups":
-        """Return the same queries with the rows of each in random order, the same for the same seed."""
+    def shuffled(self, seed: int, noise: np.ndarray | None = None) -> "Groups":
+        """Return the same queries with the rows of each in random order, the same for the same seed.
+
+        `noise` has the random numbers of the rows, if they are some of the rows of a larger data set.
+        """
         query = np.repeat(np.arange(self.ids.size), self.sizes)
-        noise = generator(seed).random(self.rows.size)
+        noise = generator(seed).random(self.rows.size) if noise is None else noise
         return self._replace(rows=self.rows[np.lexsort((noise, query))])
 
     def per_row(self, values: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ from rankwood._core import checks
 from rankwood.data.frames import dense as dense
 from rankwood.data.frames import sparse_matrix as sparse_matrix
 from rankwood.data.ranking_data import RankingData
+from rankwood.data.stream.streamed_data import StreamedData
 
 
 @contextmanager
@@ -170,12 +171,17 @@ def column_numbers(
 def whole(columns: Any, train: RankingData) -> list[int]:
     """Do as `categorical` does, for an engine that would silently truncate values that aren't whole numbers."""
     found = categorical(columns, train)
-    for column in found:
-        values = dense(train.X[:, [column]])[:, 0]
-        broken = np.flatnonzero(np.isfinite(values) & (values != np.floor(values)))
-        if broken.size:
-            raise checks.InputError(
-                f"categorical_feature: values of feature {column} must be whole numbers, got "
-                f"{values[broken[0]]:g} at row {broken[0]}; number the categories first."
-            )
+    if not found:
+        return found
+    row = 0
+    for X in train.blocks() if isinstance(train, StreamedData) else [train.X]:
+        for column in found:
+            values = dense(X[:, [column]])[:, 0]
+            broken = np.flatnonzero(np.isfinite(values) & (values != np.floor(values)))
+            if broken.size:
+                raise checks.InputError(
+                    f"categorical_feature: values of feature {column} must be whole numbers, got "
+                    f"{values[broken[0]]:g} at row {row + broken[0]}; number the categories first."
+                )
+        row += X.shape[0]
     return found

@@ -9,10 +9,12 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from rankwood._core import checks
+from rankwood._core.scratch import Scratch
 from rankwood._core.shared import Shared
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import _parameters, constraints
+from rankwood.engines.sharing import Share
 from rankwood.objectives._kernels.plan import has_ideal
 from rankwood.objectives.units import Unit, unit_of
 
@@ -46,6 +48,10 @@ class TrainingTask(NamedTuple):
     shared: Shared | None = None
     #: An earlier run on the same data with the same parameters, which goes on.
     before: RunState | None = None
+    #: A folder for files of the engine, removed after training; None unless the training data is a stream.
+    scratch: Scratch | None = None
+    #: What other processes of a cluster have, if this is one of several.
+    share: Share | None = None
 
     def once(self, kind: str, key: Any, make: Callable[[], T]) -> T:
         """Return what `make` returns, or what it returned in an earlier run for the same kind and an equal key."""
@@ -145,6 +151,10 @@ class Abilities(NamedTuple):
     sharing: Mapping[str, Any] = MappingProxyType({})
     #: Constraints on features that it has, see `engines/constraints.py`.
     constraints: tuple[str, ...] = ()
+    #: Whether it trains on files that don't fit in memory.
+    streams: bool = False
+    #: Values of its parameters on a stream, unless they are given.
+    on_streams: Mapping[str, Any] = MappingProxyType({})
 
 
 #: All engines, in the order in which errors suggest them.
@@ -157,8 +167,16 @@ ENGINES = {
         # Otherwise LightGBM drops features that can't split leaves of the smallest size, which may be tuned.
         sharing=MappingProxyType({"feature_pre_filter": False}),
         constraints=("monotone", "interactions"),
+        streams=True,
     ),
-    "xgboost": Abilities("xgboost", "xgboost", constraints=("monotone", "interactions")),
+    "xgboost": Abilities(
+        "xgboost",
+        "xgboost",
+        constraints=("monotone", "interactions"),
+        streams=True,
+        # By level, a tree needs a pass over the files for each level; by leaf, for each leaf.
+        on_streams=MappingProxyType({"grow_policy": "depthwise"}),
+    ),
     "catboost": Abilities(
         "catboost.engine", "catboost", takes_gradients=False, constraints=("monotone",)
     ),

@@ -16,6 +16,8 @@ import math
 
 import numpy as np
 
+from rankwood.engines.sharing import Compute, Share
+
 _BITS = 24  # of a float32
 _SUM_BITS = 53 - _BITS  # sums of 2^29 values on the grid are exact in float64
 _SMALLEST = -100  # exponent below which units, or their inverses, are out of float32's range
@@ -59,6 +61,18 @@ def on_grid(
     np.rint(rounded, out=rounded)
     np.multiply(rounded, real(unit), out=rounded)
     return rounded.astype(np.float32, copy=False)
+
+
+def exact(compute: Compute, share: Share | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return gradients and Hessians on a grid: that of all documents, if others have some of them."""
+    if share is None:
+        grad, hess = compute()
+        return on_grid(grad), on_grid(hess)
+    (grad, hess), (largest_grad, largest_hess) = share.together(compute)
+    return (
+        on_grid(grad, largest_grad, share.documents),
+        on_grid(hess, largest_hess, share.documents),
+    )
 
 
 def largest_of(values: np.ndarray) -> float:

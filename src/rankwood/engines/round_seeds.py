@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core.rng import generator_at
+from rankwood._core.rng import generator_at, uniform_at
 
 #: Seeds of engines are integers of 31 bits; LightGBM adds the numbers of blocks of rows to them.
 _LARGEST = 2**31 - 2**20
@@ -65,10 +65,13 @@ class XGBoostDraws:
     ----------
     params : dict
         Parameters under XGBoost's names.
+    ranges : array of shape (n, 2), optional
+        Where the rows are among all rows, as ranges, if others are elsewhere.
     """
 
-    def __init__(self, params: dict[str, Any]) -> None:
+    def __init__(self, params: dict[str, Any], ranges: np.ndarray | None = None) -> None:
         self._seed = int(params.get("seed") or 0)
+        self._ranges = ranges
         self._rows = float(params.get("subsample", 1.0))
         if params.get("sampling_method", "uniform") != "uniform":
             self._rows = 1.0  # XGBoost samples by gradients, on a GPU
@@ -87,7 +90,10 @@ class XGBoostDraws:
         """Return gradients and Hessians, 0 for the rows that a round leaves out: XGBoost itself does the same."""
         if self._rows >= 1:
             return grad, hess
-        uniform = generator_at(self._seed, round_index, _ROWS).random(grad.size)
+        ranges = [(0, grad.size)] if self._ranges is None else self._ranges.tolist()
+        uniform = np.concatenate(
+            [uniform_at(self._seed, round_index, _ROWS, first, last) for first, last in ranges]
+        )
         used = (uniform < self._rows).astype(np.float32)
         return grad * used, hess * used
 

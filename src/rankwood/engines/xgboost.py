@@ -7,9 +7,10 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood.data.groups import Groups
+from rankwood.data.stream.streamed_data import StreamedData
 from rankwood.engines import _parameters, forks, xgboost_text
 from rankwood.engines.base import Gradients, RunState, TextModel, TrainingTask
-from rankwood.engines.exact_sums import on_grid
+from rankwood.engines.exact_sums import exact
 from rankwood.engines.round_seeds import XGBoostDraws
 from rankwood.engines.xgboost_parameters import plain_errors, translate
 from rankwood.engines.xgboost_parameters import real_name as real_name
@@ -28,8 +29,8 @@ class XGBoostEngine:
         self.keeps_rounds = params.get("booster", "gbtree") == "gbtree"
         columns = _parameters.whole(params.pop("categorical_feature", None), task.train)
         kinds = ["c" if i in columns else "q" for i in range(task.train.n_features)]
-        self._draws = XGBoostDraws(params)
-        self._params = params
+        self._share, self._params = task.share, params
+        self._draws = XGBoostDraws(params, None if task.share is None else task.share.rows)
         if task.before is not None:
             _check_can_go_on(params)
         with plain_errors():
@@ -46,8 +47,8 @@ class XGBoostEngine:
         def objective(scores: np.ndarray, _: Any) -> tuple[np.ndarray, np.ndarray]:
             before.append(scores)
             # Other engines have scores in float64 too: kernels are compiled for one type.
-            grad, hess = gradients(scores.astype(np.float64))
-            return self._draws.rows(self._rounds, on_grid(grad), on_grid(hess))
+            grad, hess = exact(lambda: gradients(scores.astype(np.float64)), self._share)
+            return self._draws.rows(self._rounds, grad, hess)
 
         with plain_errors():
             self._draws.columns(self._rounds, self._train)
@@ -69,6 +70,8 @@ class XGBoostEngine:
 
     def valid_scores(self) -> np.ndarray:
         """Return the scores of the validation data after the last round."""
+        if self._valid is None or self._valid.num_row() == 0:
+            return np.zeros(0)
         return self._booster.predict(self._valid, output_margin=True).astype(np.float64)
 
     def model(self, rounds: int) -> "XGBoostModel":
@@ -135,6 +138,12 @@ def start(params: dict[str, Any], task: TrainingTask) -> XGBoostEngine:
     return XGBoostEngine(translate(params), task)
 
 
+def reference(params: dict[str, Any], X: Any) -> Any:
+    """Return some rows as binned data, whose bins other data can have."""
+    with plain_errors():
+        return _maker(translate(params), None)(X)
+
+
 def _limit_forked() -> None:
     """Let XGBoost use one thread in a forked process, also where it has no parameter; this holds for one thread."""
     if forks.in_child():
@@ -180,12 +189,29 @@ def _matrices(params: dict[str, Any], kinds: list[str] | None, task: TrainingTas
     """Return the training data and, if there is any, the validation data as XGBoost's matrices."""
 
     def both() -> list[Any]:
+        if isinstance(task.train, StreamedData):
+            return _streamed(params, kinds, task)
         make = _maker(params, kinds)
-        train = make(task.train.X)
-        return [train] if task.valid is None else [train, make(task.valid.X, train)]
+        train = make(task.train.X, None if task.share is None else task.share.reference)
+        if task.valid is None:
+            return [train]
+        # A worker without validation data has an empty matrix: to make one takes messages between all workers.
+        return [train, make(task.valid.X, train)]
 
     key = (params["tree_method"], params.get("max_bin"), params["nthread"], kinds)
     return task.once("binned", key, both)
+
+
+def _streamed(params: dict[str, Any], kinds: list[str] | None, task: TrainingTask) -> list[Any]:
+    """Return the matrices of a stream."""
+    from rankwood.engines import xgboost_streams  # most runs do without
+
+    if params["tree_method"] != "hist":
+        raise checks.InputError(
+            f"tree_method={params['tree_method']!r} needs all features in memory: take 'hist' for a stream."
+        )
+    options = {"nthread": params["nthread"], "max_bin": params.get("max_bin", 256)}
+    return xgboost_streams.matrices(task, kinds, **options)
 
 
 def _maker(params: dict[str, Any], kinds: list[str] | None) -> Any:

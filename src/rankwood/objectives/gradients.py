@@ -51,6 +51,8 @@ class GradientComputer:
         Labels of documents that belong to the queries and are not listed; ideals of metrics count them.
     sample_weight : array of float64, optional
         Weights of documents, in the caller's order, for losses that are sums over documents.
+    numbers : array of int64, optional
+        The number of each query among all queries, rising, if others are elsewhere: objectives draw at random by it.
     compiled : bool
         False runs the kernel as plain Python: for a few pairs that is done sooner than compiling.
     """
@@ -67,6 +69,7 @@ class GradientComputer:
         seed: int = 0,
         unlisted: UnlistedLabels | None = None,
         sample_weight: np.ndarray | None = None,
+        numbers: np.ndarray | None = None,
         compiled: bool = True,
     ) -> None:
         check_document_weights(objective, sample_weight)
@@ -88,6 +91,10 @@ class GradientComputer:
         self._ranks = getattr(steps, "rank", None)
         self._kernel = callable_kernel(kernel, compiled)
         plan = make_plan(base, lists, real, n_jobs)
+        self._numbers = numbers
+        if numbers is not None:  # kernels know a query by its place in `ptr`
+            local = np.searchsorted(numbers, np.arange(int(numbers[-1]) + 2))
+            plan = plan._replace(ptr=groups.ptr[local])
         # The ranking of the round before.
         order = np.empty(y.size, np.int64)
         self._task = KernelTask(lower(base, real), lower(steps, real), plan, order)
@@ -135,7 +142,8 @@ class GradientComputer:
         def run(first: int, last: int) -> None:
             scratch = self._free_scratch()
             with explaining(self.objective):
-                self._kernel(self._task, scratch, state, scores, out, first, last)
+                for begin, end in self._ranges(first, last):
+                    self._kernel(self._task, scratch, state, scores, out, begin, end)
             self._free.append(scratch)
 
         threads.run_ranges(run, self._cost, self.n_jobs)
@@ -146,6 +154,15 @@ class GradientComputer:
                 "or parameters nearer to their defaults."
             )
         return out.grad, out.hess
+
+    def _ranges(self, first: int, last: int) -> list[tuple[int, int]]:
+        """Return ranges of consecutive numbers of queries, given a range of their places here."""
+        if self._numbers is None:
+            return [(first, last)]
+        numbers = self._numbers[first:last]
+        cuts = np.flatnonzero(np.diff(numbers) != 1) + 1
+        runs = np.split(numbers, cuts)
+        return [(int(run[0]), int(run[-1]) + 1) for run in runs if run.size]
 
     def _free_scratch(self) -> Any:
         """Return memory that no thread is using: a thread's own from an earlier range, or new memory."""

@@ -11,6 +11,7 @@ from rankwood._core.warning import warn
 from rankwood.data.frames import dense
 from rankwood.data.hashing import row_hashes
 from rankwood.data.ranking_data import RankingData
+from rankwood.data.stream.streamed_data import StreamedData
 from rankwood.metrics.single_features import single_features, varied_queries
 from rankwood.training.inputs import VALID, ValidationSets
 
@@ -43,7 +44,7 @@ def findings(
         yield from _shared_queries(train, data, what, decides=i == 0)
     if not shuffle:
         yield from _sorted_rows(train, varied)
-    if varied.sum() >= _FEW:
+    if varied.sum() >= _FEW and not isinstance(train, StreamedData):
         yield from _perfect_features(train, varied, n_jobs)
 
 
@@ -115,7 +116,8 @@ def _shared_queries(
     A set that doesn't decide may be the training data itself: people like to watch its curve.
     """
     several = valid.groups.sizes > 1  # single documents may be equal by chance
-    equal = _equal_queries(train, valid, several)
+    streamed = isinstance(train, StreamedData)  # the files aren't read again for this
+    equal = 0 if streamed else _equal_queries(train, valid, several)
     queries = valid.groups.ids.size
     if equal and equal == several.sum() and not decides:
         return

@@ -14,9 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from rankwood._core import checks
 from rankwood.data.categories import Categories
 from rankwood.data.ranking_data import RankingData
+from rankwood.data.stream.streamed_data import StreamedData
 from rankwood.metrics.evaluate import evaluate, named_metrics
 from rankwood.metrics.verbs import higher_is_better
-from rankwood.training import model_file, query_splits, spellings
+from rankwood.training import model_file, query_splits, spellings, streaming
 from rankwood.training.after_training import AfterTraining
 from rankwood.training.checkpoint import as_checkpoint
 from rankwood.training.context import FitContext, close_callbacks
@@ -86,6 +87,10 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
         valid: Any = None,
         callbacks: Any = (),
         checkpoint: Any = None,
+        stream: bool = False,
+        cluster: Any = None,
+        shuffle_parts: bool = False,
+        retries: int = 0,
         **others: Any,
     ) -> Self:
         """Train a model. After an interrupt, the trees grown so far are the model; in `TwoStage`, of the second stage.
@@ -104,6 +109,17 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
         checkpoint : path or Checkpoint, optional
             A file from which a killed run goes on with the same bits: training starts and writes it, or goes on if it
             is there. `rankwood.Checkpoint` says how often it is written; docs/checkpoints.md explains it.
+        stream : bool
+            Whether X is a list of files, LETOR or Parquet, whose features are never all in memory; y and qid are then
+            columns of Parquet files, and `valid` may be files too. docs/streaming.md explains it.
+        cluster : distributed.Client or int, optional
+            Train on the workers of a Dask cluster, or on so many local processes. `X` is then a Dask DataFrame with
+            the names of columns for `y` and `qid`, Dask arrays chunked alike, a list of LETOR files, or data as usual.
+            Dask collections need no `cluster`: the current client's is used, or local processes.
+        shuffle_parts : bool
+            Bring the rows of a query together if they are in several partitions; otherwise that is an error.
+        retries : int
+            How often to start again if a worker of the cluster is lost; with a checkpoint, from its last round.
         **others
             Words of other programs: ``eval_set`` with ``eval_qid`` or ``eval_group``, ``group_id``; for those that
             belong elsewhere, an error names the place.
@@ -127,17 +143,35 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
         given = spellings.fit_arguments(others, given, self)
         called = spellings.check_callbacks(callbacks)
         kept = None if checkpoint is None else as_checkpoint(checkpoint)
-        places = (given["qid"], given["group"], given["weight"])
-        train = training_data(X, y, *places, "fit", sample_weight)
+        if cluster is not None or hasattr(X, "__dask_graph__"):
+            given |= {"X": X, "y": y, "sample_weight": sample_weight, "callbacks": called}
+            given |= {"shuffle_parts": shuffle_parts, "retries": retries, "checkpoint": kept}
+            import_module("rankwood.distributed.fitting").fit(self, given, cluster)
+            return self
+        train, valid = self._data_of_fit(X, y, {**given, "sample_weight": sample_weight}, stream)
         check_trainable(train)
         query_splits.remember(self, train)
-        sets = validation_sets(given["valid"], train)
+        sets = validation_sets(valid, train)
         warn_about_data(train, sets, getattr(self, "shuffle", True), getattr(self, "n_jobs", 1))
         try:
             self._fit(train, sets, FitContext(callbacks=called, checkpoint=kept))
         finally:
             close_callbacks(called)
         return self
+
+    def _data_of_fit(
+        self, X: Any, y: Any, given: dict[str, Any], stream: bool
+    ) -> tuple[RankingData, Any]:
+        """Return the training data and what there is of validation data."""
+        checks.one_of(stream, (True, False), "stream")
+        valid, qid = given.pop("valid"), given.pop("qid")
+        if not stream and not isinstance(X, StreamedData):
+            streaming.refuse_names(X, valid)
+            places = (qid, given["group"], given["weight"])
+            return training_data(X, y, *places, "fit", given["sample_weight"]), valid
+        streaming.check_can_stream(self)
+        train = streaming.streamed_training(self, X, y, qid, given)
+        return streaming.with_streamed_sets(self, train, valid, y, qid)
 
     def score(
         self,

@@ -11,6 +11,8 @@ from rankwood.data.concatenation import join_matrices, join_unlisted, join_weigh
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.recoding import recoded_data
+from rankwood.data.stream import streamed_data
+from rankwood.data.stream.streamed_data import StreamedData
 
 #: The name of validation data that was given without one.
 VALID = "valid"
@@ -111,7 +113,7 @@ def validation_sets(valid: Any, train: RankingData) -> ValidationSets | None:
     """Return validation data by name: one set, a dictionary, or a list of pairs (name, set); None if there is none."""
     if valid is None or isinstance(valid, ValidationSets):
         return valid
-    pairs = _named(valid)
+    pairs = named_sets(valid)
     if pairs is None:
         return ValidationSets.single(validation_data(valid, train))
     if not pairs:
@@ -123,10 +125,10 @@ def validation_sets(valid: Any, train: RankingData) -> ValidationSets | None:
         if name in found:
             raise InputError(f"valid has two sets of the name {name!r}: give them different ones.")
         found[name] = validation_data(data, train, name)
-    return ValidationSets(found, _joined(list(found.values())))
+    return ValidationSets(found, joined_sets(list(found.values())))
 
 
-def _named(valid: Any) -> list[tuple[Any, Any]] | None:
+def named_sets(valid: Any) -> list[tuple[Any, Any]] | None:
     """Return the pairs (name, set) that were given; None if there is one set without a name."""
     if isinstance(valid, Mapping):
         return list(valid.items())
@@ -138,10 +140,12 @@ def _named(valid: Any) -> list[tuple[Any, Any]] | None:
     return None
 
 
-def _joined(sets: list[RankingData]) -> RankingData:
+def joined_sets(sets: list[RankingData]) -> RankingData:
     """Return all sets, one after the other; queries are numbered, as sets may share ids."""
     if len(sets) == 1:
         return sets[0]
+    if any(isinstance(data, StreamedData) for data in sets):
+        return streamed_data.joined(sets)
     out = copy(sets[0])
     rows = np.cumsum([0, *map(len, sets)])
     ends = np.cumsum([0, *(data.groups.rows.size for data in sets)])

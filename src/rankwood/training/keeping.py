@@ -10,6 +10,7 @@ from rankwood.training.context import FitContext, Reporter, check_round_is_last
 from rankwood.training.monitoring import EarlyStopping
 from rankwood.training.parameters import chosen
 from rankwood.training.run import TrainingRun
+from rankwood.training.streaming import parameters_on
 
 
 class FitOutcome(NamedTuple):
@@ -53,6 +54,7 @@ class TreeFit(NamedTuple):
         ranker.chosen_ = chosen(ranker)
         if ranker.n_estimators is None:
             ranker.chosen_["n_estimators"] = self.rounds
+        ranker.chosen_ |= parameters_on(ranker.engine_params, ranker.engine, self.train)
 
     def so_far(self, ranker: Any, number: int) -> Any:
         """Return a copy of a ranker, fitted with the rounds that are done."""

@@ -1,5 +1,6 @@
 """Ranker: the scikit-learn estimator."""
 
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -7,8 +8,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankwood._core import checks
 from rankwood.data.groups import Groups
+from rankwood.data.labels import check_queries_once
 from rankwood.data.ranking_data import RankingData
+from rankwood.data.stream.streamed_data import StreamedData
 from rankwood.engines import base
+from rankwood.engines.sharing import Share, noise_of
 from rankwood.metrics.evaluate import named_metrics
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.gradients import GradientComputer
@@ -19,6 +23,7 @@ from rankwood.training.monitoring import named_records, records_of
 from rankwood.training.parameters import check_shared, engine_params
 from rankwood.training.prediction_inputs import documents_to_score, need_groups
 from rankwood.training.scoring import predicted
+from rankwood.training.streaming import scores_of_stream
 from rankwood.training.tree_fitting import fit_trees
 
 _ALONE = FitContext()
@@ -210,11 +215,15 @@ class Ranker(RankingEstimator):
     def _check_columns(self, data: RankingData) -> None:
         base.check_columns(engine_params(self), data)
 
-    def _groups(self, train: RankingData) -> Groups:
+    def _groups(self, train: RankingData, share: Share | None = None) -> Groups:
         """Return the queries, with documents in the order in which ties are ranked."""
-        return train.groups.shuffled(self.random_state) if self.shuffle else train.groups
+        if not self.shuffle:
+            return train.groups
+        return train.groups.shuffled(self.random_state, noise_of(share, self.random_state))
 
-    def _computer(self, objective: Any, train: RankingData, groups: Groups) -> GradientComputer:
+    def _computer(
+        self, objective: Any, train: RankingData, groups: Groups, share: Share | None = None
+    ) -> GradientComputer:
         """Return what computes the gradients."""
         return GradientComputer(
             objective,
@@ -226,6 +235,7 @@ class Ranker(RankingEstimator):
             seed=self.random_state,
             unlisted=train.unlisted,
             sample_weight=train.sample_weight,
+            numbers=None if share is None else share.queries,
         )
 
     def predict(self, X: Any, *, qid: QueryIds = None, group: Sizes = None) -> np.ndarray:
@@ -234,7 +244,8 @@ class Ranker(RankingEstimator):
         Parameters
         ----------
         X : RankingData, matrix or table
-            Documents in any order. Columns of a table are matched by name if the model was trained on names.
+            Documents in any order. Columns of a table are matched by name if the model was trained on names. A Dask
+            DataFrame or array is scored lazily, partition by partition.
         qid, group : optional
             Query ids (or the name of a column that has them), or sizes of consecutive queries. Models of pairs
             (objectives ``bi-...``) compare the documents of a query, and need one of them unless `X` is a RankingData.
@@ -249,6 +260,12 @@ class Ranker(RankingEstimator):
         InputError
             If features don't match those of the training data, or if the model needs queries and there are none.
         """
+        if isinstance(X, StreamedData):
+            check_queries_once(X, qid, group)
+            return scores_of_stream(self, X)
+        if hasattr(X, "__dask_graph__"):
+            check_is_fitted(self, "model_")
+            return import_module("rankwood.distributed.scoring").predict(self, X, qid)
         X, groups = documents_to_score(self, X, qid, group)
         if X.shape[0] == 0:
             return np.zeros(0)

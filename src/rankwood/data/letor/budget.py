@@ -60,10 +60,11 @@ class MemoryBudget:
         need = (
             f"reading a dense matrix of that width takes about {size / 2**30:.1f} GiB, {expected}"
         )
+        instead = "or train without loading it, with Ranker.fit([path], stream=True)"
         if self.fixed_width:
             return InputError(
                 f"{self.path} can't be read with n_features={self.width}: {need}; give a smaller "
-                "n_features, or more memory."
+                f"n_features, or more memory, {instead}."
             )
         if not self.widest_line:
             return InputError(
@@ -72,5 +73,5 @@ class MemoryBudget:
             )
         return InputError(
             f"{self.path}, line {self.widest_line}: the largest feature index is {self.width} and {need}; "
-            "correct the index, or give more memory."
+            f"correct the index, or give more memory, {instead}."
         )

@@ -24,7 +24,7 @@ from rankwood.data.letor.join import Letor, Part, allocate_pages, join
 from rankwood.data.letor.options import LetorOptions
 from rankwood.data.letor.tokens import MAX_POWER, NEWLINE, POWER_OF_TEN, ends_token
 
-_MAX_THREADS = 8  # only one thread reads the file at a time, which feeds about that many
+MAX_THREADS = 8  # only one thread reads the file at a time, which feeds about that many
 
 
 class TextBlock(NamedTuple):
@@ -183,7 +183,7 @@ class Parser:
 def read_file(path: str, options: LetorOptions, n_jobs: int | None = None) -> Letor:
     """Read a whole file; an error leaves nothing behind."""
     with opened(path) as blocks:
-        n_threads = max(1, min(threads(n_jobs), _MAX_THREADS, blocks.estimated_count()))
+        n_threads = max(1, min(threads(n_jobs), MAX_THREADS, blocks.estimated_count()))
         parser = Parser(blocks, options, n_threads)
         try:
             _run(parser, n_threads)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from rankwood.data.groups import Groups
+from rankwood.data.stream.streamed_data import StreamedData
 from rankwood.engines import _errors, _parameters, forks
 from rankwood.engines.base import Engine, Gradients, Model, RunState, TextModel, TrainingTask
 from rankwood.engines.exact_sums import on_grid
@@ -117,14 +118,14 @@ def _datasets(
     names = train.feature_names
     # LightGBM refuses some characters in names; the header of the model file keeps the real names.
     plain = names is not None and all(re.fullmatch(r"[\w.+/-]+", name) for name in names)
-    data = lgb.Dataset(
-        train.X,
-        train.y,
-        feature_name=names if plain else "auto",
-        categorical_feature=columns or "auto",
-        params=dict(params),
-    )
-    other = None if valid is None else data.create_valid(valid.X, valid.y, params=dict(params))
+    known = {"feature_name": names if plain else "auto", "categorical_feature": columns or "auto"}
+    if isinstance(train, StreamedData):
+        from rankwood.engines.lightgbm import streams  # most runs do without
+
+        data, other = streams.datasets(train, valid, params, *known.values())
+    else:
+        data = lgb.Dataset(train.X, train.y, params=dict(params), **known)
+        other = None if valid is None else data.create_valid(valid.X, valid.y, params=dict(params))
     if construct:
         data.construct()
         if other is not None:

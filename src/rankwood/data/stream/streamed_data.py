@@ -1,0 +1,248 @@
+"""StreamedData: ranking data whose features stay in files."""
+
+import hashlib
+import itertools
+from collections.abc import Iterator, Sequence
+from copy import copy
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from rankwood._core import checks
+from rankwood._core.text import plural
+from rankwood.data import arguments
+from rankwood.data.frames import dense
+from rankwood.data.groups import Groups
+from rankwood.data.ranking_data import RankingData
+from rankwood.data.stream.blocks import Block, Piece, join_ids, whole_queries
+from rankwood.data.stream.files import File
+from rankwood.data.stream.sample import RowSample
+
+_ROWS = 1 << 14  # rows of a matrix in memory that are handed on at a time
+
+
+class Reader(Protocol):
+    """What reads files of one kind."""
+
+    @property
+    def files(self) -> list[File]:
+        """The files, in order."""
+
+    @property
+    def place_name(self) -> str:
+        """What the place of a row is called."""
+
+    @property
+    def fill_value(self) -> float:
+        """The value of features that a row lacks."""
+
+    def names(self) -> list[str] | None:
+        """Return the names of the features, None if they have none."""
+
+    def pieces(
+        self, width: int | None, names: list[str] | None = None, digest: Any = None
+    ) -> Iterator[Piece]:
+        """Yield all rows, with so many features, or with those of these names."""
+
+
+class StreamedData(RankingData):
+    """Ranking data whose features stay in files: `stream_files` makes it.
+
+    Labels and queries are in memory, features are read block by block, as often as they are needed. What needs all
+    features at once raises an error.
+
+    Parameters
+    ----------
+    reader : Reader
+        Reads the files.
+    sample : int
+        The most rows that decide the bins of features.
+
+    Attributes
+    ----------
+    y, groups, feature_names
+        As in `RankingData`.
+    files : list of str
+        The files, in order.
+    sample : array
+        The rows that decide the bins: all rows, in order, if there are no more.
+    digest : str
+        A digest of all that was read.
+    """
+
+    def __init__(self, reader: Reader, sample: int) -> None:
+        found = _scan(reader, sample)
+        self._readers: list[Reader | RankingData] = [reader]
+        self.files = [file.path for file in reader.files]
+        self.y = arguments.read_only(found.y)
+        self.groups = found.groups
+        self.feature_names = reader.names()
+        self.sample, self.digest = found.sample, found.digest
+        self._n_features = found.width
+        self.categories, self.comments, self.unlisted = {}, None, None
+        self.weight = self.sample_weight = None
+
+    def __len__(self) -> int:
+        return int(self.y.size)
+
+    def __repr__(self) -> str:
+        return (
+            f"StreamedData({plural(len(self), 'document')}, {plural(self.groups.ids.size, 'query')}, "
+            f"{plural(self.n_features, 'feature')}, labels {self.y.min():g} to {self.y.max():g}, "
+            f"{plural(len(self.files), 'file')})"
+        )
+
+    @property
+    def X(self) -> Any:
+        """Not there: the features are never all in memory."""
+        raise checks.InputError(
+            "the features of a stream are never all in memory, and this needs them: load the files, as with "
+            "load_letor, or leave it out."
+        )
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self._n_features
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """Read the features again, block by block: whole queries, in the order of the files.
+
+        Yields
+        ------
+        array
+            A matrix with the rows of some queries.
+
+        Raises
+        ------
+        InputError
+            If a file was changed after it was first read.
+        """
+        for reader in self._readers:
+            if isinstance(reader, RankingData):
+                for row in range(0, len(reader), _ROWS):
+                    yield dense(reader.X[row : row + _ROWS])
+                continue
+            pieces = reader.pieces(self._n_features, self.feature_names)
+            yield from (block.X for block in whole_queries(pieces, reader.fill_value))
+
+    def with_features(self, names: Sequence[str]) -> "StreamedData":
+        """Return the same documents with some of the features.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of features, in the order wanted; data without names is returned as it is.
+
+        Returns
+        -------
+        StreamedData
+        """
+        known, names = self.feature_names, list(names)
+        if known is None or known == names:
+            return self
+        missing = [name for name in names if name not in known]
+        if missing:
+            raise arguments.missing_column(missing[0], known)
+        other = copy(self)
+        other.feature_names, other._n_features = names, len(names)
+        other.sample = self.sample[:, [known.index(name) for name in names]]
+        return other
+
+    def widened(self, n_features: int) -> "StreamedData":
+        """Return the same documents with more features, which no line has.
+
+        Parameters
+        ----------
+        n_features : int
+            The number of features; data that has as many is returned as it is.
+
+        Returns
+        -------
+        StreamedData
+        """
+        if self.feature_names is not None or n_features <= self._n_features:
+            return self
+        other = copy(self)
+        other._n_features = n_features
+        reader = self._readers[0]
+        fill_value = 0.0 if isinstance(reader, RankingData) else reader.fill_value
+        other.sample = np.full((self.sample.shape[0], n_features), fill_value, self.sample.dtype)
+        other.sample[:, : self._n_features] = self.sample
+        return other
+
+
+def joined(sets: list[RankingData]) -> StreamedData:
+    """Return several sets with the same features, one after the other; queries are numbered."""
+    out = copy(next(data for data in sets if isinstance(data, StreamedData)))
+    readers = [data._readers if isinstance(data, StreamedData) else [data] for data in sets]
+    out._readers = list(itertools.chain(*readers))
+    out.y = arguments.read_only(np.concatenate([data.y for data in sets]))
+    sizes = np.concatenate([data.groups.sizes for data in sets])
+    starts = np.cumsum([0, *map(len, sets)])
+    rows = [data.groups.rows + start for data, start in zip(sets, starts, strict=False)]
+    out.groups = Groups(
+        np.concatenate([[0], np.cumsum(sizes)]), np.concatenate(rows), np.arange(sizes.size)
+    )
+    return out
+
+
+class _Scan(NamedTuple):
+    """What the first pass over the files finds."""
+
+    y: np.ndarray
+    groups: Groups
+    width: int
+    sample: np.ndarray
+    digest: str
+
+
+def _scan(reader: Reader, sample: int) -> _Scan:
+    """Read the files once."""
+    digest = hashlib.blake2b(digest_size=16)
+    rows = RowSample(sample, reader.fill_value)
+    labels, sizes, queries, width = [], [], _Queries([], [], []), 0
+    for block in whole_queries(reader.pieces(None, None, digest), reader.fill_value):
+        labels.append(block.y)
+        sizes.append(np.diff(np.append(block.starts, block.y.size)))
+        queries.add(block)
+        rows.add(block.X)
+        width = max(width, block.X.shape[1])
+    if width == 0:
+        raise checks.InputError(f"{reader.files[0].path} has no features, expected at least one.")
+    y = checks.labels(np.concatenate(labels))
+    ids = queries.checked(reader)
+    ptr = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
+    return _Scan(y, Groups(ptr, np.arange(y.size), ids), width, rows.rows(), digest.hexdigest())
+
+
+class _Queries(NamedTuple):
+    """Ids and places of queries, by block."""
+
+    ids: list[np.ndarray]
+    file: list[np.ndarray]
+    place: list[np.ndarray]
+
+    def add(self, block: Block) -> None:
+        """Add those of a block."""
+        for own, column in zip(self, (block.qid, block.file, block.place), strict=True):
+            own.append(column[block.starts])
+
+    def checked(self, reader: Reader) -> np.ndarray:
+        """Return all ids; raise if one comes back after another query."""
+        ids = join_ids(self.ids)
+        order = np.argsort(ids, kind="stable")
+        again = np.flatnonzero(ids[order][1:] == ids[order][:-1])
+        if again.size:
+            pair = order[[again[0], again[0] + 1]]
+            places = [
+                f"{reader.files[np.concatenate(self.file)[q]].path}, {reader.place_name} "
+                f"{np.concatenate(self.place)[q]}"
+                for q in pair
+            ]
+            raise checks.InputError(
+                f"query {ids[pair[0]]!s} begins at {places[0]}, and again at {places[1]}, after other queries: a "
+                "stream needs the rows of a query one after the other; sort the files by query, or give different "
+                "queries different ids."
+            )
+        return ids

@@ -1,0 +1,171 @@
+"""From what was given to whole queries with global numbers, and which worker trains on which part."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwood._core.checks import InputError
+from rankwood._core.rng import generator_at
+from rankwood.distributed import parts
+from rankwood.distributed.parts import PartInfo
+from rankwood.distributed.rank import Place
+from rankwood.distributed.sources import Given, Wide, futures_of
+from rankwood.distributed.whole_queries import Layout, layout_of
+
+#: Rows from which bins are made; if there are no more, the bins are those of a fit on one machine.
+SAMPLE = 200_000
+_UNEVEN = 1.15  # how far the rows of a worker may be above the mean before parts move
+
+
+class Placed(NamedTuple):
+    """Parts of whole queries on the workers, in order.
+
+    Attributes
+    ----------
+    futures : list
+        The parts.
+    places : list of Place
+        Where each begins in the whole data.
+    rows : list of int
+        Rows of each.
+    documents, queries, features : int
+        Of all parts.
+    names : list of str or None
+        Names of the features.
+    """
+
+    futures: list[Any]
+    places: list[Place]
+    rows: list[int]
+    documents: int
+    queries: int
+    features: int
+    names: list[str] | None
+
+    def rows_in_parts(self, rows: np.ndarray) -> list[np.ndarray]:
+        """Return which rows of each part these are, given sorted numbers of rows of the whole."""
+        cuts = np.split(rows, np.searchsorted(rows, np.cumsum(self.rows)[:-1]))
+        return [some - start.row for some, start in zip(cuts, self.places, strict=True)]
+
+
+def place(
+    client: Any, given: Given, pieces: int, shuffle: bool, like: Placed | None = None
+) -> Placed:
+    """Bring data to the workers, with each query in one part; raise if that takes a shuffle that wasn't wanted.
+
+    Validation data has the features of the training data, `like`.
+    """
+    wide = None if like is None else Wide(like.features, like.names)
+    futures = futures_of(client, given, pieces, wide)
+    described = client.gather(client.map(parts.describe, futures, pure=False))
+    numbers = [number for number, info in enumerate(described) if info is not None]
+    infos = [described[number] for number in numbers]
+    futures = [futures[number] for number in numbers]
+    if not infos:
+        raise InputError("there are no rows: every partition is empty.")
+    _check_alike(infos, numbers)
+    if like is not None and infos[0].features != like.features:
+        raise InputError(
+            f"there are {infos[0].features} features, and the training data has {like.features}; they must agree."
+        )
+    layout = layout_of(infos)
+    if not shuffle:
+        _check_whole(client, layout, infos, futures, numbers)
+    futures = _mended(client, layout, infos, futures)
+    kept = [number for number, queries in enumerate(layout.queries) if queries]
+    rows = [layout.sizes[number] for number in kept]
+    queries = [layout.queries[number] for number in kept]
+    starts = zip(np.cumsum([0, *rows]).tolist(), np.cumsum([0, *queries]).tolist(), strict=True)
+    places = [Place(*start) for start in list(starts)[:-1]]
+    first = infos[0]
+    return Placed(
+        *([futures[number] for number in kept], places, rows),
+        *(sum(rows), sum(queries), first.features, first.names),
+    )
+
+
+def _check_alike(infos: list[PartInfo], numbers: list[int]) -> None:
+    """Raise unless all parts have the same features, and ids of one kind."""
+    first = infos[0]
+    for number, info in zip(numbers, infos, strict=True):
+        if info.features != first.features or info.names != first.names:
+            raise InputError(
+                f"partition {number} has {info.features} features, but partition {numbers[0]} has {first.features}, or "
+                "they have other names: give all partitions the same features."
+            )
+        if info.kind != first.kind:
+            raise InputError(
+                f"query ids are {first.kind} in partition {numbers[0]} and {info.kind} in partition {number}: give "
+                "them one type."
+            )
+
+
+def _check_whole(
+    client: Any, layout: Layout, infos: list[PartInfo], futures: list[Any], numbers: list[int]
+) -> None:
+    """Raise if a query is in pieces, other than across the seam of two neighbouring parts."""
+    ways = "sort the data by query, or pass shuffle_parts=True to bring its rows together"
+    for number, info in zip(numbers, infos, strict=True):
+        if info.torn:
+            raise InputError(
+                f"the rows of query {info.torn} are in several pieces of partition {number}: {ways}."
+            )
+    if layout.torn is not None:
+        first, second, at = layout.torn
+        name = client.submit(parts.id_of, futures[second], at, pure=False).result()
+        raise InputError(
+            f"query {name} is in partitions {numbers[first]} and {numbers[second]}: {ways}."
+        )
+
+
+def _mended(client: Any, layout: Layout, infos: list[PartInfo], futures: list[Any]) -> list[Any]:
+    """Return parts whose queries are whole."""
+    arriving: dict[int, list[Any]] = {}
+    for (leaves, home), places in layout.moves.items():
+        piece = client.submit(parts.queries_of, futures[leaves], places, pure=False)
+        arriving.setdefault(home, []).append(piece)
+    out = []
+    for number, (future, info) in enumerate(zip(futures, infos, strict=True)):
+        keep = layout.keep[number]
+        if number in arriving or keep.size < info.hashes.size or info.torn:
+            pieces = arriving.get(number, [])
+            future = client.submit(parts.assemble, future, keep, pieces, pure=False)
+        out.append(future)
+    return out
+
+
+def sample_of(client: Any, data: Placed, size: int = SAMPLE) -> Any:
+    """Return a future of the rows from which every worker makes its bins."""
+    if data.documents <= size:
+        chosen: list[Any] = [None] * len(data.futures)
+    else:
+        drawn = np.sort(generator_at(0, 0, 4).choice(data.documents, size, replace=False))
+        chosen = data.rows_in_parts(drawn)
+    pieces = [
+        client.submit(parts.rows_of, future, rows, pure=False)
+        for future, rows in zip(data.futures, chosen, strict=True)
+    ]
+    return client.submit(parts.stacked, pieces, pure=False)
+
+
+def deal(rows: list[int], at: list[str | None], workers: list[str]) -> list[str]:
+    """Return the worker of each part: the one that has it, unless it has too many rows already."""
+    mean = sum(rows) / len(workers)
+    limit = max(mean * _UNEVEN, *rows)
+    load = dict.fromkeys(workers, 0)
+    out = [""] * len(rows)
+    for i in sorted(range(len(rows)), key=lambda i: -rows[i]):
+        own = at[i]
+        least = min(workers, key=lambda worker: load[worker])
+        fits = own in load and load[own] + rows[i] <= limit  # type: ignore[index]
+        # A worker without any rows takes no part in training.
+        chosen = own if fits and (load[least] or not load[own]) else least  # type: ignore[index]
+        out[i] = chosen  # type: ignore[assignment]
+        load[out[i]] += rows[i]
+    return out
+
+
+def holders(client: Any, futures: list[Any]) -> list[str | None]:
+    """Return the worker that has each part."""
+    found = client.who_has(futures)
+    return [next(iter(sorted(found.get(future.key, ()))), None) for future in futures]

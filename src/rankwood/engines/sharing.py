@@ -1,0 +1,36 @@
+"""What one process of a cluster knows of the documents that others have."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from rankwood._core.rng import uniform_from
+
+#: Computes gradients and Hessians.
+Compute = Callable[[], tuple[np.ndarray, np.ndarray]]
+
+
+class Share(Protocol):
+    """The share of a training run that one process has: some of the queries, each of them whole."""
+
+    #: Binned data of the engine, from the same rows in every process: its bins are those of all.
+    reference: Any
+    #: The number of all documents.
+    documents: int
+    #: Where the rows are among all rows: ranges, as an array of shape (n, 2).
+    rows: np.ndarray
+    #: The number of each query among all queries.
+    queries: np.ndarray
+
+    def together(
+        self, compute: Compute
+    ) -> tuple[tuple[np.ndarray, np.ndarray], tuple[float, float]]:
+        """Return gradients and Hessians of this process, and the largest ones of all; raise if any process failed."""
+
+
+def noise_of(share: Share | None, seed: int) -> np.ndarray | None:
+    """Return the random numbers of the rows of a share: the same as on one machine; None if there is no share."""
+    if share is None:
+        return None
+    return np.concatenate([uniform_from(seed, *both) for both in share.rows.tolist()])

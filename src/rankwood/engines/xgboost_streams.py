@@ -1,0 +1,67 @@
+"""Data of a stream for XGBoost: bins in files, which are read again for each level of a tree."""
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from rankwood.data.ranking_data import RankingData
+from rankwood.data.stream.streamed_data import StreamedData
+from rankwood.engines import _parameters
+from rankwood.engines.base import TrainingTask
+
+with _parameters.passive_threads():
+    import xgboost as xgb
+
+
+class BlockIterator(xgb.DataIter):  # type: ignore[misc]
+    """Hands the blocks of a stream to XGBoost, in as many passes as it wants.
+
+    Parameters
+    ----------
+    data : StreamedData
+        The stream.
+    cache : str
+        How the names of XGBoost's files begin.
+    kinds : list of str or None
+        XGBoost's types of the features, if some are categorical.
+    """
+
+    def __init__(self, data: StreamedData, cache: str, kinds: list[str] | None) -> None:
+        self._data, self._kinds = data, kinds
+        self._blocks: Iterator[np.ndarray] = iter(())
+        super().__init__(cache_prefix=cache, on_host=False)
+
+    def next(self, input_data: Callable[..., Any]) -> bool:
+        """Hand over the next block; return False if there are no more."""
+        block = next(self._blocks, None)
+        if block is None:
+            return False
+        input_data(data=block, feature_types=self._kinds)
+        return True
+
+    def reset(self) -> None:
+        """Begin anew."""
+        self._blocks = self._data.blocks()
+
+
+def matrices(task: TrainingTask, kinds: list[str] | None, **options: Any) -> list[Any]:
+    """Return the training data and, if there is any, the validation data; both have the bins of the sample."""
+    train, scratch = task.train, task.scratch
+    assert isinstance(train, StreamedData) and scratch is not None
+    if kinds:
+        options["enable_categorical"] = True
+    bins = xgb.QuantileDMatrix(train.sample, feature_types=kinds, **options)
+
+    def make(data: RankingData, name: str) -> Any:
+        if not isinstance(data, StreamedData):
+            X = _parameters.dense(data.X)
+            return xgb.QuantileDMatrix(X, ref=bins, feature_types=kinds, **options)
+        source = BlockIterator(data, os.path.join(scratch.path, name), kinds)
+        made = xgb.ExtMemQuantileDMatrix(source, ref=bins, **options)
+        scratch.held.callback(made.__del__)  # XGBoost warns if its files are gone before
+        return made
+
+    sets = {"train": train} if task.valid is None else {"train": train, "valid": task.valid}
+    return [make(data, name) for name, data in sets.items()]

@@ -1,0 +1,219 @@
+"""Training on a real cluster of two local workers: the same model as on one machine."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import rankwood as rw
+from rankwood.distributed import WorkerLost, evaluate
+from rankwood.training import model_file
+
+distributed = pytest.importorskip("distributed")
+dd = pytest.importorskip("dask.dataframe")
+pd = pytest.importorskip("pandas")
+pytest.importorskip("xgboost")
+
+# Dask and XGBoost warn of ports and sockets that are of no consequence here.
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::ResourceWarning")
+
+TRAIN, VALID = rw.make_ranking(40, seed=1), rw.make_ranking(20, seed=2)
+
+
+def frame(data):
+    table = pd.DataFrame(data.X, columns=[f"f{i}" for i in range(data.n_features)])
+    return table.assign(label=data.y, query=data.qid)
+
+
+def parts_of(data, npartitions):
+    return dd.from_pandas(frame(data), npartitions=npartitions, sort=False)
+
+
+def ranker(objective="softmax", **params):
+    params = {"n_estimators": 6, "early_stopping_rounds": 3, "n_jobs": 1, **params}
+    return rw.Ranker(objective, engine="xgboost", **params)
+
+
+def content(fitted):
+    return {
+        k: v for k, v in model_file.content_of(fitted).items() if k not in ("seconds", "params")
+    }
+
+
+@pytest.fixture(scope="module")
+def client():
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def local():
+    return ranker().fit(frame(TRAIN), "label", qid="query", valid=(frame(VALID), "label", "query"))
+
+
+def test_a_frame_trains_the_model_of_one_machine(client, local):
+    # Five partitions of equal rows cut queries in two: the seams are mended. One more is empty.
+    train = parts_of(TRAIN, 5)
+    train = dd.concat([train, train.partitions[0][train.partitions[0].label > 9]])
+    other_order = [*frame(VALID).columns[::-1]]
+    made = ranker().fit(train, y="label", qid="query", valid=parts_of(VALID, 3)[other_order])
+    assert content(made) == content(local)
+    assert made.history_ == local.history_ and made.best_iteration_ == local.best_iteration_
+    assert made.data_size_ == local.data_size_ and made.get_params() == local.get_params()
+    scores = made.predict(train)
+    assert hasattr(scores, "__dask_graph__")
+    expected = local.predict(frame(TRAIN))
+    assert (scores.compute().to_numpy() == expected).all()
+    found = evaluate("ndcg@10", train["label"], scores, qid=train["query"])
+    assert found.mean() == rw.evaluate("ndcg@10", TRAIN, expected).mean()
+
+
+def test_arrays_of_unknown_chunks_with_weights(client):
+    table = parts_of(TRAIN, 3)
+    weights = np.linspace(0.5, 2, len(TRAIN)).round(2)
+    weighted = dd.from_pandas(pd.Series(weights), npartitions=3, sort=False)
+    X = table.drop(columns=["label", "query"]).to_dask_array()
+    y, qid, weight = (one.to_dask_array() for one in (table["label"], table["query"], weighted))
+    params = {"subsample": 0.7, "colsample_bytree": 0.5}
+    made = ranker("queryrmse", **params).fit(X, y, qid=qid, sample_weight=weight)
+    local = ranker("queryrmse", **params).fit(
+        TRAIN.X, TRAIN.y, qid=TRAIN.qid, sample_weight=weights
+    )
+    assert content(made) == content(local)
+    assert (made.predict(X).compute() == made.predict(TRAIN)).all()
+
+
+def test_rows_of_a_query_all_over_are_refused_or_brought_together(client):
+    mixed = frame(TRAIN).sample(frac=1, random_state=0)
+    parts = dd.from_pandas(mixed, npartitions=4, sort=False)
+    with pytest.raises(rw.InputError, match=r"several pieces of partition 0.*shuffle_parts"):
+        ranker().fit(parts, y="label", qid="query")
+    made = content(ranker().fit(parts, y="label", qid="query", shuffle_parts=True))
+    local = content(ranker().fit(mixed, "label", qid="query"))
+    # The digest is that of the rows in their new order.
+    assert made.pop("origin")["fingerprint"] != local.pop("origin")["fingerprint"]
+    assert made == local
+    ordered = frame(TRAIN)
+    again = ordered[ordered["query"] == ordered["query"].iloc[0]]
+    apart = dd.concat([parts_of(TRAIN, 3), dd.from_pandas(again, 1)])
+    with pytest.raises(rw.InputError, match=r"query \S+ is in partitions 0 and 3"):
+        ranker().fit(apart, y="label", qid="query")
+
+
+@pytest.mark.parametrize(
+    ("change", "given", "message"),
+    [
+        (None, {"y": "labels"}, r"no column 'labels' \(y\).*did you mean 'label'"),
+        (None, {"weight": [1.0]}, "weight can't be used with a partition: give sample_weight"),
+        (None, {"group": [3]}, "group can't be used with a partition: give qid"),
+        (None, {"qid": None}, "fit needs qid: the name of a column"),
+        (None, {"y": [0, 1]}, "y must be the name of a column, or a Dask collection.*got list"),
+        (None, {"retries": -1}, "retries must be at least 0"),
+        (None, {"cluster": "two"}, "cluster must be a distributed.Client or a number"),
+        ({"name": "text"}, {}, "column 'name' has values of type .*features must be numbers"),
+        ({"label": np.nan}, {}, "in partition 0: "),
+        ({"label": -1.0}, {}, "in partition 0: "),
+    ],
+)
+def test_errors_say_what_to_do(client, change, given, message):
+    table = dd.from_pandas(frame(TRAIN).assign(**(change or {})), npartitions=2, sort=False)
+    with pytest.raises(rw.InputError, match=message):
+        ranker().fit(table, **{"y": "label", "qid": "query", **given})
+
+
+def test_what_a_cluster_cannot_do_is_said(client):
+    table = parts_of(TRAIN, 2)
+    for wrong, message in (
+        (
+            rw.Ranker(engine="catboost", objective="yetirank"),
+            "engine='catboost' trains on one machine",
+        ),
+        (rw.TwoStage(), "TwoStage trains on one machine"),
+        (ranker(record=["seconds"]), "record and warm_start can't be used"),
+        (ranker(booster="dart"), "leave out"),
+        (ranker(tree_method="exact"), "hist"),
+    ):
+        with pytest.raises(rw.InputError, match=message):
+            wrong.fit(table, y="label", qid="query")
+    with pytest.raises(rw.InputError, match="in the validation data.*'f3'"):
+        ranker().fit(table, y="label", qid="query", valid=table.drop(columns=["f3"]))
+
+
+def test_letor_files_on_local_processes(tmp_path):
+    half = TRAIN.groups.ids.size // 2
+    names = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    for name, queries in zip(names, (range(half), range(half, 2 * half)), strict=True):
+        rw.save_letor(TRAIN.select(list(queries)), name)
+    narrow = "\n".join(line.rpartition(" 20:")[0] for line in names[1].read_text().splitlines())
+    names[1].write_text(narrow + "\n")  # files leave out features that are 0
+    made = ranker().fit(names, valid=names[1], cluster=2)
+    both = [rw.load_letor(name, n_features=20) for name in names]
+    assert content(made) == content(ranker().fit(rw.RankingData.concat(both), valid=both[1]))
+
+
+def test_callbacks_progress_and_a_checkpoint_that_goes_on(client, local, tmp_path, capsys):
+    train, valid, path = parts_of(TRAIN, 4), parts_of(VALID, 2), tmp_path / "run.ckpt"
+    seen = []
+
+    def stop(done):
+        seen.append((done.number, done.rounds, done.value, done.ends, done.best))
+        assert done.params["objective"] == "softmax"
+        return done.number == 3 and done.model().best_iteration_ == 3
+
+    given = {"y": "label", "qid": "query", "valid": (valid, "label", "query"), "checkpoint": path}
+    ranker(verbose=True).fit(train, callbacks=[stop], **given)
+    assert "Training" in capsys.readouterr().err
+    value = local.history_["ndcg@10"]
+    assert [(row[0], row[2]) for row in seen] == [(n + 1, value[n]) for n in range(3)]
+    kept = rw.Ranker.load(path)
+    assert len(kept.history_["ndcg@10"]) == 3 and kept.data_size_ == local.data_size_
+    # Other partitions, and plain data: it is the same run.
+    with pytest.raises(rw.InputError, match="is of a run on other training data"):
+        ranker().fit(parts_of(VALID, 2), **given)
+    assert content(ranker().fit(parts_of(TRAIN, 2), **given)) == content(local)
+    again = ranker().fit(frame(TRAIN), cluster=client, **{**given, "valid": frame(VALID)})
+    assert content(again) == content(local)
+
+
+class Killer:
+    """A callback that kills a worker, once, a moment after a round."""
+
+    def __init__(self, client, which, number, later):
+        pids = client.run(os.getpid)
+        self.victim = sorted(pids)[which]
+        self._pid, self._number, self._later = pids[self.victim], number, later
+        self.killed = 0.0
+
+    def __call__(self, done):
+        if done.number == self._number and not self.killed:
+            self.killed = time.monotonic()
+            threading.Timer(self._later, os.kill, [self._pid, signal.SIGKILL]).start()
+
+
+def test_a_lost_worker_is_named_and_the_cluster_goes_on(client, local):
+    killer = Killer(client, 1, 5, 0.05)
+    long = ranker(n_estimators=1_000_000, early_stopping_rounds=None)
+    with pytest.raises(WorkerLost, match=f"worker {killer.victim} was lost"):
+        long.fit(TRAIN, cluster=client, callbacks=[killer])
+    assert time.monotonic() - killer.killed < 30
+    assert not hasattr(long, "model_")
+    assert not any("run_rank" in key for keys in client.processing().values() for key in keys)
+    train = frame(TRAIN)
+    made = ranker().fit(train, "label", qid="query", valid=frame(VALID), cluster=client)
+    assert content(made) == content(local)
+
+
+def test_with_retries_and_a_checkpoint_the_model_is_that_of_an_undisturbed_run(client, tmp_path):
+    # The first worker writes the checkpoints: it is the worst one to lose.
+    client.wait_for_workers(1, timeout=60)
+    killer = Killer(client, 0, 5, 0)
+    given = {"n_estimators": 12, "early_stopping_rounds": None}
+    kept = rw.Checkpoint(tmp_path / "run.ckpt", rounds=1)
+    fit = {"cluster": client, "callbacks": [killer], "checkpoint": kept, "retries": 1}
+    made = ranker("yetirank", **given).fit(TRAIN, valid=VALID, **fit)
+    assert killer.killed
+    assert content(made) == content(ranker("yetirank", **given).fit(TRAIN, valid=VALID))

@@ -1,0 +1,338 @@
+"""Training on files that don't fit in memory: the same models as in memory, and errors of one sentence."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rankwood as rw
+from rankwood.cli import main
+from rankwood.data.letor import blocks as text_blocks
+from rankwood.data.stream import blocks
+from rankwood.data.stream.sample import RowSample
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+SETTINGS = {"n_estimators": 6, "num_leaves": 7, "n_jobs": 1, "early_stopping_rounds": 4}
+ENGINES = {
+    "xgboost": {"engine": "xgboost", "grow_policy": "depthwise"},
+    "xgboost-by-leaf": {"engine": "xgboost", "grow_policy": "lossguide", "subsample": 0.7},
+    "lightgbm": {"engine": "lightgbm"},
+    "lightgbm-sampled": {"subsample": 0.7, "colsample_bytree": 0.5, "objective": "yetirank"},
+    "langevin": {"langevin": True, "diffusion_temperature": 1e3, "model_shrink_rate": 0.1},
+}
+
+
+def numbered(data, first):
+    """Return data with query ids from `first` on, sparse features and missing values."""
+    X = np.array(data.X, dtype=np.float32)
+    X[np.quantile(X, 0.4, axis=0) > X] = 0
+    X[:, 3] = np.where(
+        np.arange(len(X)) % 9 == 0, X[:, 3], 0
+    )  # LightGBM bundles these two in memory
+    X[:, 4] = np.where(np.arange(len(X)) % 9 == 4, X[:, 4], 0)
+    X[::7, 5] = np.nan
+    X[:, 6] = np.arange(len(X)) % 5
+    return rw.RankingData(
+        X, data.y, qid=np.repeat(first + np.arange(data.groups.ids.size), data.groups.sizes)
+    )
+
+
+@pytest.fixture(scope="module")
+def sets():
+    """Training data in two parts, and validation data."""
+    return [numbered(rw.make_ranking(n, seed=n), 100 * n) for n in (30, 20, 10)]
+
+
+def table(data):
+    columns = {f"f{i}": data.X[:, i] for i in range(data.n_features)}
+    return pa.table(
+        {"query": [f"q{one}" for one in data.qid], "label": data.y.astype(int), **columns}
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(sets, tmp_path_factory):
+    """The sets as LETOR text and as Parquet files."""
+    place = tmp_path_factory.mktemp("stream")
+    for name, data in zip(("a", "b", "v"), sets, strict=True):
+        rw.save_letor(data, place / f"{name}.txt")
+        rw.save_letor(data, place / f"{name}.txt.gz")
+        pq.write_table(table(data), place / f"{name}.parquet", row_group_size=100)
+    return place
+
+
+@pytest.fixture(scope="module")
+def in_memory(sets):
+    """Rankers trained in memory, by their settings; each is trained once."""
+    done = {}
+    train = rw.RankingData.concat(sets[:2])
+
+    def get(kind, **more):
+        if kind not in done:
+            done[kind] = rw.Ranker(**SETTINGS, **ENGINES[kind], **more).fit(train, valid=sets[2])
+        return done[kind]
+
+    return get
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Blocks so small that queries span several of them."""
+    monkeypatch.setattr(text_blocks, "BLOCK", 1 << 12)
+    monkeypatch.setattr(blocks.whole_queries, "__defaults__", (0.0, 1 << 13))
+
+
+def same(one, other):
+    return one.model_.text == other.model_.text and one.history_ == other.history_
+
+
+@pytest.mark.parametrize("kind", ENGINES)
+def test_letor_gives_the_model_of_memory(kind, in_memory, sets, folder, small_blocks):
+    files = [folder / "a.txt", folder / "b.txt.gz"]
+    ranker = rw.Ranker(**SETTINGS, **ENGINES[kind])
+    assert same(ranker.fit(files, valid=folder / "v.txt", stream=True), in_memory(kind))
+    assert not list(Path(tempfile.gettempdir()).glob(f"rankwood-*{os.getpid()}*"))
+
+
+def test_validation_data_may_be_in_memory_or_have_names(in_memory, sets, folder):
+    files = [str(folder / "a.txt"), str(folder / "b.txt")]
+    for kind in ("xgboost", "lightgbm"):
+        make = lambda kind=kind: rw.Ranker(**SETTINGS, **ENGINES[kind])  # noqa: E731
+        assert same(make().fit(files, valid=sets[2], stream=True), in_memory(kind))
+        both = {"new": folder / "v.txt", "old": sets[0]}
+        streamed = make().fit(files, valid=both, stream=True)
+        expected = make().fit(
+            rw.RankingData.concat(sets[:2]), valid={"new": sets[2], "old": sets[0]}
+        )
+        assert same(streamed, expected)
+
+
+@pytest.mark.parametrize("kind", ["xgboost", "lightgbm"])
+def test_parquet_gives_the_model_of_a_table(kind, sets, folder, small_blocks):
+    params = {**SETTINGS, **ENGINES[kind]}
+    whole = pa.concat_tables([table(sets[0]), table(sets[1])])
+    valid = rw.RankingData(table(sets[2]), "label", qid="query")
+    expected = rw.Ranker(**params).fit(whole, y="label", qid="query", valid=valid)
+    files = [folder / "a.parquet", folder / "b.parquet"]
+    columns = {"y": "label", "qid": "query"}
+    streamed = rw.Ranker(**params).fit(files, **columns, valid=folder / "v.parquet", stream=True)
+    assert same(streamed, expected)
+    assert streamed.feature_names_in_.tolist() == expected.feature_names_in_.tolist()
+    data = rw.stream_files(folder / "v.parquet", **columns)
+    assert streamed.predict(data).tobytes() == expected.predict(valid).tobytes()
+
+
+@pytest.mark.parametrize("kind", ["xgboost", "lightgbm"])
+def test_categories_are_whole_numbers(kind, sets, folder):
+    params = {**SETTINGS, **ENGINES[kind], "categorical_feature": [6]}
+    expected = rw.Ranker(**params).fit(sets[0])
+    assert same(rw.Ranker(**params).fit(folder / "a.txt", stream=True), expected)
+    with pytest.raises(rw.InputError, match="values of feature 0 must be whole numbers"):
+        rw.Ranker(**{**params, "categorical_feature": [0]}).fit(folder / "a.txt", stream=True)
+
+
+@pytest.mark.parametrize("kind", ["xgboost", "lightgbm-sampled", "langevin"])
+def test_a_checkpoint_goes_on_to_the_same_model(kind, in_memory, folder, tmp_path):
+    files, more = [folder / "a.txt", folder / "b.txt"], {"valid": folder / "v.txt", "stream": True}
+    file = tmp_path / "run.ckpt"
+    short = {**SETTINGS, **ENGINES[kind], "n_estimators": 3}
+    rw.Ranker(**short).fit(files, checkpoint=file, **more)
+    again = rw.Ranker(**SETTINGS, **ENGINES[kind]).fit(files, checkpoint=file, **more)
+    assert same(again, in_memory(kind))
+    with pytest.raises(rw.InputError, match="of a run on other training data"):
+        rw.Ranker(**SETTINGS, **ENGINES[kind]).fit(files[:1], checkpoint=file, **more)
+
+
+def test_more_rows_than_the_sample(sets, folder):
+    data = rw.stream_files([folder / "a.txt", folder / "b.txt"], sample=300)
+    assert data.sample.shape == (300, data.n_features) and len(data) > 900
+    assert data.groups.ids.tolist() == [*sets[0].groups.ids, *sets[1].groups.ids]
+    for engine in ("xgboost", "lightgbm"):
+        ranker = rw.Ranker(engine=engine, **SETTINGS).fit(data)
+        assert ranker.chosen_.get("grow_policy") == ("depthwise" if engine == "xgboost" else None)
+        assert ranker.score(rw.load_letor(folder / "v.txt")) > 0.5
+
+
+def test_blocks_have_whole_queries(folder, sets, small_blocks):
+    data = rw.stream_files([folder / "a.txt", folder / "b.txt"])
+    sizes = [len(X) for X in data.blocks()]
+    ends = data.groups.ptr.tolist()
+    assert len(sizes) > 5 and all(end in ends for end in np.cumsum(sizes).tolist())
+    X = np.concatenate(list(data.blocks()))
+    assert (
+        X.tobytes()
+        == np.concatenate([one.X for one in sets[:2]]).tobytes()
+        == data.sample.tobytes()
+    )
+    assert data.y.tobytes() == np.concatenate([one.y for one in sets[:2]]).tobytes()
+
+
+def test_a_query_may_go_on_in_the_next_file(tmp_path):
+    (tmp_path / "a").write_text("1 qid:x 1:1\n0 qid:y 1:2\n")
+    (tmp_path / "b").write_text("0 qid:y 2:3\n\n# nothing\n2 qid:z 1:4\n")
+    data = rw.stream_files([tmp_path / "a", tmp_path / "b"], n_features=3)
+    assert data.groups.sizes.tolist() == [1, 2, 1] and data.groups.ids.tolist() == ["x", "y", "z"]
+    assert np.concatenate(list(data.blocks())).tolist() == [
+        [1, 0, 0],
+        [2, 0, 0],
+        [0, 3, 0],
+        [4, 0, 0],
+    ]
+
+
+@pytest.mark.parametrize("rows", [1, 7, 250])
+def test_the_sample_does_not_depend_on_blocks(rows):
+    X = np.arange(1000, dtype=np.float32)[:, None]
+    whole, parts = RowSample(90), RowSample(90)
+    whole.add(X)
+    for start in range(0, 1000, rows):
+        parts.add(X[start : start + rows])
+    found = np.sort(parts.rows()[:, 0])
+    assert found.tolist() == np.sort(whole.rows()[:, 0]).tolist()
+    assert np.unique(found).size == 90 and 350 < found.mean() < 650
+
+
+BAD = {
+    "there are no files": lambda d: [],
+    "is.not there.txt does not exist": lambda d: [d / "a.txt", d / "is not there.txt"],
+    "is a directory, expected a file": lambda d: [d],
+    "empty holds no documents": lambda d: [d / "a.txt", d / "empty"],
+    "is given twice": lambda d: [d / "a.txt", d / "a.txt"],
+    "give files of one kind": lambda d: [d / "a.txt", d / "a.parquet"],
+    "give the names of its columns": lambda d: [d / "a.parquet"],
+    "query 3001 begins at .*a.txt, line [0-9]+, and again at .*again.txt, line 2, after other queries": lambda d: [
+        d / "a.txt",
+        d / "b.txt",
+        d / "again.txt",
+    ],
+    "a stream is read from files: give their names": lambda d: np.zeros((3, 2)),
+    "expected a list of their names, got one with list": lambda d: [[1.0, 2.0]],
+    "line 1: .*expected": lambda d: [d / "broken.txt"],
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_files_that_cannot_be_used(message, folder):
+    (folder / "empty").write_text("# only a comment\n")
+    (folder / "again.txt").write_text("# a comment\n0 qid:3001 1:1\n1 qid:9 1:2\n")
+    (folder / "broken.txt").write_text("one qid:1 1:1\n")
+    with pytest.raises(rw.InputError, match=message):
+        rw.Ranker(**SETTINGS).fit(BAD[message](folder), stream=True)
+
+
+@pytest.mark.parametrize(
+    ("ranker", "message"),
+    [
+        (rw.Ranker("yetirank", "catboost"), "engine='catboost' needs all features in memory"),
+        (rw.Ranker("bi-lambdarank-ndcg@5", "pairtree"), "engine='pairtree' needs all features"),
+        (rw.Ranker("bi-lambdarank-ndcg@5"), "objectives of pairs .* need all features in memory"),
+        (rw.TwoStage(), "TwoStage needs all features in memory"),
+        (
+            rw.Ranker(engine="xgboost", tree_method="exact"),
+            "tree_method='exact' needs all features",
+        ),
+    ],
+)
+def test_who_cannot_stream_says_so(ranker, message, folder):
+    with pytest.raises(rw.InputError, match=message):
+        ranker.fit(folder / "a.txt", stream=True)
+
+
+def test_other_arguments_that_do_not_go_together(folder, sets):
+    ranker = rw.Ranker(**SETTINGS)
+    with pytest.raises(rw.InputError, match="weight can't be given with stream=True"):
+        ranker.fit(folder / "a.txt", weight=[1.0], stream=True)
+    with pytest.raises(rw.InputError, match="leave out y and qid"):
+        ranker.fit(folder / "a.txt", y="label", stream=True)
+    with pytest.raises(rw.InputError, match="give stream=True"):
+        ranker.fit(str(folder / "a.txt"))
+    with pytest.raises(rw.InputError, match="the training data is in memory"):
+        ranker.fit(sets[0], valid=rw.stream_files(folder / "v.txt"))
+    with pytest.raises(
+        rw.InputError, match="has no column 'labels', which y names; did you mean 'label'"
+    ):
+        ranker.fit(folder / "a.parquet", y="labels", qid="query", stream=True)
+    with pytest.raises(rw.InputError, match="never all in memory"):
+        rw.stream_files(folder / "a.txt").split(0.5)
+    assert not hasattr(ranker, "model_")
+
+
+def test_parquet_files_need_the_same_columns_of_numbers(folder, sets, tmp_path):
+    columns = {"y": "label", "qid": "query"}
+    pq.write_table(table(sets[1]).drop_columns(["f2"]), tmp_path / "fewer.parquet")
+    with pytest.raises(rw.InputError, match=r"fewer\.parquet has no column 'f2'"):
+        rw.stream_files([folder / "a.parquet", tmp_path / "fewer.parquet"], **columns)
+    words = table(sets[1]).append_column("word", pa.array(["x"] * len(sets[1])))
+    pq.write_table(words, tmp_path / "words.parquet")
+    with pytest.raises(
+        rw.InputError, match=r"words\.parquet, rows 0 to .*column 'word' must hold numbers"
+    ):
+        rw.stream_files(tmp_path / "words.parquet", **columns)
+    (tmp_path / "cut.parquet").write_bytes((folder / "a.parquet").read_bytes()[:200])
+    with pytest.raises(rw.InputError, match=r"cut\.parquet can't be read as Parquet"):
+        rw.stream_files(tmp_path / "cut.parquet", **columns)
+
+
+@pytest.mark.parametrize("engine", ["xgboost", "lightgbm"])
+def test_a_file_that_changes_between_passes(engine, folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    file = tmp_path / "changing.txt"
+    file.write_bytes((folder / "a.txt").read_bytes())
+    data = rw.stream_files(file)
+    with open(file, "a") as more:
+        more.write("0 qid:1 1:1\n")
+    with pytest.raises(rw.InputError, match=r"changing\.txt was changed after it was first read"):
+        rw.Ranker(engine=engine, **SETTINGS).fit(data)
+    assert [one.name for one in tmp_path.iterdir()] == ["changing.txt"]  # no folder is left
+
+
+def test_the_widest_file_decides(tmp_path):
+    for name, last in (("a", 2), ("b", 3), ("v", 4)):
+        rows = [f"{i % 3} qid:{name}{i // 5} 1:{i % 7} {last}:{i % 4}\n" for i in range(60)]
+        (tmp_path / name).write_text("".join(rows))
+    for engine in ("xgboost", "lightgbm"):
+        ranker = rw.Ranker(
+            engine=engine,
+            **{**SETTINGS, "min_child_samples": 1} if engine == "lightgbm" else SETTINGS,
+        )
+        ranker.fit([tmp_path / "a", tmp_path / "b"], valid=tmp_path / "v", stream=True)
+        assert ranker.n_features_in_ == 4
+        expected = rw.load_letor(tmp_path / "v", n_features=4)
+        narrow = rw.stream_files(tmp_path / "a")
+        assert ranker.predict(narrow).size == 60 and ranker.predict(expected).size == 60
+
+
+def test_command_line(in_memory, folder, tmp_path, capsys):
+    files = [str(folder / "a.txt"), str(folder / "b.txt")]
+    options = "--engine xgboost --n-estimators 6 --num-leaves 7 --threads 1"
+    options = [*options.split(), "--early-stopping-rounds", "4", "--quiet"]
+    shared = [
+        "train",
+        *files,
+        "--valid",
+        str(folder / "v.txt"),
+        "--model",
+        str(tmp_path / "m.json"),
+        *options,
+    ]
+    assert main([*shared, "--stream"]) == 0
+    assert rw.Ranker.load(tmp_path / "m.json").model_.text == in_memory("xgboost").model_.text
+    assert main(shared) == 1
+    assert "there are 2 training files: give --stream" in capsys.readouterr().err
+    columns = ["--y", "label", "--qid", "query", "--model", str(tmp_path / "p.json"), *options]
+    assert main(["train", str(folder / "a.parquet"), "--stream", *columns]) == 0
+    assert rw.Ranker.load(tmp_path / "p.json").feature_names_in_.size == 20
+    assert main([*shared, "--stream", "--engine", "catboost", "--objective", "yetirank"]) == 1
+
+
+def test_too_little_memory_names_this_way(folder, monkeypatch):
+    monkeypatch.setattr("rankwood.data.letor.budget.available", lambda: 1000)
+    with pytest.raises(
+        rw.InputError,
+        match=r"or train without loading it, with Ranker.fit\(\[path\], stream=True\)",
+    ):
+        rw.load_letor(folder / "a.txt")
