@@ -15,8 +15,10 @@ from rankwood.distributed.rank import RankJob, run_rank
 from rankwood.engines import base
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.training.inputs import VALID
+from rankwood.training.parameters import engine_params
 from rankwood.training.tree_fitting import take
 
+_ENGINES = ("lightgbm", "xgboost")
 _PARTS = 4  # parts of plain data for each worker
 
 
@@ -41,11 +43,11 @@ def _check(ranker: Any, given: dict[str, Any]) -> None:
         raise InputError(
             f"{type(ranker).__name__} trains on one machine: leave out cluster, or take Ranker(engine='xgboost')."
         )
-    if ranker.engine != "xgboost":
+    if ranker.engine not in _ENGINES:
         base.abilities_of(ranker.engine)
         raise InputError(
-            f"engine={ranker.engine!r} trains on one machine: on a cluster take Ranker(engine='xgboost'), or give "
-            "fit the data of one machine, without cluster."
+            f"engine={ranker.engine!r} trains on one machine: on a cluster take engine='lightgbm' or 'xgboost', or "
+            "give fit the data of one machine, without cluster."
         )
     ranker._check(False)
     for name in ("group", "weight", "sample_weight", "callbacks", "checkpoint"):
@@ -55,13 +57,7 @@ def _check(ranker: Any, given: dict[str, Any]) -> None:
         raise InputError(
             "record and warm_start can't be used on a cluster yet: leave them at their defaults."
         )
-    others = ranker.engine_params
-    if others.get("categorical_feature") is not None or others.get("booster", "gbtree") != "gbtree":
-        raise InputError(
-            "a cluster trains boosted trees on numbers: leave out categorical_feature and booster."
-        )
-    if others.get("tree_method", "hist") != "hist":
-        raise InputError("a cluster needs tree_method='hist', whose bins all workers share.")
+    base.find(ranker.engine).check_share(engine_params(ranker), to_objective(ranker.objective))
 
 
 def _attempt(ranker: Any, given: dict[str, Any], client: Any) -> None:
@@ -117,7 +113,7 @@ def _trained(
     workers = [worker for worker in workers if worker in owner]
     owners = {name: deal(d.rows, holders(client, d.futures), workers) for name, d in sets.items()}
     clients.check_versions(client, workers)
-    sample = sample_of(client, train)
+    sample = sample_of(client, train, single=ranker.engine == "xgboost")
     plain = clone(ranker).set_params(objective=to_objective(ranker.objective))
     run = uuid.uuid4().hex
     # Two fits at once would wait for each other's threads.

@@ -119,8 +119,8 @@ def _mended(client: Any, layout: Layout, infos: list[PartInfo], futures: list[An
     return out
 
 
-def sample_of(client: Any, data: Placed, size: int = SAMPLE) -> Any:
-    """Return a future of the rows from which every worker makes its bins."""
+def sample_of(client: Any, data: Placed, single: bool, size: int = SAMPLE) -> Any:
+    """Return a future of the rows from which every worker makes its bins; in single precision, if the engine is."""
     if data.documents <= size:
         chosen: list[Any] = [None] * len(data.futures)
     else:
@@ -129,7 +129,7 @@ def sample_of(client: Any, data: Placed, size: int = SAMPLE) -> Any:
         cuts = np.split(drawn, np.searchsorted(drawn, ends[:-1]))
         chosen = [rows - start.row for rows, start in zip(cuts, data.places, strict=True)]
     pieces = [
-        client.submit(parts.rows_of, future, rows, pure=False)
+        client.submit(parts.rows_of, future, rows, single, pure=False)
         for future, rows in zip(data.futures, chosen, strict=True)
     ]
     return client.submit(parts.stacked, pieces, pure=False)

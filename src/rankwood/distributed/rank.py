@@ -10,7 +10,7 @@ from sklearn.base import clone
 from rankwood.data.concatenation import join_matrices
 from rankwood.data.ranking_data import RankingData
 from rankwood.distributed.collective import ClusterEvaluator, ClusterShare, joined, no_queries
-from rankwood.engines import xgboost
+from rankwood.engines import base
 from rankwood.metrics.evaluate import named_metrics
 from rankwood.training import model_file
 from rankwood.training.context import FitContext
@@ -76,10 +76,10 @@ def run_rank(
     """
     ranker = clone(job.ranker).set_params(n_jobs=job.n_jobs, verbose=False)
     own = in_one_piece(train, job.places)
-    # Bins are made before the workers join: afterwards XGBoost would merge those of all.
-    reference = xgboost.reference(engine_params(ranker), sample)
-    with joined(job.communicator, job.number):
-        share = ClusterShare(reference, job.documents, own.rows, own.queries)
+    # Bins are made before the workers join: afterwards an engine would make them of the rows of all.
+    reference = base.find(ranker.engine).reference(engine_params(ranker), sample)
+    with joined(job.communicator, job.number) as me:
+        share = ClusterShare(me, reference, job.documents, own.rows, own.queries)
         metrics = named_metrics(ranker.eval_metric)
         sets, evaluators = {}, {}
         for name, places in job.valid_places.items():
