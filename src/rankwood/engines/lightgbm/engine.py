@@ -9,7 +9,7 @@ from rankwood.data.groups import Groups
 from rankwood.data.stream.streamed_data import StreamedData
 from rankwood.engines import _errors, _parameters, forks
 from rankwood.engines.base import Engine, Gradients, Model, RunState, TextModel, TrainingTask
-from rankwood.engines.exact_sums import on_grid
+from rankwood.engines.exact_sums import exact
 from rankwood.engines.lightgbm import langevin, resuming, text_check
 from rankwood.engines.lightgbm.langevin import Langevin, ShrinkingScores
 from rankwood.engines.lightgbm.parameters import binning_params, parse
@@ -72,8 +72,7 @@ class LightGBMEngine:
             seeds = self._seeds.at(self._rounds)
             if seeds:
                 self._booster.reset_parameter(seeds)
-            grad, hess = gradients(scores)
-            return on_grid(grad), on_grid(hess)
+            return exact(lambda: gradients(scores))
 
         with _plain_errors():
             if self._continuation is None:
