@@ -11,6 +11,7 @@ difference that changing nothing but the seed makes, without exact sums: the noi
 import argparse
 import contextlib
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -121,22 +122,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("data", type=Path)
     parser.add_argument("--sets", nargs="*", default=SETS)
+    parser.add_argument("--objectives", nargs="*", default=OBJECTIVES)
     parser.add_argument("--seeds", type=int, default=3)
     args = parser.parse_args()
     print("| data | engine, setting | objective | NDCG@10 without | with − without | another seed |")
     print("|---|---|---|---|---|---|", flush=True)
     every: dict[str, list[np.ndarray]] = {}
-    for name in args.sets:
-        parts = parts_of(args.data / name)
-        for setting in SETTINGS:
-            for objective in OBJECTIVES:
-                row = compare(parts, objective, setting, args.seeds)
-                every.setdefault(f"{setting.engine}, {setting.what}", []).append(row["by query"])
-                print(
-                    f"| {name} | {setting.engine}, {setting.what} | `{objective}` | {row['without']:.4f} "
-                    f"| {shown(row['grid'])} | {shown(row['seed'])} |",
-                    flush=True,
-                )
+    sets = {name: parts_of(args.data / name) for name in args.sets}
+    for objective, name, setting in product(args.objectives, sets, SETTINGS):
+        row = compare(sets[name], objective, setting, args.seeds)
+        what = f"{setting.engine}, {setting.what}"
+        every.setdefault(what, []).append(row["by query"])
+        print(
+            f"| {name} | {what} | `{objective}` | {row['without']:.4f} | {shown(row['grid'])} "
+            f"| {shown(row['seed'])} |",
+            flush=True,
+        )
     for what, differences in every.items():
         print(f"{what}, all queries: {shown(difference([np.concatenate(differences)]))}")
 
