@@ -111,7 +111,8 @@ def histogram_row(case: Case, repeats: int) -> dict[str, Any]:
     data = data_of(case)
     free = ranker_for("lightgbm", case)
     column, row = (
-        ranker_for("lightgbm", case, **{name: True}) for name in ("force_col_wise", "force_row_wise")
+        ranker_for("lightgbm", case, **{name: True})
+        for name in ("force_col_wise", "force_row_wise")
     )
     contenders = {"automatic": free, "by column": column, "by row": row}
     fits = {name: (lambda one=one: one.fit(data)) for name, one in contenders.items()}

@@ -125,7 +125,9 @@ def main() -> None:
     parser.add_argument("--objectives", nargs="*", default=OBJECTIVES)
     parser.add_argument("--seeds", type=int, default=3)
     args = parser.parse_args()
-    print("| data | engine, setting | objective | NDCG@10 without | with − without | another seed |")
+    print(
+        "| data | engine, setting | objective | NDCG@10 without | with − without | another seed |"
+    )
     print("|---|---|---|---|---|---|", flush=True)
     every: dict[str, list[np.ndarray]] = {}
     sets = {name: parts_of(args.data / name) for name in args.sets}
