@@ -6,13 +6,17 @@ from collections.abc import Callable
 
 
 def interleave(contenders: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
-    """Run every contender once per round, in turn, and return all seconds; the first round only warms up."""
+    """Run every contender once per round, in turn, and return all seconds; the first round only warms up.
+
+    Every other round goes backwards: what a contender leaves in memory and caches changes the time of the next.
+    """
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
     gc.collect()
     gc.disable()
     try:
         for round_ in range(rounds + 1):
-            for name, run in contenders.items():
+            order = list(contenders.items())
+            for name, run in reversed(order) if round_ % 2 else order:
                 start = time.perf_counter()
                 run()
                 if round_:

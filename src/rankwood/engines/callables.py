@@ -6,7 +6,7 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood.data.groups import Groups, group_rows
-from rankwood.engines.exact_sums import on_grid
+from rankwood.engines.exact_sums import exact
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.units import unit_of
@@ -51,9 +51,9 @@ class EngineObjective:
         if self._computer is None or data is not self._data:
             self._begin(data)
         assert self._computer is not None
-        grad, hess = self._computer(np.asarray(scores, dtype=np.float64).ravel(), self._rounds)
+        computer, number = self._computer, self._rounds
         self._rounds += 1
-        return on_grid(grad), on_grid(hess)
+        return exact(lambda: computer(np.asarray(scores, dtype=np.float64).ravel(), number))
 
     def __repr__(self) -> str:
         return f"engine_objective({self._objective!r})"

@@ -31,9 +31,12 @@ def unit_of_grid(largest: float, count: int) -> float:
 
 
 def on_grid(
-    values: np.ndarray, largest: float | None = None, count: int | None = None
+    values: np.ndarray,
+    largest: float | None = None,
+    count: int | None = None,
+    in_place: bool = False,
 ) -> np.ndarray:
-    """Return values rounded to the grid, as float32; the caller's array is left as it is.
+    """Return values rounded to the grid, as float32; the caller's array is left as it is, unless `in_place`.
 
     Parameters
     ----------
@@ -43,6 +46,8 @@ def on_grid(
         The largest absolute value of all documents, if some of them are elsewhere.
     count : int, optional
         The number of all documents, if some of them are elsewhere.
+    in_place : bool
+        Whether an array of float32 may be overwritten: new memory takes longer than the rounding.
 
     Returns
     -------
@@ -57,21 +62,25 @@ def on_grid(
     unit = unit_of_grid(largest, values.size if count is None else count)
     # Products with powers of two are exact, also in float32 where they are in its range.
     real = np.float32 if math.frexp(unit)[1] > _SMALLEST - _BITS else np.float64
-    rounded = np.multiply(values, real(1.0 / unit), dtype=real)
+    out = values if in_place and real == np.float32 else None
+    rounded = np.multiply(values, real(1.0 / unit), dtype=real, out=out)
     np.rint(rounded, out=rounded)
     np.multiply(rounded, real(unit), out=rounded)
     return rounded.astype(np.float32, copy=False)
 
 
 def exact(compute: Compute, share: Share | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return gradients and Hessians on a grid: that of all documents, if others have some of them."""
+    """Return gradients and Hessians on a grid: that of all documents, if others have some of them.
+
+    The arrays that `compute` returns are overwritten.
+    """
     if share is None:
         grad, hess = compute()
-        return on_grid(grad), on_grid(hess)
+        return on_grid(grad, in_place=True), on_grid(hess, in_place=True)
     (grad, hess), (largest_grad, largest_hess) = share.together(compute)
     return (
-        on_grid(grad, largest_grad, share.documents),
-        on_grid(hess, largest_hess, share.documents),
+        on_grid(grad, largest_grad, share.documents, in_place=True),
+        on_grid(hess, largest_hess, share.documents, in_place=True),
     )
 
 

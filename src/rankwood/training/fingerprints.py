@@ -1,16 +1,19 @@
 """Digests by which data is recognised."""
 
 import hashlib
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from rankwood._core import threads
 from rankwood.data.frames import dense
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.stream.streamed_data import StreamedData
 
 _ROWS = 64  # rows whose features are part of a fingerprint
+_BLOCK = 1 << 23  # bytes that are hashed at a time
 
 
 def fingerprint(data: RankingData) -> str:
@@ -35,7 +38,20 @@ def full_digest(data: RankingData) -> str:
     weights = [weight is not None for weight in (data.weight, data.sample_weight)]
     shape = repr((X.shape, str(X.dtype), data.feature_names, weights)).encode()
     head = np.frombuffer(shape, np.uint8)
-    return _digest(data, head, data.weight, data.sample_weight, *parts, *others)
+    return _digest(data, head, data.weight, data.sample_weight, *map(_hashes, parts), *others)
+
+
+def _hashes(array: np.ndarray) -> np.ndarray:
+    """Return digests of the blocks of a large array, made by several threads and without a copy of the whole."""
+    step = max(_BLOCK // max(array[:1].nbytes, 1), 1)
+    starts = range(0, array.shape[0], step)
+
+    def one(start: int) -> bytes:
+        block = np.ascontiguousarray(array[start : start + step])
+        return hashlib.sha256(block.reshape(-1).view(np.uint8)).digest()
+
+    with ThreadPoolExecutor(threads.threads(None)) as pool:
+        return np.frombuffer(b"".join(pool.map(one, starts)), np.uint8)
 
 
 def _digest(data: RankingData, *arrays: Any) -> str:
