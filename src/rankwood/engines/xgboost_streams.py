@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rankwood.data.ranking_data import RankingData
+from rankwood.data.stream.sample import put_aside
 from rankwood.data.stream.streamed_data import StreamedData
 from rankwood.engines import _parameters
 from rankwood.engines.base import TrainingTask
@@ -52,7 +53,7 @@ def matrices(task: TrainingTask, kinds: list[str] | None, **options: Any) -> lis
     assert isinstance(train, StreamedData) and scratch is not None
     if kinds:
         options["enable_categorical"] = True
-    bins = xgb.QuantileDMatrix(train.sample, feature_types=kinds, **options)
+    bins = _bins(train.sample, kinds, options)
 
     def make(data: RankingData, name: str) -> Any:
         if not isinstance(data, StreamedData):
@@ -65,3 +66,11 @@ def matrices(task: TrainingTask, kinds: list[str] | None, **options: Any) -> lis
 
     sets = {"train": train} if task.valid is None else {"train": train, "valid": task.valid}
     return [make(data, name) for name, data in sets.items()]
+
+
+def _bins(sample: np.ndarray, kinds: list[str] | None, options: dict[str, Any]) -> Any:
+    """Return a matrix of few rows with the bins of the sample, so that the binned sample takes no memory for long."""
+    whole = xgb.QuantileDMatrix(sample, feature_types=kinds, **options)
+    few = xgb.QuantileDMatrix(sample[:1], ref=whole, feature_types=kinds, **options)
+    put_aside(sample)
+    return few

@@ -80,12 +80,7 @@ class ParquetReader:
 
         table = pa.table(batch)
         try:
-            found = features(table, only=names)
-            if found.categories:
-                raise InputError(
-                    f"column {next(iter(found.categories))!r} is categorical, and a stream can't number categories "
-                    "before it has seen all: store numbers, and name the column in categorical_feature."
-                )
+            X = _matrix(table, names, real)
             y = numbers(table[self.y].to_numpy(), f"column {self.y!r}", keep=(np.float64,))
             if np.isnan(y).any():
                 raise InputError(f"column {self.y!r} must not be missing, and it is.")
@@ -96,14 +91,33 @@ class ParquetReader:
             ) from None
         if qid.dtype.kind == "O" and all(isinstance(one, str) for one in qid.tolist()):
             qid = qid.astype(np.str_)
-        X: np.ndarray = np.ascontiguousarray(found.X, dtype=real)
         place = np.arange(row, row + y.size)
         return Piece(X, y.astype(np.float64), qid, place, number, X.nbytes)
 
 
+def _matrix(table: Any, names: list[str], real: type) -> np.ndarray:
+    """Return columns as a matrix."""
+    columns = dict(zip(table.column_names, table.columns, strict=True))
+    if {str(columns[name].type) for name in names} <= {"float", "double"}:  # nearly always, and many times as fast
+        X = np.empty((len(table), len(names)), real)
+        for at, name in enumerate(names):
+            X[:, at] = columns[name].to_numpy()
+        return X
+    found = features(table, only=names)
+    if found.categories:
+        raise InputError(
+            f"column {next(iter(found.categories))!r} is categorical, and a stream can't number categories "
+            "before it has seen all: store numbers, and name the column in categorical_feature."
+        )
+    return np.ascontiguousarray(found.X, dtype=real)
+
+
 def _real(files: list[File], names: list[str]) -> type:
     """Return float32 if all features have it in all files, else float64, as for a table in memory."""
-    types = {str(_opened(file).schema_arrow.field(name).type) for file in files for name in names}
+    types = set()
+    for file in files:
+        schema = _opened(file).schema_arrow
+        types |= {str(schema.field(name).type) for name in names}
     return np.float32 if types == {"float"} else np.float64
 
 
