@@ -13,6 +13,9 @@ from rankwood.data.stream.blocks import Piece
 from rankwood.data.stream.files import File
 
 _ROWS = 1 << 14  # rows that are decoded at a time
+_BUFFER = (
+    1 << 16
+)  # bytes of a column that are read at a time: a row group may be larger than memory
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,10 @@ class ParquetReader:
 def _matrix(table: Any, names: list[str], real: type) -> np.ndarray:
     """Return columns as a matrix."""
     columns = dict(zip(table.column_names, table.columns, strict=True))
-    if {str(columns[name].type) for name in names} <= {"float", "double"}:  # nearly always, and many times as fast
+    if {str(columns[name].type) for name in names} <= {
+        "float",
+        "double",
+    }:  # nearly always, and many times as fast
         X = np.empty((len(table), len(names)), real)
         for at, name in enumerate(names):
             X[:, at] = columns[name].to_numpy()
@@ -139,7 +145,7 @@ def _opened(file: File) -> Any:
             f"{file.path} is a Parquet file, which needs the package pyarrow: pip install 'rankwood[parquet]'."
         ) from None
     try:
-        return pq.ParquetFile(file.path, memory_map=False, pre_buffer=False)
+        return pq.ParquetFile(file.path, memory_map=False, pre_buffer=False, buffer_size=_BUFFER)
     except (pa.ArrowException, OSError) as error:
         raise _unreadable(file, error) from None
 

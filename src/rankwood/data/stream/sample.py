@@ -12,6 +12,8 @@ from rankwood._core.rng import generator
 #: Rows that decide the bins, as many as LightGBM draws itself.
 SAMPLE = 200_000
 
+_ROWS = 1 << 14  # rows that are copied at a time
+
 
 class RowSample:
     """At most `size` of the rows: all of them, in order, if there are no more.
@@ -46,10 +48,10 @@ class RowSample:
         self._used += free
         if free < X.shape[0]:
             self._replace(X[free:], number[free:])
+        put_aside(self._X)
 
     def rows(self) -> np.ndarray:
         """Return the sample."""
-        put_aside(self._X)
         return self._X[: self._used]
 
     def _replace(self, X: np.ndarray, number: np.ndarray) -> None:
@@ -69,9 +71,13 @@ class RowSample:
             return
         more = capacity if rows <= capacity else min(self._size, max(rows, 2 * capacity))
         wide = matrix_in_file(more, max(width, X.shape[1]), X.dtype)
-        wide[:capacity, :width] = self._X
-        wide[:capacity, width:] = self._fill_value
-        wide[capacity:] = self._fill_value
+        for row in range(0, self._used, _ROWS):
+            end = min(row + _ROWS, self._used)
+            wide[row:end, :width] = self._X[row:end]
+            wide[row:end, width:] = self._fill_value
+            put_aside(wide)
+            put_aside(self._X)
+        wide[self._used :] = self._fill_value
         self._X = wide
         self._number.resize(more, refcheck=False)
 
