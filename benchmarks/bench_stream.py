@@ -136,11 +136,11 @@ def row(name: str, found: dict[str, Any], compared: dict[str, Any] | None) -> st
         return f"| {name} | fails: {found['error']} |"
     sizes = " | ".join(f"{found[kind] / 2**20:,.0f}" for kind in ("RssAnon", "VmData", "VmHWM"))
     quality = f"{np.mean(found['ndcg']):.4f}"
-    if compared is not None and compared is not found and "ndcg" in compared:
+    if compared is not None and "ndcg" in compared:
         from rankwood.stats.paired import permutation
 
         test = permutation(np.array(found["ndcg"]) - np.array(compared["ndcg"]))
-        quality += f" ({test.mean:+.4f} against memory, p = {test.p_value:.2f})"
+        quality += f" ({test.statistic:+.4f} against memory, p = {test.p:.2f})"
     return f"| {name} | {sizes} | {found['seconds']:.0f} | {found['cpu']:.0f} | {quality} |"
 
 
@@ -162,11 +162,11 @@ def bench(args: argparse.Namespace, documents: int, place: Path) -> None:
         for name in args.runs:
             own = {**job, "stream": name == "streamed"}
             found = run(own, None if name == "memory" else limit)
-            compared = place / f"{engine}-{documents}-{args.features}-{args.rounds}.json"
-            if name == "memory":
-                compared.write_text(json.dumps(found))
-            known = json.loads(compared.read_text()) if compared.exists() else None
-            print(row(f"{way}, {name}", found, None if name == "memory" else known), flush=True)
+            stem = f"{engine}-{documents}-{args.features}-{args.rounds}"
+            (place / f"{stem}-{kind}-{name}.json").write_text(json.dumps(found))
+            compared = sorted(place.glob(f"{stem}-*-memory.json")) if name != "memory" else []
+            known = json.loads(compared[0].read_text()) if compared else None
+            print(row(f"{way}, {name}", found, known), flush=True)
 
 
 def main() -> None:
