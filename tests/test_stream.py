@@ -1,6 +1,9 @@
 """Training on files that don't fit in memory: the same models as in memory, and errors of one sentence."""
 
+import gzip
 import os
+import re
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -12,6 +15,7 @@ from rankwood.cli import main
 from rankwood.data.letor import blocks as text_blocks
 from rankwood.data.stream import blocks
 from rankwood.data.stream.sample import RowSample
+from rankwood.engines import xgboost_streams
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -336,3 +340,67 @@ def test_too_little_memory_names_this_way(folder, monkeypatch):
         match=r"or train without loading it, with Ranker.fit\(\[path\], stream=True\)",
     ):
         rw.load_letor(folder / "a.txt")
+
+
+@pytest.mark.parametrize("kind", ["txt", "txt.gz"])
+def test_a_file_larger_than_memory_is_refused_at_its_first_block(
+    kind, folder, tmp_path, monkeypatch, capsys
+):
+    """The rest of the file isn't read: it is broken, and nobody notices."""
+    file = tmp_path / f"long.{kind}"
+    opened = gzip.open if kind.endswith("gz") else open
+    with opened(file, "wb") as out:
+        out.write((folder / "a.txt").read_bytes() * 4 + b"broken\n")
+    rows, features = 4 * (folder / "a.txt").read_bytes().count(b"\n"), 20
+    monkeypatch.setattr(text_blocks, "BLOCK", 1 << 14)
+    with pytest.raises(rw.InputError, match="broken"):
+        rw.load_letor(file, n_jobs=1)
+    text = 4 * (folder / "a.txt").stat().st_size
+    known = file.stat().st_size / text  # the text of a packed file is at least as long as the file
+    free = 0.8 * 4 * rows * features * min(1, known)
+    monkeypatch.setattr("rankwood.data.letor.budget.available", lambda: free)
+    with pytest.raises(
+        rw.InputError, match=r"doesn't fit in memory: .*fit\(\[path\], stream=True"
+    ) as caught:
+        rw.load_letor(file, n_jobs=1)
+    found = float(
+        re.search(r"about ([\d,]+) documents of 20 feat", str(caught.value))[1].replace(",", "")
+    )
+    assert 0.9 < found / (rows * known) < 1.1
+    assert main(["train", str(file), "--model", str(tmp_path / "m.json"), "--threads", "1"]) == 1
+    assert "rankwood train --stream" in capsys.readouterr().err
+
+
+def test_a_disk_without_room_for_the_bins_is_noticed_before_training(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    data = rw.stream_files(folder / "a.txt")
+    usage = shutil.disk_usage(tmp_path)
+    most = 2 * len(data) * data.n_features
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=most - 1))
+    ranker = rw.Ranker(**SETTINGS, engine="xgboost")
+    with pytest.raises(
+        rw.InputError, match=r"files of about .* GiB, and the temporary folder .* has .* GiB free"
+    ):
+        ranker.fit(data)
+    assert not list(tmp_path.iterdir()) and not hasattr(ranker, "model_")
+    sizes = []
+    held = xgboost_streams.xgb.ExtMemQuantileDMatrix
+
+    def noted(*given, **options):
+        made = held(*given, **options)
+        sizes.append(sum(one.stat().st_size for one in tmp_path.rglob("*.page")))
+        return made
+
+    monkeypatch.setattr(xgboost_streams.xgb, "ExtMemQuantileDMatrix", noted)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=most))
+    ranker.fit(data)
+    assert sizes[0] >= most  # as much as was foreseen, or more
+
+
+def test_a_full_disk_at_the_sample_is_an_error_of_one_sentence(folder, monkeypatch):
+    def full(number, offset, size):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(rw.InputError, match=r"the sample of rows .* MiB .*No space left on device"):
+        rw.stream_files(folder / "a.txt")

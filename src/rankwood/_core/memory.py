@@ -8,12 +8,12 @@ _MOUNT = "/sys/fs/cgroup"
 
 
 def available() -> float:
-    """Return the bytes that can still be taken: what the machine, this process's group and its own limit leave.
+    """Return the bytes that can still be taken: what the machine, this process's group and its own limits leave.
 
     Where nobody says what is free it is the machine's memory, and infinity where nobody says that.
     """
     free = _free()
-    return min(_physical() if free is None else free, _group(), _address_space())
+    return min(_physical() if free is None else free, _group(), _limits())
 
 
 def _free() -> float | None:
@@ -60,20 +60,20 @@ def _left(folder: str, limit: str, usage: str, cached: str) -> float:
     return max(0.0, float(most) - float(used) + spare)
 
 
-def _address_space() -> float:
+def _limits() -> float:
+    """Return what the limits of this process leave: of its address space, and of memory that it can write."""
     try:
         import resource
     except ImportError:  # not on Windows
         return float("inf")
-    most = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if most == resource.RLIM_INFINITY:
-        return float("inf")
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            used = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        used = 0
-    return max(0.0, float(most - used))
+    used = _text("/proc/self/statm").split() or ["0"] * 7
+    page = os.sysconf("SC_PAGE_SIZE")
+    left = float("inf")
+    for kind, column in ((resource.RLIMIT_AS, 0), (resource.RLIMIT_DATA, 5)):
+        most = resource.getrlimit(kind)[0]
+        if most != resource.RLIM_INFINITY:
+            left = min(left, max(0.0, float(most - int(used[column]) * page)))
+    return left
 
 
 def _text(path: str) -> str:

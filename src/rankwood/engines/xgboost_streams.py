@@ -1,12 +1,15 @@
 """Data of a stream for XGBoost: bins in files, which are read again for each level of a tree."""
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from rankwood._core.checks import InputError
 from rankwood.data.ranking_data import RankingData
+from rankwood.data.stream.sample import put_aside
 from rankwood.data.stream.streamed_data import StreamedData
 from rankwood.engines import _parameters
 from rankwood.engines.base import TrainingTask
@@ -52,7 +55,8 @@ def matrices(task: TrainingTask, kinds: list[str] | None, **options: Any) -> lis
     assert isinstance(train, StreamedData) and scratch is not None
     if kinds:
         options["enable_categorical"] = True
-    bins = xgb.QuantileDMatrix(train.sample, feature_types=kinds, **options)
+    _check_disk(task, scratch.path, options["max_bin"])
+    bins = _bins(train.sample, kinds, options)
 
     def make(data: RankingData, name: str) -> Any:
         if not isinstance(data, StreamedData):
@@ -65,3 +69,24 @@ def matrices(task: TrainingTask, kinds: list[str] | None, **options: Any) -> lis
 
     sets = {"train": train} if task.valid is None else {"train": train, "valid": task.valid}
     return [make(data, name) for name, data in sets.items()]
+
+
+def _check_disk(task: TrainingTask, folder: str, max_bin: int) -> None:
+    """Raise if the files of the bins surely don't fit on the disk: they hold each value by row and by column."""
+    sets = [data for data in (task.train, task.valid) if isinstance(data, StreamedData)]
+    size = sum(2 * len(data) * data.n_features * (1 if max_bin <= 256 else 2) for data in sets)
+    free = shutil.disk_usage(folder).free
+    if size > free:
+        raise InputError(
+            f"XGBoost keeps the bins of a stream in files of about {size / 2**30:.3g} GiB, and the temporary folder "
+            f"{os.path.dirname(folder)} has {free / 2**30:.3g} GiB free: make room, set TMPDIR to a folder with more, "
+            "or take engine='lightgbm', which keeps half as much in memory."
+        )
+
+
+def _bins(sample: np.ndarray, kinds: list[str] | None, options: dict[str, Any]) -> Any:
+    """Return a matrix of few rows with the bins of the sample, so that the binned sample takes no memory for long."""
+    whole = xgb.QuantileDMatrix(sample, feature_types=kinds, **options)
+    few = xgb.QuantileDMatrix(sample[:1], ref=whole, feature_types=kinds, **options)
+    put_aside(sample)
+    return few

@@ -30,8 +30,8 @@ class BlockInfo(NamedTuple):
 class BlockReader:
     """Reads a file block by block for several threads, and collects the errors they find."""
 
-    def __init__(self, file: BinaryIO, path: str):
-        self.file, self.path = file, path
+    def __init__(self, file: BinaryIO, path: str, packed: bool = False):
+        self.file, self.path, self.packed = file, path, packed
         self.lock = threading.Lock()
         self.tail = b""
         self.number, self.line = 0, 1
@@ -132,7 +132,7 @@ def opened(path: str) -> Iterator[BlockReader]:
         stat = os.fstat(file.fileno())
         packed = file.peek(2)[:2] == GZIP
         source: BinaryIO = gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[assignment]
-        yield BlockReader(source, path)
+        yield BlockReader(source, path, packed)
         # The time of a pipe changes whenever something is written into it.
         at_rest = not S_ISREG(stat.st_mode) or stamp(os.fstat(file.fileno())) == stamp(stat)
         if not at_rest:

@@ -6,6 +6,7 @@ from rankwood._core.checks import InputError
 from rankwood._core.memory import available
 
 _SHARE = 0.8  # of the free memory that reading may take
+_SURE = 0.9  # of an estimate: a file is refused by it only if it surely doesn't fit
 
 
 class MemoryBudget:
@@ -22,7 +23,8 @@ class MemoryBudget:
         self.rows = 0
         self._largest_block = 0  # in lines
         self._size = 0.0  # bytes that are needed, as far as is known
-        self._limit = _SHARE * available()
+        self._free = available()
+        self._limit = _SHARE * self._free
         self._lock = threading.Lock()
 
     def widen(self, width: int, line: int) -> None:
@@ -30,6 +32,16 @@ class MemoryBudget:
         with self._lock:
             if width > self.width:
                 self.width, self.widest_line = width, line
+
+    def foresee(self, rows: float) -> None:
+        """Raise, before the rest is read, if a file of so many rows surely doesn't fit, with the width so far."""
+        size = 4.0 * rows * self.width
+        if _SURE * size > self._free:
+            raise InputError(
+                f"{self.path} doesn't fit in memory: it has about {rows:,.0f} documents of {self.width} features, a "
+                f"matrix of {size / 2**30:.1f} GiB, and {self._free / 2**30:.1f} GiB are free; train without loading "
+                f"it, with Ranker.fit([path], stream=True) or 'rankwood train --stream', or give more memory."
+            )
 
     def add_rows(self, count: int) -> None:
         """Count the rows of a block that is parsed."""

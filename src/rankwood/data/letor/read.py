@@ -20,6 +20,7 @@ from rankwood.data.letor import errors, rounding
 from rankwood.data.letor import parse as kernel
 from rankwood.data.letor.blocks import BlockInfo, BlockReader, opened
 from rankwood.data.letor.budget import MemoryBudget
+from rankwood.data.letor.foresight import least_lines
 from rankwood.data.letor.join import Letor, Part, allocate_pages, join
 from rankwood.data.letor.options import LetorOptions
 from rankwood.data.letor.tokens import MAX_POWER, NEWLINE, POWER_OF_TEN, ends_token
@@ -101,6 +102,8 @@ class Parser:
         self.round_exactly(text, columns, state.uncertain[: report.uncertain])
         if report.error:
             raise self.error(text, int(report.error), int(report.at))
+        if text.block.number == 0:
+            self.budget.foresee(least_lines(self.blocks, text.block))
         self.budget.add_rows(int(report.rows))
         lines = columns.lines[: report.rows].view(np.recarray)
         return Part(

@@ -58,7 +58,10 @@ class LetorReader:
 
 
 class _BlockBudget(MemoryBudget):
-    """Memory of single blocks: earlier rows are gone."""
+    """Memory of single blocks: earlier rows are gone, and later ones come when these are."""
+
+    def foresee(self, rows: float) -> None:
+        """Expect nothing."""
 
     def add_rows(self, count: int) -> None:
         """Count nothing."""

@@ -16,7 +16,7 @@ from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.stream.blocks import Block, Piece, join_ids, whole_queries
 from rankwood.data.stream.files import File
-from rankwood.data.stream.sample import RowSample
+from rankwood.data.stream.sample import RowSample, matrix_in_file
 
 _ROWS = 1 << 14  # rows of a matrix in memory that are handed on at a time
 
@@ -146,7 +146,9 @@ class StreamedData(RankingData):
             raise arguments.missing_column(missing[0], known)
         other = copy(self)
         other.feature_names, other._n_features = names, len(names)
-        other.sample = self.sample[:, [known.index(name) for name in names]]
+        other.sample = matrix_in_file(len(self.sample), len(names), self.sample.dtype)
+        for at, name in enumerate(names):
+            other.sample[:, at] = self.sample[:, known.index(name)]
         return other
 
     def widened(self, n_features: int) -> "StreamedData":
@@ -167,8 +169,9 @@ class StreamedData(RankingData):
         other._n_features = n_features
         reader = self._readers[0]
         fill_value = 0.0 if isinstance(reader, RankingData) else reader.fill_value
-        other.sample = np.full((self.sample.shape[0], n_features), fill_value, self.sample.dtype)
+        other.sample = matrix_in_file(len(self.sample), n_features, self.sample.dtype)
         other.sample[:, : self._n_features] = self.sample
+        other.sample[:, self._n_features :] = fill_value
         return other
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from rankwood.data.ranking_data import RankingData
+from rankwood.data.stream.sample import put_aside
 from rankwood.data.stream.streamed_data import StreamedData
 from rankwood.engines import _parameters
 
@@ -71,8 +72,10 @@ def datasets(
         params = {**params, "feature_pre_filter": False}
     given = {"feature_name": names, "categorical_feature": columns}
     bins = lgb.Dataset(train.sample, np.zeros(len(train.sample)), params=dict(params), **given)
+    bins.construct()
+    put_aside(train.sample)
     data = StreamedDataset(
-        BlockSequence(train), train.y, reference=bins.construct(), params=dict(params), **given
+        BlockSequence(train), train.y, reference=bins, params=dict(params), **given
     )
     if valid is None:
         return data, None
