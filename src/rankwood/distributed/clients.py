@@ -68,8 +68,8 @@ def client_for(cluster: Any) -> Iterator[Any]:
 
 def workers_of(client: Any) -> dict[str, int]:
     """Return the addresses of the workers, and their threads."""
-    found = client.scheduler_info(n_workers=-1)["workers"]
-    return {address: int(found[address]["nthreads"]) for address in sorted(found)}
+    # Not scheduler_info, which may return what was true some time ago.
+    return dict(sorted(client.nthreads().items()))
 
 
 def wait_for_workers(client: Any, count: int) -> None:
@@ -178,7 +178,7 @@ def _finished(tasks: dict[str, Any]) -> bool:
 
 def _lost(client: Any, tasks: dict[str, Any]) -> list[str]:
     """Return the workers that are gone."""
-    there = client.scheduler_info(n_workers=-1)["workers"]
+    there = workers_of(client)
     return [address for address in tasks if address not in there]
 
 
@@ -240,7 +240,7 @@ def _end(client: Any, tasks: dict[str, Any]) -> None:
 def _busy(client: Any, tasks: dict[str, Any]) -> list[str]:
     """Return the workers that still run one of the tasks, though it was cancelled."""
     keys = {task.key for task in tasks.values()}
-    there = client.scheduler_info(n_workers=-1)["workers"]
+    there = workers_of(client)
     asked = [address for address in tasks if address in there]
     found = client.run(_executing, workers=asked, on_error="ignore", nanny=False)
     return [address for address, running in found.items() if keys & set(running)]
