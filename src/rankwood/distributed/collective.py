@@ -1,15 +1,19 @@
 """Messages between the workers of one training run, by XGBoost's own collective."""
 
 import contextlib
+import re
+import socket
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from contextlib import ExitStack
+from typing import Any, NamedTuple
 
 import numpy as np
 from xgboost import collective
 from xgboost.core import XGBoostError
 from xgboost.tracker import RabitTracker
 
+from rankwood._core.checks import InputError
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
 from rankwood.distributed.errors import PeerFailed
@@ -22,6 +26,8 @@ from rankwood.metrics.evaluation import Evaluation
 _SILENT = 600
 #: Seconds in which all workers must have joined.
 _JOINING = 300
+#: What LightGBM says if a message to another worker fails, or if its port is taken.
+_OF_LIGHTGBM = re.compile(r"Socket (?:recv|send) error|Binding port")
 
 
 def start_tracker(workers: int, host: str) -> tuple[Any, dict[str, Any]]:
@@ -31,13 +37,23 @@ def start_tracker(workers: int, host: str) -> tuple[Any, dict[str, Any]]:
     return tracker, {**tracker.worker_args(), "dmlc_timeout": _SILENT, "dmlc_retry": 2}
 
 
+class Joined(NamedTuple):
+    """One worker among the others."""
+
+    #: The host that all workers can reach.
+    tracker: str
+    #: What an engine has to end before this worker leaves.
+    leaving: ExitStack
+
+
 @contextlib.contextmanager
-def joined(arguments: dict[str, Any], number: int) -> Iterator[None]:
+def joined(arguments: dict[str, Any], number: int) -> Iterator[Joined]:
     """Join the other workers; raise `PeerFailed` if one of them is lost."""
     try:
         collective.init(**arguments, dmlc_task_id=f"{number:06d}")
         try:
-            yield
+            with ExitStack() as leaving:
+                yield Joined(str(arguments["dmlc_tracker_uri"]), leaving)
         except BaseException:
             with contextlib.suppress(XGBoostError):
                 _leave()
@@ -62,6 +78,8 @@ def _is_of_others(error: BaseException | None) -> bool:
             return True
         if isinstance(error, XGBoostError) and "collective/" in str(error):
             return True
+        if type(error).__name__ == "LightGBMError" and _OF_LIGHTGBM.match(str(error)):
+            return True
         error = error.__cause__ or error.__context__
     return False
 
@@ -70,10 +88,12 @@ class ClusterShare:
     """The share of one worker, see `rankwood.engines.sharing.Share`."""
 
     def __init__(
-        self, reference: Any, documents: int, rows: np.ndarray, queries: np.ndarray
+        self, me: Joined, reference: Any, documents: int, rows: np.ndarray, queries: np.ndarray
     ) -> None:
         self.reference, self.documents = reference, documents
         self.rows, self.queries = rows, queries
+        self.processes, self.leaving = collective.get_world_size(), me.leaving
+        self._tracker = me.tracker
 
     def together(
         self, compute: Compute
@@ -93,6 +113,26 @@ class ClusterShare:
         if failures:
             raise PeerFailed("another worker failed.")
         return (grad, hess), (float(largest_grad), float(largest_hess))
+
+    def addresses(self, port: int) -> list[str]:
+        """Return the IPv4 address and port of each worker, as 10.0.0.7:4000, given the port of this one."""
+        numbers = np.zeros((self.processes, 5), np.int64)
+        numbers[collective.get_rank()] = [*socket.inet_aton(own_address(self._tracker)), port]
+        every = collective.allreduce(numbers, collective.Op.SUM).reshape(numbers.shape).tolist()
+        return [f"{'.'.join(map(str, parts))}:{port}" for *parts, port in every]
+
+
+def own_address(other: str) -> str:
+    """Return the IPv4 address from which this machine reaches another."""
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.connect((other, 9))  # sends nothing, but chooses the address
+            return str(probe.getsockname()[0])
+    except OSError as error:
+        raise InputError(
+            f"LightGBM's workers need IPv4 addresses, and {other} can't be reached from one ({error}): take "
+            "engine='xgboost'."
+        ) from None
 
 
 class ClusterEvaluator:

@@ -14,13 +14,16 @@ from rankwood.distributed.launching import Plan, trained
 from rankwood.distributed.placing import place
 from rankwood.distributed.sources import given_data, given_sets
 from rankwood.engines import base
+from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.training import model_file
 from rankwood.training.checkpoint import locked
 from rankwood.training.context import close_callbacks
 from rankwood.training.inputs import VALID
+from rankwood.training.parameters import engine_params
 from rankwood.training.run_file import RunFile
 from rankwood.training.tree_fitting import check_can_go_on, take
 
+_ENGINES = ("lightgbm", "xgboost")
 _PARTS = 4  # parts of plain data for each worker
 
 
@@ -64,11 +67,11 @@ def _check(ranker: Any, given: dict[str, Any]) -> None:
         raise InputError(
             f"{type(ranker).__name__} trains on one machine: leave out cluster, or take Ranker(engine='xgboost')."
         )
-    if ranker.engine != "xgboost":
+    if ranker.engine not in _ENGINES:
         base.abilities_of(ranker.engine)
         raise InputError(
-            f"engine={ranker.engine!r} trains on one machine: on a cluster take Ranker(engine='xgboost'), or give "
-            "fit the data of one machine, without cluster."
+            f"engine={ranker.engine!r} trains on one machine: on a cluster take engine='lightgbm' or 'xgboost', or "
+            "give fit the data of one machine, without cluster."
         )
     ranker._check(False)
     if given["checkpoint"] is not None:
@@ -77,13 +80,7 @@ def _check(ranker: Any, given: dict[str, Any]) -> None:
         raise InputError(
             "record and warm_start can't be used on a cluster yet: leave them at their defaults."
         )
-    others = ranker.engine_params
-    if others.get("categorical_feature") is not None or others.get("booster", "gbtree") != "gbtree":
-        raise InputError(
-            "a cluster trains boosted trees on numbers: leave out categorical_feature and booster."
-        )
-    if others.get("tree_method", "hist") != "hist":
-        raise InputError("a cluster needs tree_method='hist', whose bins all workers share.")
+    base.find(ranker.engine).check_share(engine_params(ranker), to_objective(ranker.objective))
 
 
 def _fit(ranker: Any, given: dict[str, Any], client: Any, there: dict[str, int]) -> None:

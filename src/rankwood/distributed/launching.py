@@ -33,7 +33,7 @@ def trained(ranker: Any, plan: Plan, wanted: Wanted, look: Look) -> dict[str, An
     """Train on the workers; return the model as an object for JSON."""
     client, run = plan.client, wanted.run
     owners = _owners(plan)
-    sample = sample_of(client, plan.train)
+    sample = sample_of(client, plan.train, single=ranker.engine == "xgboost")
     first, count = owners.workers[0], len(owners.workers)
     # Two fits at once would wait for each other's threads.
     with clients.lock(client):

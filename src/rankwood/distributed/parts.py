@@ -142,10 +142,10 @@ def assemble(part: RankingData, keep: np.ndarray, pieces: list[RankingData]) -> 
     )
 
 
-def rows_of(part: RankingData, rows: np.ndarray | None) -> np.ndarray:
-    """Return the features of some rows, or of all, in single precision, as engines bin them."""
-    X = part.X if rows is None else part.X[rows]
-    return dense(X).astype(np.float32, copy=False)
+def rows_of(part: RankingData, rows: np.ndarray | None, single: bool) -> np.ndarray:
+    """Return the features of some rows, or of all; in single precision if the engine bins them so."""
+    X = dense(part.X if rows is None else part.X[rows])
+    return X.astype(np.float32, copy=False) if single else X
 
 
 def stacked(pieces: list[np.ndarray]) -> np.ndarray:

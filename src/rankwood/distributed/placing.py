@@ -134,15 +134,15 @@ def _mended(client: Any, layout: Layout, infos: list[PartInfo], futures: list[An
     return out
 
 
-def sample_of(client: Any, data: Placed, size: int = SAMPLE) -> Any:
-    """Return a future of the rows from which every worker makes its bins."""
+def sample_of(client: Any, data: Placed, single: bool, size: int = SAMPLE) -> Any:
+    """Return a future of the rows from which every worker makes its bins; in single precision, if the engine is."""
     if data.documents <= size:
         chosen: list[Any] = [None] * len(data.futures)
     else:
         drawn = np.sort(generator_at(0, 0, 4).choice(data.documents, size, replace=False))
         chosen = data.rows_in_parts(drawn)
     pieces = [
-        client.submit(parts.rows_of, future, rows, pure=False)
+        client.submit(parts.rows_of, future, rows, single, pure=False)
         for future, rows in zip(data.futures, chosen, strict=True)
     ]
     return client.submit(parts.stacked, pieces, pure=False)

@@ -11,7 +11,7 @@ from rankwood.data.concatenation import join_matrices, join_sample_weights, join
 from rankwood.data.ranking_data import RankingData
 from rankwood.distributed.collective import ClusterEvaluator, ClusterShare, joined, no_queries
 from rankwood.distributed.reporting import RankKeeper, Wanted, WatchedShare, callbacks_of
-from rankwood.engines import xgboost
+from rankwood.engines import base
 from rankwood.metrics.evaluate import named_metrics
 from rankwood.training import model_file
 from rankwood.training.context import FitContext
@@ -81,10 +81,10 @@ def run_rank(
     """
     ranker = clone(job.ranker).set_params(n_jobs=job.n_jobs, verbose=False)
     own = in_one_piece(train, job.places)
-    # Bins are made before the workers join: afterwards XGBoost would merge those of all.
-    reference = xgboost.reference(engine_params(ranker), sample)
-    with joined(communicator, job.number), job.wanted.line_of(job.number) as line:
-        share = ClusterShare(reference, job.documents, own.rows, own.queries)
+    # Bins are made before the workers join: afterwards an engine would make them of the rows of all.
+    reference = base.find(ranker.engine).reference(engine_params(ranker), sample)
+    with joined(communicator, job.number) as me, job.wanted.line_of(job.number) as line:
+        share = ClusterShare(me, reference, job.documents, own.rows, own.queries)
         metrics = named_metrics(ranker.eval_metric)
         sets, evaluators = {}, {}
         for name, places in job.valid_places.items():

@@ -58,6 +58,37 @@ class LightGBMSeeds:
         return generator_at(self._seed, round_index, _SEEDS).integers(0, _LARGEST, 3)
 
 
+class RowDraws:
+    """The rows that each round uses, drawn here, by the number of a row among all rows.
+
+    Parameters
+    ----------
+    share : float
+        Of all rows.
+    seed : int
+        Seed of the run.
+    ranges : array of shape (n, 2), optional
+        Where the rows are among all rows, as ranges, if others are elsewhere.
+    """
+
+    def __init__(self, share: float, seed: int, ranges: np.ndarray | None = None) -> None:
+        self.share = share
+        self._seed, self._ranges = seed, ranges
+
+    def used(
+        self, round_index: int, grad: np.ndarray, hess: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return gradients and Hessians, 0 for the rows that a round leaves out."""
+        if self.share >= 1:
+            return grad, hess
+        ranges = [(0, grad.size)] if self._ranges is None else self._ranges.tolist()
+        uniform = np.concatenate(
+            [uniform_at(self._seed, round_index, _ROWS, first, last) for first, last in ranges]
+        )
+        used = (uniform < self.share).astype(np.float32)
+        return grad * used, hess * used
+
+
 class XGBoostDraws:
     """Rows and features that XGBoost uses in each round, drawn here: its own generators keep a state.
 
@@ -71,16 +102,16 @@ class XGBoostDraws:
 
     def __init__(self, params: dict[str, Any], ranges: np.ndarray | None = None) -> None:
         self._seed = int(params.get("seed") or 0)
-        self._ranges = ranges
-        self._rows = float(params.get("subsample", 1.0))
+        rows = float(params.get("subsample", 1.0))
         if params.get("sampling_method", "uniform") != "uniform":
-            self._rows = 1.0  # XGBoost samples by gradients, on a GPU
+            rows = 1.0  # XGBoost samples by gradients, on a GPU
+        self._rows = RowDraws(rows, self._seed, ranges)
         self._columns = float(params.get("colsample_bytree", 1.0))
 
     def params(self, params: dict[str, Any]) -> dict[str, Any]:
         """Return XGBoost's parameters, without what is drawn here."""
         out = {**params, "seed_per_iteration": True}
-        if self._rows < 1:
+        if self._rows.share < 1:
             out["subsample"] = 1.0
         return out
 
@@ -88,14 +119,7 @@ class XGBoostDraws:
         self, round_index: int, grad: np.ndarray, hess: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return gradients and Hessians, 0 for the rows that a round leaves out: XGBoost itself does the same."""
-        if self._rows >= 1:
-            return grad, hess
-        ranges = [(0, grad.size)] if self._ranges is None else self._ranges.tolist()
-        uniform = np.concatenate(
-            [uniform_at(self._seed, round_index, _ROWS, first, last) for first, last in ranges]
-        )
-        used = (uniform < self._rows).astype(np.float32)
-        return grad * used, hess * used
+        return self._rows.used(round_index, grad, hess)
 
     def columns(self, round_index: int, matrix: Any) -> None:
         """Give weights to the features of a matrix, so that XGBoost draws those of the round."""

@@ -8,7 +8,7 @@ import numpy as np
 from rankwood._core import checks
 from rankwood.data.groups import Groups
 from rankwood.data.stream.streamed_data import StreamedData
-from rankwood.engines import _parameters, forks, xgboost_text
+from rankwood.engines import _parameters, constraints, forks, xgboost_text
 from rankwood.engines.base import Gradients, RunState, TextModel, TrainingTask
 from rankwood.engines.exact_sums import exact
 from rankwood.engines.round_seeds import XGBoostDraws
@@ -144,6 +144,17 @@ def reference(params: dict[str, Any], X: Any) -> Any:
     """Return some rows as binned data, whose bins other data can have."""
     with plain_errors():
         return _maker(translate(params), None)(X)
+
+
+def check_share(params: dict[str, Any], objective: Any) -> None:
+    """Raise unless several machines can train with these parameters."""
+    given = translate(constraints.renamed(params))
+    if given.get("categorical_feature") is not None or given.get("booster", "gbtree") != "gbtree":
+        raise checks.InputError(
+            "a cluster trains boosted trees on numbers: leave out categorical_feature and booster."
+        )
+    if given["tree_method"] != "hist":
+        raise checks.InputError("a cluster needs tree_method='hist', whose bins all workers share.")
 
 
 def _limit_forked() -> None:

@@ -69,9 +69,9 @@ def evaluate(
         Labels, a data set that knows labels and queries, or judgments: those of `load_qrels`, a dictionary
         ``{query: {document: label}}``, a table or rows with `query_id`, `doc_id` and `relevance`, or ranx's `Qrels`.
     scores : array, Run, dict, table or iterable
-        Scores, in the order of `y`, on the host, on a GPU, or on a cluster of Dask; with judgments, a run: that of `load_run`, or with a
-        `score` in the forms of judgments. Where less is better (ARP), judged documents that the run lacks come behind
-        those it has, relevant ones last; other metrics don't rank them.
+        Scores, in the order of `y`, on the host, on a GPU, or on a cluster of Dask; with judgments, a run: that of
+        `load_run`, or with a `score` in the forms of judgments. Where less is better (ARP), judged documents that the
+        run lacks come behind those it has, relevant ones last; other metrics don't rank them.
     qid, group : array, optional
         Query id of each row, in any order, or sizes of consecutive queries; one query without both.
     ties : {"worst", "input", "best", "average"}

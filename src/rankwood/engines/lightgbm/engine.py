@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from rankwood._core.checks import InputError
 from rankwood.data.groups import Groups
 from rankwood.data.stream.streamed_data import StreamedData
-from rankwood.engines import _errors, _parameters, forks
+from rankwood.engines import _errors, _parameters, constraints, forks
 from rankwood.engines.base import Engine, Gradients, Model, RunState, TextModel, TrainingTask
-from rankwood.engines.exact_sums import on_grid
-from rankwood.engines.lightgbm import langevin, resuming, text_check
+from rankwood.engines.lightgbm import langevin, network, resuming, text_check
 from rankwood.engines.lightgbm.langevin import Langevin, ShrinkingScores
-from rankwood.engines.lightgbm.parameters import binning_params, parse
+from rankwood.engines.lightgbm.parameters import parse, translate
 from rankwood.engines.lightgbm.parameters import real_name as real_name
 from rankwood.engines.round_seeds import LightGBMSeeds
 from rankwood.objectives.units import unit_of
@@ -46,21 +46,21 @@ class LightGBMEngine:
         params = dict(params)
         columns = _parameters.whole(params.pop("categorical_feature", None), task.train)
         self.keeps_rounds = params.get("boosting") != "dart"
-        binning = binning_params(params)
-        self._params = params
-        self._seeds = LightGBMSeeds(params)
+        self._machine = machine = network.machine_of(params, task.share)
+        self._params, binning = machine.params, machine.binning
+        self._seeds = LightGBMSeeds(self._params)
         self._rounds = 0 if task.before is None else task.before.rounds
+        first = {**self._params, **self._seeds.before(self._rounds)}
         with _plain_errors():
             if task.before is not None:
                 resuming.check(params)
                 unused = _datasets(binning, columns, task, construct=False)
-                first = {**params, **self._seeds.before(self._rounds)}
-                self._continuation = resuming.Continuation(first, unused, task.before)
+                self._continuation = resuming.Continuation(first, unused, task.before, machine)
                 return
             data, valid = task.once(
                 "binned", (binning, columns, differences), lambda: _datasets(binning, columns, task)
             )
-            self._booster = lgb.Booster({**params, **self._seeds.before(0)}, data)
+            self._booster = machine.linked(lambda more: lgb.Booster({**first, **more}, data))
             if valid is not None:
                 self._booster.add_valid(valid, "valid")
 
@@ -72,8 +72,7 @@ class LightGBMEngine:
             seeds = self._seeds.at(self._rounds)
             if seeds:
                 self._booster.reset_parameter(seeds)
-            grad, hess = gradients(scores)
-            return on_grid(grad), on_grid(hess)
+            return self._machine.gradients(lambda: gradients(scores), self._rounds)
 
         with _plain_errors():
             if self._continuation is None:
@@ -90,7 +89,10 @@ class LightGBMEngine:
     def state(self) -> RunState:
         """Return the trees so far."""
         resuming.check(self._params)
-        return RunState(self._rounds, self._booster.model_to_string(num_iteration=-1), {})
+        return RunState(self._rounds, self._text(-1), {})
+
+    def _text(self, rounds: int) -> str:
+        return self._machine.text(self._booster.model_to_string(num_iteration=rounds))
 
     def valid_scores(self) -> np.ndarray:
         """Return the scores of the validation data after the last round."""
@@ -103,11 +105,11 @@ class LightGBMEngine:
             return "none", 0.0, True
 
         self._booster.eval_valid(feval=keep)
-        return latest[0]
+        return latest[0] if latest else np.zeros(0)  # a process may have no validation data
 
     def model(self, rounds: int) -> "LightGBMModel":
         """Return the ensemble of the first `rounds` trees."""
-        return LightGBMModel(self._booster.model_to_string(num_iteration=rounds))
+        return LightGBMModel(self._text(rounds))
 
 
 def _datasets(
@@ -115,6 +117,8 @@ def _datasets(
 ) -> tuple[Any, Any]:
     """Return the training data and the validation data, if there is any, binned or about to be."""
     train, valid = task.train, task.valid
+    if valid is not None and not len(valid):  # a process of a cluster may have none
+        valid = None
     names = train.feature_names
     # LightGBM refuses some characters in names; the header of the model file keeps the real names.
     plain = names is not None and all(re.fullmatch(r"[\w.+/-]+", name) for name in names)
@@ -124,7 +128,8 @@ def _datasets(
 
         data, other = streams.datasets(train, valid, params, *known.values())
     else:
-        data = lgb.Dataset(train.X, train.y, params=dict(params), **known)
+        bins = None if task.share is None else task.share.reference
+        data = lgb.Dataset(train.X, train.y, reference=bins, params=dict(params), **known)
         other = None if valid is None else data.create_valid(valid.X, valid.y, params=dict(params))
     if construct:
         data.construct()
@@ -143,7 +148,7 @@ class LangevinEngine:
     keeps_rounds = True
 
     def __init__(self, params: Langevin, engine: LightGBMEngine, task: TrainingTask) -> None:
-        self._params = params
+        self._params, self._share = params, task.share
         self._engine = engine
         before = task.before
         self._round = -1 if before is None else before.rounds - 1
@@ -163,7 +168,9 @@ class LangevinEngine:
             if self._train is not None:
                 scores = params.factor(this) * self._train.add(tree_sum, params.factor(last))
             grad, hess = gradients(scores)
-            return grad + params.noise(this, grad.size) if params.noise_sd else grad, hess
+            return grad + params.noise(
+                this, grad.size, self._share
+            ) if params.noise_sd else grad, hess
 
         more = self._engine.update(noisy)
         self._round = this
@@ -173,6 +180,11 @@ class LangevinEngine:
 
     def state(self) -> RunState:
         """Return the trees so far, as they were grown, and the scores of the shrunken ones."""
+        if self._share is not None and self._train is not None:
+            raise InputError(
+                "a checkpoint can't be kept on a cluster with a model that shrinks, as each worker has the scores of "
+                "its own rows. Leave out one of the two, or set model_shrink_rate=0."
+            )
         scores = {"train": self._train, "valid": self._valid}
         held = [own.arrays(name) for name, own in scores.items() if own is not None]
         arrays = {name: array for part in held for name, array in part.items()}
@@ -215,6 +227,10 @@ class LightGBMModel(TextModel):
 def start(params: dict[str, Any], task: TrainingTask) -> Engine:
     """Begin a training run; parameters have the shared names or LightGBM's own."""
     parsed = parse(params, task.objective)
+    if task.share is not None:
+        network.check(parsed.booster, task.objective)
+        if task.share.processes == 1:
+            task = task._replace(share=None)  # it has all rows: this is a run of one machine
     if unit_of(task.objective) == "pairs":
         from rankwood.engines.lightgbm.stored_pairs import PairsEngine  # it imports this module
 
@@ -223,6 +239,19 @@ def start(params: dict[str, Any], task: TrainingTask) -> Engine:
     if parsed.langevin is None:
         return engine
     return LangevinEngine(parsed.langevin, engine, task)
+
+
+def reference(params: dict[str, Any], X: Any) -> Any:
+    """Return some rows as binned data, whose bins other data can have."""
+    _, others = langevin.separate_params(constraints.renamed(params))
+    binning = network.shared_binning(translate(others))
+    with _plain_errors():
+        return lgb.Dataset(X, np.zeros(X.shape[0]), params=binning).construct()
+
+
+def check_share(params: dict[str, Any], objective: Any) -> None:
+    """Raise unless several machines can train an objective with these parameters."""
+    network.check(parse(constraints.renamed(params), objective).booster, objective)
 
 
 def check_params(params: dict[str, Any], objective: Any) -> None:

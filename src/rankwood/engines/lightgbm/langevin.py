@@ -12,6 +12,7 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood._core.rng import generator_at
+from rankwood.engines.sharing import Share
 
 NAMES = ("langevin", "diffusion_temperature", "model_shrink_rate", "model_shrink_mode")
 #: Modes of shrinkage, and the default rate of each if langevin is on.
@@ -52,10 +53,16 @@ class Langevin:
         factors = [self.factor(i) for i in range(1, rounds)]
         return np.cumprod([1.0, *reversed(factors)])[::-1]
 
-    def noise(self, round_index: int, size: int) -> np.ndarray:
+    def noise(self, round_index: int, size: int, share: Share | None = None) -> np.ndarray:
         """Return the noise of a round, one number per document; it doesn't depend on the number of threads."""
         generator = generator_at(self.seed, round_index)
-        return generator.standard_normal(size, dtype=np.float32) * np.float32(self.noise_sd)
+        count = size if share is None else share.documents
+        normal = generator.standard_normal(count, dtype=np.float32)
+        if (
+            share is not None
+        ):  # normal numbers can't be skipped: each takes as many random words as it happens to need
+            normal = np.concatenate([normal[a:b] for a, b in share.rows.tolist()])
+        return normal * np.float32(self.noise_sd)
 
 
 class ShrinkingScores:

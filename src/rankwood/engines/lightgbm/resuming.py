@@ -5,6 +5,7 @@ from typing import Any
 from rankwood._core import checks
 from rankwood.engines import _parameters
 from rankwood.engines.base import RunState
+from rankwood.engines.lightgbm.network import Machine
 
 with _parameters.passive_threads():
     import lightgbm as lgb
@@ -41,10 +42,19 @@ class Continuation:
         Training and validation data that no other run has used, as LightGBM adds the scores of earlier trees to them.
     before : RunState
         The earlier run.
+    machine : Machine
+        Links the processes, if there are several.
     """
 
-    def __init__(self, params: dict[str, Any], datasets: tuple[Any, Any], before: RunState) -> None:
+    def __init__(
+        self,
+        params: dict[str, Any],
+        datasets: tuple[Any, Any],
+        before: RunState,
+        machine: Machine,
+    ) -> None:
         self._params, self._datasets, self._before = params, datasets, before
+        self._machine = machine
 
     def first_round(self, set_booster: Any, objective: Any) -> bool:
         """Grow a tree and return whether it has splits; `set_booster` gets the booster before there are gradients."""
@@ -55,15 +65,19 @@ class Continuation:
 
         keep.before_iteration = True  # type: ignore[attr-defined]
         earlier = lgb.Booster(model_str=self._before.text)
-        booster = lgb.train(
-            {**self._params, "objective": objective},
-            data,
-            num_boost_round=1,
-            valid_sets=None if valid is None else [valid],
-            valid_names=None if valid is None else ["valid"],
-            init_model=earlier,
-            keep_training_booster=True,
-            callbacks=[keep],
-        )
+
+        def first(more: dict[str, Any]) -> Any:
+            return lgb.train(
+                {**self._params, **more, "objective": objective},
+                data,
+                num_boost_round=1,
+                valid_sets=None if valid is None else [valid],
+                valid_names=None if valid is None else ["valid"],
+                init_model=earlier,
+                keep_training_booster=True,
+                callbacks=[keep],
+            )
+
+        booster = self._machine.linked(first)
         booster.reset_parameter({"num_iterations": 100})  # as in a run without a break
-        return booster.num_trees() > earlier.num_trees()
+        return bool(booster.num_trees() > earlier.num_trees())
