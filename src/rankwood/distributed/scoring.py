@@ -7,6 +7,7 @@ import numpy as np
 from rankwood._core.checks import InputError
 from rankwood.distributed.sources import check_blocks
 from rankwood.metrics.evaluate import evaluate as evaluate_here
+from rankwood.metrics.evaluation import Evaluation
 
 
 def predict(ranker: Any, X: Any, qid: Any = None) -> Any:
@@ -88,4 +89,13 @@ def evaluate(
         return evaluate_here(metrics, y, scores, qid=qid, **options)
     from dask import delayed
 
-    return delayed(evaluate_here)(metrics, y, scores, qid=qid, **options)
+    columns = [list(np.ravel(one.to_delayed())) for one in (y, scores, qid)]
+    return delayed(_evaluated)(metrics, *columns, options)
+
+
+def _evaluated(
+    metrics: Any, y: list[Any], scores: list[Any], qid: list[Any], options: dict[str, Any]
+) -> Evaluation:
+    """Evaluate partitions of labels, scores and ids."""
+    labels, found, ids = (np.concatenate([np.asarray(x) for x in one]) for one in (y, scores, qid))
+    return evaluate_here(metrics, labels, found, qid=ids, **options)
