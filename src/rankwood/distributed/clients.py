@@ -60,10 +60,18 @@ def client_for(cluster: Any) -> Iterator[Any]:
     count = min(_WORKERS, cores) if cluster is None else cluster
     options = {"n_workers": count, "threads_per_worker": max(1, cores // count)}
     with (
+        _patience(),
         distributed.LocalCluster(**options, processes=True, dashboard_address=None) as local,
         distributed.Client(local) as client,
     ):
         yield client
+
+
+def _patience() -> Any:
+    """Let a local cluster wait longer than its 15 s until a lost worker is back: machines may be busy."""
+    import dask
+
+    return dask.config.set({"distributed.deploy.lost-worker-timeout": "120 s"})
 
 
 def workers_of(client: Any) -> dict[str, int]:
@@ -72,10 +80,12 @@ def workers_of(client: Any) -> dict[str, int]:
     return dict(sorted(client.nthreads().items()))
 
 
-def wait_for_workers(client: Any, count: int) -> None:
-    """Wait for a while until so many workers are there again, or at least some."""
-    with contextlib.suppress(TimeoutError):
-        client.wait_for_workers(count, timeout=_RETURN)
+def wait_for_workers(client: Any, count: int) -> bool:
+    """Wait for a while until so many workers are there again; return whether there are any."""
+    end = time.monotonic() + _RETURN
+    while time.monotonic() < end and len(workers_of(client)) < count:
+        time.sleep(_LOOK)
+    return bool(workers_of(client))
 
 
 def lock(client: Any) -> Any:
