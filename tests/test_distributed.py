@@ -12,6 +12,7 @@ import rankwood as rw
 from rankwood.distributed import WorkerLost, evaluate
 from rankwood.training import model_file
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 dd = pytest.importorskip("dask.dataframe")
 pd = pytest.importorskip("pandas")
@@ -46,7 +47,12 @@ def content(fitted):
 @pytest.fixture(scope="module")
 def client():
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+    # On a busy machine, a lost worker takes its time to come back.
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "300 s"}),
+        distributed.LocalCluster(**options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
         yield client
 
 
@@ -115,8 +121,8 @@ def test_rows_of_a_query_all_over_are_refused_or_brought_together(client):
         (None, {"retries": -1}, "retries must be at least 0"),
         (None, {"cluster": "two"}, "cluster must be a distributed.Client or a number"),
         ({"name": "text"}, {}, "column 'name' has values of type .*features must be numbers"),
-        ({"label": np.nan}, {}, "in partition 0: "),
-        ({"label": -1.0}, {}, "in partition 0: "),
+        ({"label": np.nan}, {}, r"in partition \d: y must be finite"),
+        ({"label": -1.0}, {}, r"in partition \d: y must not be negative"),
     ],
 )
 def test_errors_say_what_to_do(client, change, given, message):
@@ -139,18 +145,18 @@ def test_what_a_cluster_cannot_do_is_said(client):
     ):
         with pytest.raises(rw.InputError, match=message):
             wrong.fit(table, y="label", qid="query")
-    with pytest.raises(rw.InputError, match="in the validation data.*'f3'"):
+    with pytest.raises(rw.InputError, match=r"in the validation data.*'f3'"):
         ranker().fit(table, y="label", qid="query", valid=table.drop(columns=["f3"]))
 
 
-def test_letor_files_on_local_processes(tmp_path):
+def test_letor_files_on_a_process_of_their_own(tmp_path):
     half = TRAIN.groups.ids.size // 2
     names = [tmp_path / "a.txt", tmp_path / "b.txt"]
     for name, queries in zip(names, (range(half), range(half, 2 * half)), strict=True):
         rw.save_letor(TRAIN.select(list(queries)), name)
     narrow = "\n".join(line.rpartition(" 20:")[0] for line in names[1].read_text().splitlines())
     names[1].write_text(narrow + "\n")  # files leave out features that are 0
-    made = ranker().fit(names, valid=names[1], cluster=2)
+    made = ranker().fit(names, valid=names[1], cluster=1)
     both = [rw.load_letor(name, n_features=20) for name in names]
     assert content(made) == content(ranker().fit(rw.RankingData.concat(both), valid=both[1]))
 
@@ -209,7 +215,6 @@ def test_a_lost_worker_is_named_and_the_cluster_goes_on(client, local):
 
 def test_with_retries_and_a_checkpoint_the_model_is_that_of_an_undisturbed_run(client, tmp_path):
     # The first worker writes the checkpoints: it is the worst one to lose.
-    client.wait_for_workers(1, timeout=60)
     killer = Killer(client, 0, 5, 0)
     given = {"n_estimators": 12, "early_stopping_rounds": None}
     kept = rw.Checkpoint(tmp_path / "run.ckpt", rounds=1)

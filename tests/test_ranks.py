@@ -46,7 +46,7 @@ def pieces(data, cuts):
 
 
 def by_threads(given, owners, cuts, valid_owners, valid_cuts, wanted=NOTHING):
-    """Train with a thread for each worker; return what each returned or raised. `owners` has the worker of each part."""
+    """Train with a thread per worker; return what each returned or raised; `owners` has the worker of each part."""
     count = max(owners) + 1
     tracker, found = start_tracker(count, "127.0.0.1")
     (parts, places), (valid, valid_places) = pieces(TRAIN, cuts), pieces(VALID, valid_cuts)

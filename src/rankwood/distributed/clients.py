@@ -60,22 +60,32 @@ def client_for(cluster: Any) -> Iterator[Any]:
     count = min(_WORKERS, cores) if cluster is None else cluster
     options = {"n_workers": count, "threads_per_worker": max(1, cores // count)}
     with (
+        _patience(),
         distributed.LocalCluster(**options, processes=True, dashboard_address=None) as local,
         distributed.Client(local) as client,
     ):
         yield client
 
 
+def _patience() -> Any:
+    """Let a local cluster wait longer than its 15 s until a lost worker is back: machines may be busy."""
+    import dask
+
+    return dask.config.set({"distributed.deploy.lost-worker-timeout": "120 s"})
+
+
 def workers_of(client: Any) -> dict[str, int]:
     """Return the addresses of the workers, and their threads."""
-    found = client.scheduler_info(n_workers=-1)["workers"]
-    return {address: int(found[address]["nthreads"]) for address in sorted(found)}
+    # Not scheduler_info, which may return what was true some time ago.
+    return dict(sorted(client.nthreads().items()))
 
 
-def wait_for_workers(client: Any, count: int) -> None:
-    """Wait for a while until so many workers are there again, or at least some."""
-    with contextlib.suppress(TimeoutError):
-        client.wait_for_workers(count, timeout=_RETURN)
+def wait_for_workers(client: Any, count: int) -> bool:
+    """Wait for a while until so many workers are there again; return whether there are any."""
+    end = time.monotonic() + _RETURN
+    while time.monotonic() < end and len(workers_of(client)) < count:
+        time.sleep(_LOOK)
+    return bool(workers_of(client))
 
 
 def lock(client: Any) -> Any:
@@ -178,7 +188,7 @@ def _finished(tasks: dict[str, Any]) -> bool:
 
 def _lost(client: Any, tasks: dict[str, Any]) -> list[str]:
     """Return the workers that are gone."""
-    there = client.scheduler_info(n_workers=-1)["workers"]
+    there = workers_of(client)
     return [address for address in tasks if address not in there]
 
 
@@ -240,7 +250,7 @@ def _end(client: Any, tasks: dict[str, Any]) -> None:
 def _busy(client: Any, tasks: dict[str, Any]) -> list[str]:
     """Return the workers that still run one of the tasks, though it was cancelled."""
     keys = {task.key for task in tasks.values()}
-    there = client.scheduler_info(n_workers=-1)["workers"]
+    there = workers_of(client)
     asked = [address for address in tasks if address in there]
     found = client.run(_executing, workers=asked, on_error="ignore", nanny=False)
     return [address for address, running in found.items() if keys & set(running)]

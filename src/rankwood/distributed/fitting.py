@@ -54,9 +54,8 @@ def _attempt(ranker: Any, given: dict[str, Any], client: Any, last: bool) -> boo
     try:
         _fit(ranker, given, client, there)
     except WorkerLost:
-        if last:
+        if last or not clients.wait_for_workers(client, len(there)):
             raise
-        clients.wait_for_workers(client, len(there))
         return False
     return True
 
