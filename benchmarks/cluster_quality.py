@@ -39,7 +39,9 @@ def runs(args, client):
     setting += [args.smallest, args.subsample]
     lines = path.read_text().splitlines() if path.exists() else []
     known = [json.loads(line) for line in lines]
-    done = {(r["place"], r["fold"], r["seed"]): r["values"] for r in known if r["setting"] == setting}
+    done = {
+        (r["place"], r["fold"], r["seed"]): r["values"] for r in known if r["setting"] == setting
+    }
     for fold, split in enumerate(load_splits(args.folder, n_jobs=1)):
         for seed in SEEDS:
             for place, cluster in (("local", None), ("cluster", client)):
@@ -61,7 +63,9 @@ def runs(args, client):
                 run = {"setting": setting, "place": place, "fold": fold, "seed": seed}
                 with path.open("a") as file:
                     file.write(json.dumps({**run, "values": values}) + "\n")
-                print(*setting, fold, seed, place, f"{found.per_query[METRIC].mean():.4f}", flush=True)
+                print(
+                    *setting, fold, seed, place, f"{found.per_query[METRIC].mean():.4f}", flush=True
+                )
     return done
 
 

@@ -30,9 +30,9 @@ def frame(data):
     return table.assign(label=data.y, query=data.qid)
 
 
-def ranker(objective="yetirank", **params):
+def ranker(objective="yetirank", engine="xgboost", **params):
     params = {"n_estimators": 6, "early_stopping_rounds": 3, "n_jobs": 1, **params}
-    return rw.Ranker(objective, engine="xgboost", **params)
+    return rw.Ranker(objective, engine=engine, **params)
 
 
 def content(fitted):
@@ -96,8 +96,8 @@ def test_rows_of_a_query_all_over_are_refused_or_brought_together(client):
 
 def test_what_a_cluster_cannot_do_is_said(client):
     table = dd.from_pandas(frame(TRAIN), npartitions=2)
-    with pytest.raises(rw.InputError, match="take Ranker\\(engine='xgboost'\\)"):
-        rw.Ranker().fit(table, y="label", qid="query")
+    with pytest.raises(rw.InputError, match="engine='catboost' trains on one machine"):
+        rw.Ranker(engine="catboost").fit(table, y="label", qid="query")
     with pytest.raises(rw.InputError, match="no column 'labels'"):
         ranker().fit(table, y="labels", qid="query")
     with pytest.raises(rw.InputError, match="weight can't be used on a cluster"):
@@ -152,3 +152,21 @@ def test_ranges_of_random_numbers_are_those_of_the_whole():
     for first, last in ((0, 50), (7, 19), (12, 50)):
         assert (uniform_from(3, first, last) == whole[first:last]).all()
         assert (uniform_at(3, 4, 2, first, last) == at[first:last]).all()
+
+
+# LightGBM: tests/engines/test_cluster_lightgbm.py has the rest.
+
+
+def test_lightgbm_trains_one_model_however_partitions_lie(client):
+    made = []
+    for npartitions in (2, 5):
+        train = dd.from_pandas(frame(TRAIN), npartitions=npartitions, sort=False)
+        valid = dd.from_pandas(frame(VALID), npartitions=npartitions - 1, sort=False)
+        one = ranker("yetirank", engine="lightgbm", subsample=0.7)
+        made.append(one.fit(train, y="label", qid="query", valid=(valid, "label", "query")))
+    first, second = made
+    assert "[tree_learner: data]" in first.model_.text  # both workers took part
+    assert first.model_.text == second.model_.text and first.history_ == second.history_
+    scores = first.predict(frame(VALID))
+    found = rw.evaluate("ndcg@10", VALID, scores).mean()
+    assert found == first.history_["ndcg@10"][first.best_iteration_ - 1]
