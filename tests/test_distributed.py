@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 
 import rankwood as rw
-from rankwood._core.rng import generator, generator_at, uniform_at, uniform_from
 from rankwood.distributed import WorkerLost, evaluate
 from rankwood.training import model_file
 
 distributed = pytest.importorskip("distributed")
 dd = pytest.importorskip("dask.dataframe")
-da = pytest.importorskip("dask.array")
 pd = pytest.importorskip("pandas")
 pytest.importorskip("xgboost")
 
@@ -30,13 +28,19 @@ def frame(data):
     return table.assign(label=data.y, query=data.qid)
 
 
-def ranker(objective="yetirank", engine="xgboost", **params):
+def parts_of(data, npartitions):
+    return dd.from_pandas(frame(data), npartitions=npartitions, sort=False)
+
+
+def ranker(objective="softmax", **params):
     params = {"n_estimators": 6, "early_stopping_rounds": 3, "n_jobs": 1, **params}
-    return rw.Ranker(objective, engine=engine, **params)
+    return rw.Ranker(objective, engine="xgboost", **params)
 
 
 def content(fitted):
-    return {k: v for k, v in model_file.content_of(fitted).items() if k != "seconds"}
+    return {
+        k: v for k, v in model_file.content_of(fitted).items() if k not in ("seconds", "params")
+    }
 
 
 @pytest.fixture(scope="module")
@@ -51,14 +55,15 @@ def local():
     return ranker().fit(frame(TRAIN), "label", qid="query", valid=(frame(VALID), "label", "query"))
 
 
-@pytest.mark.parametrize("npartitions", [1, 5])
-def test_a_frame_trains_the_model_of_one_machine(client, local, npartitions):
-    # Five partitions of equal rows cut queries in two: the seams are mended.
-    train = dd.from_pandas(frame(TRAIN), npartitions=npartitions, sort=False)
-    valid = dd.from_pandas(frame(VALID), npartitions=3, sort=False)
-    made = ranker().fit(train, y="label", qid="query", valid=(valid, "label", "query"))
+def test_a_frame_trains_the_model_of_one_machine(client, local):
+    # Five partitions of equal rows cut queries in two: the seams are mended. One more is empty.
+    train = parts_of(TRAIN, 5)
+    train = dd.concat([train, train.partitions[0][train.partitions[0].label > 9]])
+    other_order = [*frame(VALID).columns[::-1]]
+    made = ranker().fit(train, y="label", qid="query", valid=parts_of(VALID, 3)[other_order])
     assert content(made) == content(local)
     assert made.history_ == local.history_ and made.best_iteration_ == local.best_iteration_
+    assert made.data_size_ == local.data_size_ and made.get_params() == local.get_params()
     scores = made.predict(train)
     assert hasattr(scores, "__dask_graph__")
     expected = local.predict(frame(TRAIN))
@@ -67,14 +72,18 @@ def test_a_frame_trains_the_model_of_one_machine(client, local, npartitions):
     assert found.mean() == rw.evaluate("ndcg@10", TRAIN, expected).mean()
 
 
-def test_arrays_and_sampled_rows(client):
-    ends = TRAIN.groups.ptr[[10, 25]].tolist()
-    chunks = (ends[0], ends[1] - ends[0], len(TRAIN) - ends[1])
-    X = da.from_array(TRAIN.X, chunks=(chunks, -1))
-    y, qid = (da.from_array(np.asarray(v), chunks=(chunks,)) for v in (TRAIN.y, TRAIN.qid))
+def test_arrays_of_unknown_chunks_with_weights(client):
+    table = parts_of(TRAIN, 3)
+    weights = np.linspace(0.5, 2, len(TRAIN)).round(2)
+    weighted = dd.from_pandas(pd.Series(weights), npartitions=3, sort=False)
+    X = table.drop(columns=["label", "query"]).to_dask_array()
+    y, qid, weight = (one.to_dask_array() for one in (table["label"], table["query"], weighted))
     params = {"subsample": 0.7, "colsample_bytree": 0.5}
-    made = ranker("softmax", **params).fit(X, y, qid=qid, cluster=client)
-    assert content(made) == content(ranker("softmax", **params).fit(TRAIN))
+    made = ranker("queryrmse", **params).fit(X, y, qid=qid, sample_weight=weight)
+    local = ranker("queryrmse", **params).fit(
+        TRAIN.X, TRAIN.y, qid=TRAIN.qid, sample_weight=weights
+    )
+    assert content(made) == content(local)
     assert (made.predict(X).compute() == made.predict(TRAIN)).all()
 
 
@@ -83,90 +92,144 @@ def test_rows_of_a_query_all_over_are_refused_or_brought_together(client):
     parts = dd.from_pandas(mixed, npartitions=4, sort=False)
     with pytest.raises(rw.InputError, match=r"several pieces of partition 0.*shuffle_parts"):
         ranker().fit(parts, y="label", qid="query")
-    made = ranker().fit(parts, y="label", qid="query", shuffle_parts=True)
-    assert content(made) == content(ranker().fit(mixed, "label", qid="query"))
+    made = content(ranker().fit(parts, y="label", qid="query", shuffle_parts=True))
+    local = content(ranker().fit(mixed, "label", qid="query"))
+    # The digest is that of the rows in their new order.
+    assert made.pop("origin")["fingerprint"] != local.pop("origin")["fingerprint"]
+    assert made == local
     ordered = frame(TRAIN)
     again = ordered[ordered["query"] == ordered["query"].iloc[0]]
-    apart = dd.concat(
-        [dd.from_pandas(ordered, npartitions=3, sort=False), dd.from_pandas(again, 1)]
-    )
+    apart = dd.concat([parts_of(TRAIN, 3), dd.from_pandas(again, 1)])
     with pytest.raises(rw.InputError, match=r"query \S+ is in partitions 0 and 3"):
         ranker().fit(apart, y="label", qid="query")
 
 
+@pytest.mark.parametrize(
+    ("change", "given", "message"),
+    [
+        (None, {"y": "labels"}, r"no column 'labels' \(y\).*did you mean 'label'"),
+        (None, {"weight": [1.0]}, "weight can't be used with a partition: give sample_weight"),
+        (None, {"group": [3]}, "group can't be used with a partition: give qid"),
+        (None, {"qid": None}, "fit needs qid: the name of a column"),
+        (None, {"y": [0, 1]}, "y must be the name of a column, or a Dask collection.*got list"),
+        (None, {"retries": -1}, "retries must be at least 0"),
+        (None, {"cluster": "two"}, "cluster must be a distributed.Client or a number"),
+        ({"name": "text"}, {}, "column 'name' has values of type .*features must be numbers"),
+        ({"label": np.nan}, {}, r"in partition \d: y must be finite"),
+        ({"label": -1.0}, {}, r"in partition \d: y must not be negative"),
+    ],
+)
+def test_errors_say_what_to_do(client, change, given, message):
+    table = dd.from_pandas(frame(TRAIN).assign(**(change or {})), npartitions=2, sort=False)
+    with pytest.raises(rw.InputError, match=message):
+        ranker().fit(table, **{"y": "label", "qid": "query", **given})
+
+
 def test_what_a_cluster_cannot_do_is_said(client):
-    table = dd.from_pandas(frame(TRAIN), npartitions=2)
-    with pytest.raises(rw.InputError, match="engine='catboost' trains on one machine"):
-        rw.Ranker(engine="catboost").fit(table, y="label", qid="query")
-    with pytest.raises(rw.InputError, match="no column 'labels'"):
-        ranker().fit(table, y="labels", qid="query")
-    with pytest.raises(rw.InputError, match="weight can't be used on a cluster"):
-        ranker().fit(table, y="label", qid="query", weight=[1.0])
+    table = parts_of(TRAIN, 2)
+    for wrong, message in (
+        (
+            rw.Ranker(engine="catboost", objective="yetirank"),
+            "engine='catboost' trains on one machine",
+        ),
+        (rw.TwoStage(), "TwoStage trains on one machine"),
+        (ranker(record=["seconds"]), "record and warm_start can't be used"),
+        (ranker(booster="dart"), "leave out"),
+        (ranker(tree_method="exact"), "hist"),
+    ):
+        with pytest.raises(rw.InputError, match=message):
+            wrong.fit(table, y="label", qid="query")
+    with pytest.raises(rw.InputError, match=r"in the validation data.*'f3'"):
+        ranker().fit(table, y="label", qid="query", valid=table.drop(columns=["f3"]))
 
 
-def test_an_error_on_a_worker_arrives(client):
-    wrong = frame(TRAIN)
-    wrong.loc[len(wrong) - 1, "label"] = -1.0
-    with pytest.raises(rw.InputError, match="in partition 1: "):
-        ranker().fit(dd.from_pandas(wrong, npartitions=2, sort=False), y="label", qid="query")
-
-
-def test_letor_files(client, tmp_path):
+def test_letor_files_on_a_process_of_their_own(tmp_path):
     half = TRAIN.groups.ids.size // 2
     names = [tmp_path / "a.txt", tmp_path / "b.txt"]
     for name, queries in zip(names, (range(half), range(half, 2 * half)), strict=True):
         rw.save_letor(TRAIN.select(list(queries)), name)
-    made = ranker().fit(names, cluster=client)
-    whole = rw.RankingData.concat([rw.load_letor(name) for name in names])
-    assert content(made) == content(ranker().fit(whole))
+    narrow = "\n".join(line.rpartition(" 20:")[0] for line in names[1].read_text().splitlines())
+    names[1].write_text(narrow + "\n")  # files leave out features that are 0
+    made = ranker().fit(names, valid=names[1], cluster=1)
+    both = [rw.load_letor(name, n_features=20) for name in names]
+    assert content(made) == content(ranker().fit(rw.RankingData.concat(both), valid=both[1]))
+
+
+def test_callbacks_progress_and_a_checkpoint_that_goes_on(client, local, tmp_path, capsys):
+    train, valid, path = parts_of(TRAIN, 4), parts_of(VALID, 2), tmp_path / "run.ckpt"
+    seen = []
+
+    def stop(done):
+        seen.append((done.number, done.rounds, done.value, done.ends, done.best))
+        assert done.params["objective"] == "softmax"
+        return done.number == 3 and done.model().best_iteration_ == 3
+
+    given = {"y": "label", "qid": "query", "valid": (valid, "label", "query"), "checkpoint": path}
+    ranker(verbose=True).fit(train, callbacks=[stop], **given)
+    assert "Training" in capsys.readouterr().err
+    value = local.history_["ndcg@10"]
+    assert [(row[0], row[2]) for row in seen] == [(n + 1, value[n]) for n in range(3)]
+    kept = rw.Ranker.load(path)
+    assert len(kept.history_["ndcg@10"]) == 3 and kept.data_size_ == local.data_size_
+    # Other partitions, and plain data: it is the same run.
+    with pytest.raises(rw.InputError, match="is of a run on other training data"):
+        ranker().fit(parts_of(VALID, 2), **given)
+    assert content(ranker().fit(parts_of(TRAIN, 2), **given)) == content(local)
+    again = ranker().fit(frame(TRAIN), cluster=client, **{**given, "valid": frame(VALID)})
+    assert content(again) == content(local)
+
+
+class Killer:
+    """A callback that kills a worker, once, a moment after a round."""
+
+    def __init__(self, client, which, number, later):
+        pids = client.run(os.getpid)
+        self.victim = sorted(pids)[which]
+        self._pid, self._number, self._later = pids[self.victim], number, later
+        self.killed = 0.0
+
+    def __call__(self, done):
+        if done.number == self._number and not self.killed:
+            self.killed = time.monotonic()
+            threading.Timer(self._later, os.kill, [self._pid, signal.SIGKILL]).start()
 
 
 def test_a_lost_worker_is_named_and_the_cluster_goes_on(client, local):
-    before = set(client.scheduler_info(n_workers=-1)["workers"])
-    pids = client.run(os.getpid)
-    victim = sorted(before)[1]
-
-    def kill():
-        while not any("run_rank" in key for keys in client.processing().values() for key in keys):
-            time.sleep(0.1)
-        time.sleep(1)
-        os.kill(pids[victim], signal.SIGKILL)
-
-    killer = threading.Thread(target=kill)
-    killer.start()
-    start = time.monotonic()
-    with pytest.raises(WorkerLost, match=victim):
-        ranker(n_estimators=100_000, early_stopping_rounds=None).fit(TRAIN, cluster=client)
-    killer.join()
-    assert (
-        time.monotonic() - start < 60
-    )  # the error comes within 30 s of the loss, after a start of some seconds
+    killer = Killer(client, 1, 5, 0.05)
+    long = ranker(n_estimators=1_000_000, early_stopping_rounds=None)
+    with pytest.raises(WorkerLost, match=f"worker {killer.victim} was lost"):
+        long.fit(TRAIN, cluster=client, callbacks=[killer])
+    assert time.monotonic() - killer.killed < 30
+    assert not hasattr(long, "model_")
     assert not any("run_rank" in key for keys in client.processing().values() for key in keys)
-    client.wait_for_workers(2, timeout=30)
-    made = ranker().fit(frame(TRAIN), "label", qid="query", cluster=client)
-    assert content(made) == content(ranker().fit(frame(TRAIN), "label", qid="query"))
+    train = frame(TRAIN)
+    made = ranker().fit(train, "label", qid="query", valid=frame(VALID), cluster=client)
+    assert content(made) == content(local)
 
 
-def test_ranges_of_random_numbers_are_those_of_the_whole():
-    whole, at = generator(3).random(50), generator_at(3, 4, 2).random(50)
-    for first, last in ((0, 50), (7, 19), (12, 50)):
-        assert (uniform_from(3, first, last) == whole[first:last]).all()
-        assert (uniform_at(3, 4, 2, first, last) == at[first:last]).all()
+def test_with_retries_and_a_checkpoint_the_model_is_that_of_an_undisturbed_run(client, tmp_path):
+    # The first worker writes the checkpoints: it is the worst one to lose.
+    client.wait_for_workers(1, timeout=60)
+    killer = Killer(client, 0, 5, 0)
+    given = {"n_estimators": 12, "early_stopping_rounds": None}
+    kept = rw.Checkpoint(tmp_path / "run.ckpt", rounds=1)
+    fit = {"cluster": client, "callbacks": [killer], "checkpoint": kept, "retries": 1}
+    made = ranker("yetirank", **given).fit(TRAIN, valid=VALID, **fit)
+    assert killer.killed
+    assert content(made) == content(ranker("yetirank", **given).fit(TRAIN, valid=VALID))
 
 
 # LightGBM: tests/engines/test_cluster_lightgbm.py has the rest.
 
 
 def test_lightgbm_trains_one_model_however_partitions_lie(client):
-    made = []
-    for npartitions in (2, 5):
-        train = dd.from_pandas(frame(TRAIN), npartitions=npartitions, sort=False)
-        valid = dd.from_pandas(frame(VALID), npartitions=npartitions - 1, sort=False)
-        one = ranker("yetirank", engine="lightgbm", subsample=0.7)
-        made.append(one.fit(train, y="label", qid="query", valid=(valid, "label", "query")))
-    first, second = made
+    def fit(npartitions):
+        made = rw.Ranker(n_estimators=6, early_stopping_rounds=3, subsample=0.7, n_jobs=1)
+        valid = parts_of(VALID, npartitions - 1)
+        return made.fit(parts_of(TRAIN, npartitions), y="label", qid="query", valid=valid)
+
+    first, second = fit(2), fit(5)
     assert "[tree_learner: data]" in first.model_.text  # both workers took part
-    assert first.model_.text == second.model_.text and first.history_ == second.history_
-    scores = first.predict(frame(VALID))
-    found = rw.evaluate("ndcg@10", VALID, scores).mean()
+    assert content(first) == content(second) and first.history_ == second.history_
+    found = rw.evaluate("ndcg@10", VALID, first.predict(frame(VALID))).mean()
     assert found == first.history_["ndcg@10"][first.best_iteration_ - 1]

@@ -28,6 +28,7 @@ MODULES = {
     "rankwood.stats": "Tests of significance, intervals and effect sizes for paired differences.",
     "rankwood.tuning": "The search for parameters and its result.",
     "rankwood.spaces": "Search spaces.",
+    "rankwood.distributed": "Clusters: the error of a lost worker, and metrics of Dask collections.",
     "rankwood.reproduce": "Tables and figures of papers.",
     "rankwood.neural": "Networks with the interface of `Ranker`.",
     "rankwood.torch": "Objectives as losses in PyTorch.",

@@ -1,22 +1,23 @@
 """Dask's side of a fit: the client, the tasks of the workers, and what happens if one is lost."""
 
 import contextlib
+import platform
 import threading
 import time
-from collections.abc import Iterator
-from importlib.metadata import version
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
 from rankwood._core import threads
 from rankwood._core.checks import InputError
+from rankwood._core.versions import version_of
 from rankwood._version import __version__
 from rankwood.distributed.errors import PeerFailed, WorkerLost
 
 _WORKERS = 4  # local processes, at most, if nothing else was given
 _LOOK = 0.05  # seconds between two looks at the tasks
-_LOOK_AT_WORKERS = 1.0
-_GRACE = 10.0  # seconds in which the others notice that one failed
+_GRACE = 15.0  # seconds in which workers notice that another one failed
+_RETURN = 20.0  # seconds in which a lost worker may come back before another attempt
 _ENDED = ("finished", "error", "cancelled", "lost")
 #: What brings the workers of a run together, kept in the process of its first worker.
 _TRACKERS: dict[str, Any] = {}
@@ -67,25 +68,47 @@ def client_for(cluster: Any) -> Iterator[Any]:
 
 def workers_of(client: Any) -> dict[str, int]:
     """Return the addresses of the workers, and their threads."""
-    found = client.scheduler_info(n_workers=-1)["workers"]
-    return {address: int(found[address]["nthreads"]) for address in sorted(found)}
+    # Not scheduler_info, which may return what was true some time ago.
+    return dict(sorted(client.nthreads().items()))
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of what decides about bits."""
-    return {"rankwood": __version__, **{name: version(name) for name in ("numpy", "numba")}}
+def wait_for_workers(client: Any, count: int) -> None:
+    """Wait for a while until so many workers are there again, or at least some."""
+    with contextlib.suppress(TimeoutError):
+        client.wait_for_workers(count, timeout=_RETURN)
 
 
-def check_versions(client: Any, workers: list[str]) -> None:
-    """Raise unless workers have the versions that are here."""
-    own = versions()
+def lock(client: Any) -> Any:
+    """Return the lock of fits on a cluster; it ends with the process that holds it."""
+    from distributed import Lock
+
+    return Lock("rankwood-fit", scheduler_rpc=client.scheduler, loop=client.loop)
+
+
+def versions(engine: str) -> dict[str, str | None]:
+    """Return the versions of what decides about bits; None for what isn't installed."""
+    python = ".".join(platform.python_version_tuple()[:2])
+    others = {name: version_of(name) for name in ("numpy", "numba", engine)}
+    return {"python": python, "rankwood": __version__, **others}
+
+
+def check_versions(client: Any, workers: list[str], engine: str) -> None:
+    """Raise unless workers have the versions that are here; `engine` is a package."""
+    own = versions(engine)
     # Tasks, as a message to a lost worker would be waited for.
-    tasks = {worker: on_worker(client, worker, versions) for worker in workers}
-    for address, theirs in results_of(client, tasks).items():
+    tasks = {worker: on_worker(client, worker, versions, engine) for worker in workers}
+    try:
+        found = results_of(client, tasks)
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"a worker has no package {error.name}: install 'rankwood[dask]' {__version__} where the workers run."
+        ) from None
+    for address, theirs in found.items():
         for name in own:
             if own[name] != theirs[name]:
+                has = f"has no {name}" if theirs[name] is None else f"has {name} {theirs[name]}"
                 raise InputError(
-                    f"worker {address} has {name} {theirs[name]}, and here it is {own[name]}: install the same."
+                    f"worker {address} {has}, and here it is {own[name]}: install the same."
                 )
 
 
@@ -103,50 +126,96 @@ def open_tracker(run: str, workers: int, address: str) -> dict[str, Any]:
     return arguments
 
 
+def forget_tracker(client: Any, worker: str, run: str) -> None:
+    """Close the tracker, if its worker is still there."""
+    from distributed import fire_and_forget
+
+    if worker in workers_of(client):
+        fire_and_forget(on_worker(client, worker, close_tracker, run))
+
+
 def close_tracker(run: str) -> None:
     """Let it go, in a thread of its own: it waits for workers that may be lost."""
     tracker = _TRACKERS.pop(run, None)
     if tracker is not None:
-        threading.Thread(target=tracker.free, daemon=True).start()
+        threading.Thread(target=_free, args=[tracker], daemon=True).start()
 
 
-def results_of(client: Any, tasks: dict[str, Any]) -> dict[str, Any]:
-    """Wait for the task of each worker; raise if one failed or was lost, and leave none running."""
-    looked = 0.0
-    lost: list[str] = []
-    while not all(task.status in _ENDED for task in tasks.values()):
-        if time.monotonic() - looked > _LOOK_AT_WORKERS:
-            there = workers_of(client)
-            lost = [address for address in tasks if address not in there]
-            looked = time.monotonic()
-        if lost or any(task.status == "error" for task in tasks.values()):
-            break
-        time.sleep(_LOOK)
-    else:
-        if all(task.status == "finished" for task in tasks.values()):
-            return {address: task.result() for address, task in tasks.items()}
+def _free(tracker: Any) -> None:
+    with contextlib.suppress(Exception):  # it complains of workers that are gone
+        tracker.free()
+
+
+def results_of(
+    client: Any, tasks: dict[str, Any], look: Callable[[], None] = lambda: None
+) -> dict[str, Any]:
+    """Wait for the task of each worker; raise if one failed or was lost, and leave none running.
+
+    `look` is called again and again while they run.
+    """
+    try:
+        while not _ended(tasks):
+            if _lost(client, tasks) or any(task.status == "error" for task in tasks.values()):
+                _wait_for_the_reason(client, tasks)
+                break
+            look()
+            time.sleep(_LOOK)
+        if not _finished(tasks):
+            raise _reason(client, tasks)
+        return {address: task.result() for address, task in tasks.items()}
+    finally:
+        if not _finished(tasks):
+            _end(client, tasks)
+
+
+def _ended(tasks: dict[str, Any]) -> bool:
+    return all(task.status in _ENDED for task in tasks.values())
+
+
+def _finished(tasks: dict[str, Any]) -> bool:
+    return all(task.status == "finished" for task in tasks.values())
+
+
+def _lost(client: Any, tasks: dict[str, Any]) -> list[str]:
+    """Return the workers that are gone."""
+    there = workers_of(client)
+    return [address for address in tasks if address not in there]
+
+
+def _wait_for_the_reason(client: Any, tasks: dict[str, Any]) -> None:
+    """Wait until it is known which worker is gone or failed: others may notice it first."""
     end = time.monotonic() + _GRACE
-    while time.monotonic() < end:
-        there = workers_of(client)
-        lost = [address for address in tasks if address not in there]
-        waiting = [a for a, task in tasks.items() if a in there and task.status not in _ENDED]
-        if not waiting and (lost or _own_errors(tasks)):
-            break
-        time.sleep(_LOOK_AT_WORKERS / 4)
-    errors = _own_errors(tasks)
-    _end(client, tasks, lost)
+    while time.monotonic() < end and not _finished(tasks):
+        if _lost(client, tasks) or _own_errors(tasks):
+            return
+        time.sleep(_LOOK)
+
+
+def _reason(client: Any, tasks: dict[str, Any]) -> BaseException:
+    """Return what to raise: the loss of a worker, or the error of one."""
+    lost = _lost(client, tasks)
     if lost:
-        raise WorkerLost(
-            f"worker {lost[0]} was lost while it trained (its process or machine ended; too little memory is the most "
+        first = _first_lost(client, lost)
+        return WorkerLost(
+            f"worker {first} was lost while it trained (its process or machine ended; too little memory is the most "
             "common reason). The cluster is free for another fit; retries=1 starts again by itself."
         )
-    raise (
-        errors[0]
-        if errors
-        else WorkerLost(
-            "the workers lost contact with each other, but all of them are there: the network between them failed."
-        )
+    errors = _own_errors(tasks)
+    if errors:
+        return errors[0]
+    states = ", ".join(f"{address} {task.status}" for address, task in tasks.items())
+    return WorkerLost(
+        "the workers lost contact with each other, but all of them are there: the network between them failed "
+        f"({states})."
     )
+
+
+def _first_lost(client: Any, lost: list[str]) -> str:
+    """Return the worker that went first: others may follow it."""
+    for _, event in client.get_events("all"):
+        if event.get("action") == "remove-worker" and event.get("worker") in lost:
+            return str(event["worker"])
+    return lost[0]
 
 
 def _own_errors(tasks: dict[str, Any]) -> list[BaseException]:
@@ -155,9 +224,27 @@ def _own_errors(tasks: dict[str, Any]) -> list[BaseException]:
     return [error for error in found if not isinstance(error, PeerFailed)]
 
 
-def _end(client: Any, tasks: dict[str, Any], lost: list[str]) -> None:
-    """Cancel what is left; restart workers that don't come back from a message."""
-    stuck = [a for a, task in tasks.items() if a not in lost and task.status not in _ENDED]
+def _end(client: Any, tasks: dict[str, Any]) -> None:
+    """Cancel what is left; restart workers that don't come back from a message to another."""
     client.cancel(list(tasks.values()), force=True)
-    if stuck:
-        client.restart_workers(stuck, raise_for_error=False)
+    end = time.monotonic() + _GRACE
+    while time.monotonic() < end:
+        busy = _busy(client, tasks)
+        if not busy:
+            return
+        time.sleep(_LOOK)
+    with contextlib.suppress(ValueError):  # a worker without a nanny can't be restarted
+        client.restart_workers(busy, raise_for_error=False)
+
+
+def _busy(client: Any, tasks: dict[str, Any]) -> list[str]:
+    """Return the workers that still run one of the tasks, though it was cancelled."""
+    keys = {task.key for task in tasks.values()}
+    there = workers_of(client)
+    asked = [address for address in tasks if address in there]
+    found = client.run(_executing, workers=asked, on_error="ignore", nanny=False)
+    return [address for address, running in found.items() if keys & set(running)]
+
+
+def _executing(dask_worker: Any) -> list[str]:
+    return [str(task.key) for task in dask_worker.state.executing]

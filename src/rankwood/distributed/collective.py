@@ -34,7 +34,7 @@ def start_tracker(workers: int, host: str) -> tuple[Any, dict[str, Any]]:
     """Return what brings workers together, to be kept while they train, and the arguments that they need."""
     tracker = RabitTracker(n_workers=workers, host_ip=host, sortby="task", timeout=_JOINING)
     tracker.start()
-    return tracker, {**tracker.worker_args(), "dmlc_timeout": _SILENT, "dmlc_retry": 3}
+    return tracker, {**tracker.worker_args(), "dmlc_timeout": _SILENT, "dmlc_retry": 2}
 
 
 class Joined(NamedTuple):

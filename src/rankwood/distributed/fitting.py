@@ -1,22 +1,27 @@
 """`fit` on a cluster: the part of it that runs where it is called."""
 
 import uuid
-from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
-
-from sklearn.base import clone
 
 from rankwood._core import checks
 from rankwood._core.checks import InputError
-from rankwood.distributed import clients
+from rankwood.distributed import clients, digests
 from rankwood.distributed.errors import WorkerLost
-from rankwood.distributed.placing import Placed, deal, holders, place, sample_of
-from rankwood.distributed.rank import RankJob, run_rank
+from rankwood.distributed.following import Watch
+from rankwood.distributed.launching import Plan, trained
+from rankwood.distributed.placing import place
+from rankwood.distributed.sources import given_data, given_sets
 from rankwood.engines import base
 from rankwood.objectives.families.registry import objective as to_objective
+from rankwood.training import model_file
+from rankwood.training.checkpoint import locked
+from rankwood.training.context import close_callbacks
 from rankwood.training.inputs import VALID
 from rankwood.training.parameters import engine_params
-from rankwood.training.tree_fitting import take
+from rankwood.training.run_file import RunFile
+from rankwood.training.tree_fitting import check_can_go_on, take
 
 _ENGINES = ("lightgbm", "xgboost")
 _PARTS = 4  # parts of plain data for each worker
@@ -26,15 +31,34 @@ def fit(ranker: Any, given: dict[str, Any], cluster: Any) -> None:
     """Train a ranker on a cluster, with the arguments of `fit` by name."""
     _check(ranker, given)
     left = checks.at_least(given["retries"], 0, "retries")
-    with clients.client_for(cluster) as client:
-        while True:
-            try:
-                _attempt(ranker, given, client)
-                return
-            except WorkerLost:
-                if left == 0:
-                    raise
+    kept = given["checkpoint"]
+    try:
+        with ExitStack() as stack:
+            if kept is not None:
+                stack.enter_context(locked(kept.path))
+            client = stack.enter_context(clients.client_for(cluster))
+            while not _attempt(ranker, given, client, last=left == 0):
                 left -= 1
+                if kept is not None and kept.resume != "force":
+                    # What this run has written is its own, whatever there was before.
+                    given = {**given, "checkpoint": replace(kept, resume="auto")}
+    finally:
+        close_callbacks(given["callbacks"])
+
+
+def _attempt(ranker: Any, given: dict[str, Any], client: Any, last: bool) -> bool:
+    """Train on the workers that are there; return False if one was lost, and raise if this was the last attempt."""
+    there = clients.workers_of(client)
+    if not there:
+        raise InputError("the cluster has no workers: start some first.")
+    try:
+        _fit(ranker, given, client, there)
+    except WorkerLost:
+        if last:
+            raise
+        clients.wait_for_workers(client, len(there))
+        return False
+    return True
 
 
 def _check(ranker: Any, given: dict[str, Any]) -> None:
@@ -50,9 +74,8 @@ def _check(ranker: Any, given: dict[str, Any]) -> None:
             "give fit the data of one machine, without cluster."
         )
     ranker._check(False)
-    for name in ("group", "weight", "sample_weight", "callbacks", "checkpoint"):
-        if given[name] is not None and (name != "callbacks" or len(given[name])):
-            raise InputError(f"{name} can't be used on a cluster yet: leave it out.")
+    if given["checkpoint"] is not None:
+        check_can_go_on(ranker)
     if ranker.record or ranker.warm_start:
         raise InputError(
             "record and warm_start can't be used on a cluster yet: leave them at their defaults."
@@ -60,94 +83,42 @@ def _check(ranker: Any, given: dict[str, Any]) -> None:
     base.find(ranker.engine).check_share(engine_params(ranker), to_objective(ranker.objective))
 
 
-def _attempt(ranker: Any, given: dict[str, Any], client: Any) -> None:
-    """Train once, on the workers that are there."""
-    there = clients.workers_of(client)
-    if not there:
-        raise InputError("the cluster has no workers: start some first.")
+def _fit(ranker: Any, given: dict[str, Any], client: Any, there: dict[str, int]) -> None:
+    """Train once, and set the fitted attributes of the ranker."""
+    clients.check_versions(client, list(there), str(base.abilities_of(ranker.engine).package))
     pieces, shuffle = _PARTS * len(there), given["shuffle_parts"]
-    train = place(client, (given["X"], given["y"], given["qid"]), pieces, shuffle)
+    train = place(client, given_data(given), pieces, shuffle)
     sets = {}
-    for name, one in _named(given["valid"]).items():
+    for name, one in given_sets(given).items():
         try:
-            sets[name] = place(client, one, pieces, shuffle)
+            sets[name] = place(client, one, pieces, shuffle, train)
         except InputError as error:
-            raise InputError(f"in the validation data, {error}") from None
-        _check_features(train, sets[name])
-    content = _trained(ranker, train, sets, client, there)
-    take(ranker, content, "the model of the cluster")
-    ranker.data_size_ = {"queries": train.queries, "documents": train.documents}
+            raise InputError(f"in the validation data{_called(name)}, {error}") from None
+    kept = given["checkpoint"]
+    file = None
+    if kept is not None:
+        every = [digests.full_digest(client, data) for data in (train, *sets.values())]
+        file = RunFile(kept, ranker, every)
+    known = {
+        "params": model_file.params_of(ranker),
+        "data_size": {"queries": train.queries, "documents": train.documents},
+    }
+    digest, called = digests.fingerprint(client, train), given["callbacks"]
+
+    def complete(content: dict[str, Any]) -> dict[str, Any]:
+        seconds = dict(content["seconds"])
+        if not called:
+            seconds.pop("callbacks", None)  # those of the progress bar
+        origin = {**content["origin"], "fingerprint": digest}
+        return {**content, **known, "seconds": seconds, "origin": origin}
+
+    watch = Watch(ranker, called, file, complete)
+    wanted = watch.wanted(uuid.uuid4().hex, kept)
+    plan = Plan(client, there, train, sets)
+    with watch.following(client, wanted, bool(sets)) as look:
+        content = trained(ranker, plan, wanted, look)
+    take(ranker, complete(content), "the model of the cluster")
 
 
-def _named(valid: Any) -> dict[str, tuple[Any, Any, Any]]:
-    """Return validation sets as (X, y, qid) by name."""
-    if valid is None:
-        return {}
-    if isinstance(valid, Mapping):
-        return {name: _three(one) for name, one in valid.items()}
-    return {VALID: _three(valid)}
-
-
-def _three(one: Any) -> tuple[Any, Any, Any]:
-    if isinstance(one, tuple) and len(one) == 3 and not isinstance(one[0], str):
-        return one
-    return one, None, None
-
-
-def _check_features(train: Placed, valid: Placed) -> None:
-    if (train.features, train.names) != (valid.features, valid.names):
-        raise InputError(
-            f"the validation data has {valid.features} features, the training data {train.features}, or they have "
-            "other names or another order; they must agree."
-        )
-
-
-def _trained(
-    ranker: Any, train: Placed, sets: dict[str, Placed], client: Any, there: dict[str, int]
-) -> dict[str, Any]:
-    """Train on the workers; return the model as an object for JSON."""
-    from distributed import MultiLock, fire_and_forget
-
-    workers = list(there)[: len(train.futures)]
-    owner = deal(train.rows, holders(client, train.futures), workers)
-    workers = [worker for worker in workers if worker in owner]
-    owners = {name: deal(d.rows, holders(client, d.futures), workers) for name, d in sets.items()}
-    clients.check_versions(client, workers)
-    sample = sample_of(client, train, single=ranker.engine == "xgboost")
-    plain = clone(ranker).set_params(objective=to_objective(ranker.objective))
-    run = uuid.uuid4().hex
-    # Two fits at once would wait for each other's threads.
-    with MultiLock(workers, client=client):
-        first = workers[0]
-        opened = clients.on_worker(client, first, clients.open_tracker, run, len(workers), first)
-        communicator = clients.results_of(client, {first: opened})[first]
-        tasks: dict[str, Any] = {}
-        try:
-            for number, worker in enumerate(workers):
-                mine = _parts_of(train, owner, worker)
-                valid = {name: _parts_of(sets[name], owners[name], worker) for name in sets}
-                job = RankJob(
-                    ranker=plain,
-                    number=number,
-                    communicator=communicator,
-                    documents=train.documents,
-                    places=mine[1],
-                    valid_places={name: two[1] for name, two in valid.items()},
-                    valid_queries={name: data.queries for name, data in sets.items()},
-                    n_jobs=ranker.n_jobs or there[worker],
-                )
-                futures = {name: two[0] for name, two in valid.items()}
-                tasks[worker] = clients.on_worker(
-                    client, worker, run_rank, job, sample, mine[0], futures
-                )
-            found = clients.results_of(client, tasks)
-        finally:
-            if first in clients.workers_of(client):
-                fire_and_forget(clients.on_worker(client, first, clients.close_tracker, run))
-    return found[first]
-
-
-def _parts_of(data: Placed, owner: list[str], worker: str) -> tuple[list[Any], list[Any]]:
-    """Return the parts of a worker, and their places."""
-    own = [number for number, name in enumerate(owner) if name == worker]
-    return [data.futures[i] for i in own], [data.places[i] for i in own]
+def _called(name: str) -> str:
+    return "" if name == VALID else f" {name!r}"

@@ -4,10 +4,11 @@ import hashlib
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from rankwood._core.checks import InputError
 from rankwood._core.rng import splitmix64
-from rankwood.data.concatenation import join_matrices
+from rankwood.data.concatenation import join_matrices, join_sample_weights
 from rankwood.data.frames import dense
 from rankwood.data.groups import join_ids
 from rankwood.data.letor import load_letor
@@ -41,36 +42,51 @@ class PartInfo(NamedTuple):
     torn: str
 
 
-def part_of_frame(frame: Any, y: str, qid: str, number: int) -> RankingData | None:
-    """Return a partition of a DataFrame; None if it is empty."""
-    if len(frame) == 0:
+def part_of_partition(
+    X: Any, columns: dict[str, Any], features: list[str] | None, number: int
+) -> RankingData | None:
+    """Return a partition, with labels, ids and weights that are its columns or stand beside it; None if it is empty."""
+    if X.shape[0] == 0:
         return None
-    return _checked(frame, y, qid, number)
-
-
-def part_of_arrays(X: Any, y: Any, qid: Any, number: int) -> RankingData | None:
-    """Return the chunks of three arrays; None if they are empty."""
-    return None if X.shape[0] == 0 else _checked(X, y, qid, number)
-
-
-def _checked(X: Any, y: Any, qid: Any, number: int) -> RankingData:
     try:
-        data = RankingData(X, y, qid=qid)
+        data = RankingData(X, **columns)
+        if features is not None:
+            data = data.with_features(features)
     except InputError as error:
         raise InputError(f"in partition {number}: {error}") from None
+    refuse_categories(data)
+    return data
+
+
+def refuse_categories(data: RankingData) -> None:
+    """Raise if a feature is categorical."""
     if data.categories:
         name = next(iter(data.categories))
         raise InputError(
             f"feature {name!r} is categorical, and partitions may code categories differently: make it numbers first."
         )
-    return data
 
 
-def part_of_file(path: str, n_features: int | None = None) -> RankingData:
+def part_of_file(path: str) -> RankingData:
     """Return a LETOR file."""
-    data = load_letor(path, n_features=n_features)
+    data = load_letor(path)
     data.comments = None
     return data
+
+
+def width_of(part: RankingData) -> int:
+    """Return the number of features."""
+    return part.n_features
+
+
+def widened(part: RankingData, width: int) -> RankingData:
+    """Return a part with more features, which are 0: LETOR files leave them out."""
+    more = width - part.n_features
+    if sparse.issparse(part.X):
+        X = sparse.hstack([part.X, sparse.csr_array((len(part), more))], format="csr")
+    else:
+        X = np.hstack([part.X, np.zeros((len(part), more), part.X.dtype)])
+    return RankingData(X, part.y, qid=part.qid)
 
 
 def describe(part: RankingData | None) -> PartInfo | None:
@@ -113,12 +129,17 @@ def assemble(part: RankingData, keep: np.ndarray, pieces: list[RankingData]) -> 
     if not sets:
         return None
     X, y = join_matrices(sets), np.concatenate([one.y for one in sets])
-    ids, names = join_ids([one.qid for one in sets]), part.feature_names
-    data = RankingData(X, y, qid=ids, feature_names=names)
+    ids, weights = join_ids([one.qid for one in sets]), join_sample_weights(sets)
+    data = RankingData(X, y, qid=ids, sample_weight=weights, feature_names=part.feature_names)
     rows = data.groups.rows
     if (np.diff(rows) == 1).all():
         return data
-    return RankingData(X[rows], y[rows], qid=ids[rows], feature_names=names)
+    return RankingData(
+        *(X[rows], y[rows]),
+        qid=ids[rows],
+        sample_weight=None if weights is None else weights[rows],
+        feature_names=part.feature_names,
+    )
 
 
 def rows_of(part: RankingData, rows: np.ndarray | None, single: bool) -> np.ndarray:

@@ -9,7 +9,7 @@ from rankwood._core.rng import generator_at
 from rankwood.distributed import parts
 from rankwood.distributed.parts import PartInfo
 from rankwood.distributed.rank import Place
-from rankwood.distributed.sources import futures_of
+from rankwood.distributed.sources import Given, Wide, futures_of
 from rankwood.distributed.whole_queries import Layout, layout_of
 
 #: Rows from which bins are made; if there are no more, the bins are those of a fit on one machine.
@@ -42,10 +42,21 @@ class Placed(NamedTuple):
     features: int
     names: list[str] | None
 
+    def rows_in_parts(self, rows: np.ndarray) -> list[np.ndarray]:
+        """Return which rows of each part these are, given sorted numbers of rows of the whole."""
+        cuts = np.split(rows, np.searchsorted(rows, np.cumsum(self.rows)[:-1]))
+        return [some - start.row for some, start in zip(cuts, self.places, strict=True)]
 
-def place(client: Any, given: tuple[Any, Any, Any], pieces: int, shuffle: bool) -> Placed:
-    """Bring data to the workers, with each query in one part; raise if that takes a shuffle that wasn't wanted."""
-    futures = futures_of(client, given, pieces)
+
+def place(
+    client: Any, given: Given, pieces: int, shuffle: bool, like: Placed | None = None
+) -> Placed:
+    """Bring data to the workers, with each query in one part; raise if that takes a shuffle that wasn't wanted.
+
+    Validation data has the features of the training data, `like`.
+    """
+    wide = None if like is None else Wide(like.features, like.names)
+    futures = futures_of(client, given, pieces, wide)
     described = client.gather(client.map(parts.describe, futures, pure=False))
     numbers = [number for number, info in enumerate(described) if info is not None]
     infos = [described[number] for number in numbers]
@@ -53,6 +64,10 @@ def place(client: Any, given: tuple[Any, Any, Any], pieces: int, shuffle: bool) 
     if not infos:
         raise InputError("there are no rows: every partition is empty.")
     _check_alike(infos, numbers)
+    if like is not None and infos[0].features != like.features:
+        raise InputError(
+            f"there are {infos[0].features} features, and the training data has {like.features}; they must agree."
+        )
     layout = layout_of(infos)
     if not shuffle:
         _check_whole(client, layout, infos, futures, numbers)
@@ -125,9 +140,7 @@ def sample_of(client: Any, data: Placed, single: bool, size: int = SAMPLE) -> An
         chosen: list[Any] = [None] * len(data.futures)
     else:
         drawn = np.sort(generator_at(0, 0, 4).choice(data.documents, size, replace=False))
-        ends = np.cumsum(data.rows)
-        cuts = np.split(drawn, np.searchsorted(drawn, ends[:-1]))
-        chosen = [rows - start.row for rows, start in zip(cuts, data.places, strict=True)]
+        chosen = data.rows_in_parts(drawn)
     pieces = [
         client.submit(parts.rows_of, future, rows, single, pure=False)
         for future, rows in zip(data.futures, chosen, strict=True)

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from rankwood.data.concatenation import join_matrices
+from rankwood.data.concatenation import join_matrices, join_sample_weights, join_weights
 from rankwood.data.ranking_data import RankingData
 from rankwood.distributed.collective import ClusterEvaluator, ClusterShare, joined, no_queries
+from rankwood.distributed.reporting import RankKeeper, Wanted, WatchedShare, callbacks_of
 from rankwood.engines import base
 from rankwood.metrics.evaluate import named_metrics
 from rankwood.training import model_file
@@ -35,8 +36,6 @@ class RankJob:
         The parameters.
     number : int
         The worker, from 0.
-    communicator : dict
-        How it finds the others.
     documents : int
         Number of all training documents.
     places : list of Place
@@ -47,16 +46,18 @@ class RankJob:
         Number of all queries of each validation set.
     n_jobs : int
         Threads.
+    wanted : Wanted
+        What the first worker sends.
     """
 
     ranker: Any
     number: int
-    communicator: dict[str, Any]
     documents: int
     places: list[Place]
     valid_places: dict[str, list[Place]]
     valid_queries: dict[str, int]
     n_jobs: int
+    wanted: Wanted
 
 
 class LocalData(NamedTuple):
@@ -68,17 +69,21 @@ class LocalData(NamedTuple):
 
 
 def run_rank(
-    job: RankJob, sample: Any, train: list[RankingData], valid: dict[str, list[RankingData]]
-) -> dict[str, Any]:
-    """Train with the other workers; return the model, which all of them have, as an object for JSON.
+    job: RankJob,
+    communicator: dict[str, Any],
+    sample: Any,
+    train: list[RankingData],
+    valid: dict[str, list[RankingData]],
+) -> dict[str, Any] | None:
+    """Train with the other workers; return the model, which all of them have, as an object for JSON, from the first.
 
-    `sample` has the rows from which all workers make the same bins.
+    By `communicator` they find each other; `sample` has the rows from which all workers make the same bins.
     """
     ranker = clone(job.ranker).set_params(n_jobs=job.n_jobs, verbose=False)
     own = in_one_piece(train, job.places)
     # Bins are made before the workers join: afterwards an engine would make them of the rows of all.
     reference = base.find(ranker.engine).reference(engine_params(ranker), sample)
-    with joined(job.communicator, job.number) as me:
+    with joined(communicator, job.number) as me, job.wanted.line_of(job.number) as line:
         share = ClusterShare(me, reference, job.documents, own.rows, own.queries)
         metrics = named_metrics(ranker.eval_metric)
         sets, evaluators = {}, {}
@@ -90,8 +95,15 @@ def run_rank(
                 metrics, part.data, part.queries, queries, job.n_jobs
             )
         known = ValidationSets(sets, joined_sets(list(sets.values()))) if sets else None
-        ranker._fit(own.data, known, FitContext(evaluators=evaluators, share=share))
-    return model_file.content_of(ranker)
+        watched: Any = WatchedShare(share)
+        context = FitContext(
+            evaluators=evaluators,
+            share=watched,
+            keeper=RankKeeper(job.wanted, line) if job.wanted.checkpoint else None,
+            callbacks=callbacks_of(job.wanted, line, watched),
+        )
+        ranker._fit(own.data, known, context)
+    return model_file.content_of(ranker) if job.number == 0 else None
 
 
 def in_one_piece(parts: list[RankingData], places: list[Place]) -> LocalData:
@@ -110,6 +122,8 @@ def in_one_piece(parts: list[RankingData], places: list[Place]) -> LocalData:
             np.concatenate([part.y for part in parts]),
             group=sizes,
             feature_names=parts[0].feature_names,
+            weight=join_weights(parts),
+            sample_weight=join_sample_weights(parts),
         )
     return LocalData(data, np.array(rows), numbers)
 
@@ -118,4 +132,5 @@ def _nothing(like: RankingData) -> LocalData:
     """Return the share of a worker without any part of a validation set."""
     data = copy(like)
     data.X, data.y, data.groups = like.X[:0], like.y[:0], no_queries()
+    data.weight = data.sample_weight = None
     return LocalData(data, np.zeros((0, 2), np.int64), np.zeros(0, np.int64))

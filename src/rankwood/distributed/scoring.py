@@ -5,25 +5,39 @@ from typing import Any
 import numpy as np
 
 from rankwood._core.checks import InputError
+from rankwood.distributed.sources import check_blocks
 from rankwood.metrics.evaluate import evaluate as evaluate_here
 from rankwood.metrics.evaluation import Evaluation
 
 
 def predict(ranker: Any, X: Any, qid: Any = None) -> Any:
     """Return the scores of a Dask collection, lazily: a Series for a DataFrame, an array for an array."""
+    from dask import delayed
+
     if ranker.model_.needs_groups:
         raise InputError(
             "a model of pairs compares the documents of a query, and partitions are scored one by one: compute the "
             "collection first."
         )
+    model = delayed(ranker)  # once in the graph, not once a partition
     if hasattr(X, "columns"):
+        _check_columns(ranker, X)
         drop = [qid] if isinstance(qid, str) else []
-        return X.map_partitions(_score_frame, ranker, drop, meta=("score", np.float64))
-    if X.ndim != 2 or X.numblocks[1] != 1:
+        return X.map_partitions(_score_frame, model, drop, meta=("score", np.float64))
+    if not hasattr(X, "numblocks"):
+        raise InputError(f"X must be a Dask DataFrame or array, got {type(X).__name__}.")
+    check_blocks(X)
+    return X.map_blocks(_score_block, model, drop_axis=1, dtype=np.float64)
+
+
+def _check_columns(ranker: Any, X: Any) -> None:
+    """Raise at once if a feature is missing, not when the scores are computed."""
+    known = set(X.columns)
+    missing = [name for name in ranker._feature_names() or () if name not in known]
+    if missing:
         raise InputError(
-            "X must have two dimensions and all columns in one chunk: X.rechunk({1: -1})."
+            f"the DataFrame has no column {missing[0]!r}, which the model was trained on."
         )
-    return X.map_blocks(_score_block, ranker, drop_axis=1, dtype=np.float64)
 
 
 def _score_frame(frame: Any, ranker: Any, drop: list[str]) -> Any:
@@ -37,8 +51,13 @@ def _score_block(block: Any, ranker: Any) -> np.ndarray:
     return np.asarray(ranker.predict(block)) if block.shape[0] else np.zeros(0)
 
 
-def evaluate(metrics: Any, y: Any, scores: Any, *, qid: Any, **options: Any) -> Evaluation:
-    """Return metrics of Dask collections: labels, scores and query ids are computed, features are not.
+def evaluate(
+    metrics: Any, y: Any, scores: Any, *, qid: Any, compute: bool = True, **options: Any
+) -> Any:
+    """Return metrics of Dask collections: labels, scores and query ids come together, features stay where they are.
+
+    `rankwood.evaluate` takes Dask collections too, and brings the three columns here; this function can leave all of
+    that to the cluster.
 
     Parameters
     ----------
@@ -46,13 +65,15 @@ def evaluate(metrics: Any, y: Any, scores: Any, *, qid: Any, **options: Any) -> 
         As in `rankwood.evaluate`.
     y, scores, qid : Dask Series or arrays
         Labels, scores and query ids, in the same partitions.
+    compute : bool
+        Whether to compute the values now; otherwise they are computed on a worker, which needs 24 bytes a document.
     **options
         As in `rankwood.evaluate`: conventions, `n_jobs`.
 
     Returns
     -------
-    Evaluation
-        A row per query.
+    Evaluation or dask.delayed.Delayed
+        A row per query; with ``compute=False``, what becomes it by `compute()`.
 
     Examples
     --------
@@ -61,8 +82,20 @@ def evaluate(metrics: Any, y: Any, scores: Any, *, qid: Any, **options: Any) -> 
     >>> y, scores, qid = (da.from_array(x) for x in ([1, 0], [0.2, 0.1], [7, 7]))
     >>> evaluate("ndcg@10", y, scores, qid=qid)
     Evaluation(ndcg@10=1.00000; 1 query)
+    >>> evaluate("ndcg@10", y, scores, qid=qid, compute=False).compute().mean()
+    {'ndcg@10': 1.0}
     """
-    import dask
+    if compute:
+        return evaluate_here(metrics, y, scores, qid=qid, **options)
+    from dask import delayed
 
-    y, scores, qid = (np.asarray(one) for one in dask.compute(y, scores, qid))
-    return evaluate_here(metrics, y, scores, qid=qid, **options)
+    columns = [list(np.ravel(one.to_delayed())) for one in (y, scores, qid)]
+    return delayed(_evaluated)(metrics, *columns, options)
+
+
+def _evaluated(
+    metrics: Any, y: list[Any], scores: list[Any], qid: list[Any], options: dict[str, Any]
+) -> Evaluation:
+    """Evaluate partitions of labels, scores and ids."""
+    labels, found, ids = (np.concatenate([np.asarray(x) for x in one]) for one in (y, scores, qid))
+    return evaluate_here(metrics, labels, found, qid=ids, **options)

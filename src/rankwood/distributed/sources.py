@@ -2,14 +2,62 @@
 
 import os
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwood._core import checks
 from rankwood._core.checks import InputError
 from rankwood.data.ranking_data import RankingData
 from rankwood.distributed import parts
-from rankwood.training.inputs import training_data
+from rankwood.training.inputs import VALID, named_sets, training_data
+
+_COLUMNS = ("y", "qid", "sample_weight")
+
+
+class Given(NamedTuple):
+    """Data as `fit` was given it."""
+
+    X: Any
+    y: Any = None
+    qid: Any = None
+    group: Any = None
+    weight: Any = None
+    sample_weight: Any = None
+
+
+def given_data(given: dict[str, Any]) -> Given:
+    """Return the training data among the arguments of `fit`."""
+    return Given(*(given[name] for name in Given._fields))
+
+
+def given_sets(given: dict[str, Any]) -> dict[str, Given]:
+    """Return validation sets by name."""
+    valid = given["valid"]
+    if valid is None:
+        return {}
+    pairs = named_sets(valid)
+    if pairs is None:
+        return {VALID: _given_set(valid, given)}
+    if not pairs:
+        raise InputError("valid has no set: give at least one, or leave it out.")
+    return {str(name): _given_set(one, given) for name, one in pairs}
+
+
+def _given_set(one: Any, given: dict[str, Any]) -> Given:
+    if _are_files(one) or isinstance(one, RankingData):
+        return Given(one)
+    if isinstance(one, (tuple, list)):
+        if len(one) != 3:
+            raise InputError(f"valid must be (X, y, qid), got {len(one)} values.")
+        return Given(*one)
+    if hasattr(one, "columns") and isinstance(given["y"], str) and isinstance(given["qid"], str):
+        return Given(
+            one, given["y"], given["qid"]
+        )  # the columns are called as those of the training data
+    if is_lazy(one):
+        raise InputError("valid must be (X, y, qid): X alone has no labels.")
+    return Given(one)
 
 
 def is_lazy(x: Any) -> bool:
@@ -17,22 +65,50 @@ def is_lazy(x: Any) -> bool:
     return hasattr(x, "__dask_graph__")
 
 
-def futures_of(client: Any, given: tuple[Any, Any, Any], pieces: int) -> list[Any]:
-    """Return parts as Dask's futures, each of a `RankingData` or None, given (X, y, qid)."""
-    X, y, qid = given
-    if _are_files(X):
-        names = [os.path.abspath(os.fspath(path)) for path in ([X] if _is_file(X) else X)]
-        return list(client.map(parts.part_of_file, names, pure=False))
-    if is_lazy(X):
-        return list(client.compute(_delayed(X, y, qid)))
-    data = training_data(X, y, qid, None, None, "fit")
-    if data.weight is not None or data.sample_weight is not None or data.unlisted is not None:
+class Wide(NamedTuple):
+    """The features that a validation set must have: those of the training data."""
+
+    features: int
+    names: list[str] | None
+
+
+def futures_of(client: Any, given: Given, pieces: int, like: Wide | None) -> list[Any]:
+    """Return parts as Dask's futures, each of a `RankingData` or None."""
+    if _are_files(given.X):
+        _check_left_out(given, ("y", "qid", "group", "weight", "sample_weight"), "a LETOR file")
+        return _files(client, given.X, None if like is None else like.features)
+    if is_lazy(given.X):
+        _check_left_out(given, ("group", "weight"), "a partition")
+        for name in ("y", "qid"):
+            if getattr(given, name) is None:
+                raise InputError(
+                    f"fit needs {name}: the name of a column, or a Dask collection with as many partitions as X."
+                )
+        names = None if like is None else like.names
+        return list(client.compute(_delayed(given, names)))
+    if not isinstance(given.X, RankingData) and any(map(is_lazy, given)):
         raise InputError(
-            "weights and unlisted documents can't go to a cluster yet: leave them out, or leave out cluster."
+            "y and qid are collections of Dask, and X isn't: make all of them collections."
         )
-    if data.categories:
-        raise InputError("categorical features can't go to a cluster yet: make numbers of them.")
+    data = training_data(*given[:5], "fit", given.sample_weight)
+    if data.unlisted is not None:
+        raise InputError(
+            "unlisted documents can't go to a cluster: leave them out, or leave out cluster."
+        )
+    if like is not None and like.names is not None:
+        data = data.with_features(like.names)
+    parts.refuse_categories(data)
     return [client.submit(_same, one, pure=False) for one in _pieces(data, pieces)]
+
+
+def _check_left_out(given: Given, names: tuple[str, ...], what: str) -> None:
+    for name in names:
+        if getattr(given, name) is not None:
+            why = {
+                "group": "give qid, an id per row",
+                "weight": "give sample_weight, a column with a weight per row",
+            }.get(name, "leave it out")
+            raise InputError(f"{name} can't be used with {what}: {why}.")
 
 
 def _same(part: RankingData) -> RankingData:
@@ -58,33 +134,89 @@ def _are_files(x: Any) -> bool:
     return _is_file(x) or (isinstance(x, (list, tuple)) and bool(x) and all(map(_is_file, x)))
 
 
-def _delayed(X: Any, y: Any, qid: Any) -> list[Any]:
+def _files(client: Any, X: Any, width: int | None) -> list[Any]:
+    """Return LETOR files, all with as many features as the widest of them, or as the training data."""
+    names = [os.path.abspath(os.fspath(path)) for path in ([X] if _is_file(X) else X)]
+    found = client.map(parts.part_of_file, names, pure=False)
+    widths = client.gather(client.map(parts.width_of, found, pure=False))
+    width = max(widths) if width is None else max(width, *widths)
+    return [
+        client.submit(parts.widened, part, width, pure=False) if own < width else part
+        for part, own in zip(found, widths, strict=True)
+    ]
+
+
+def _delayed(given: Given, features: list[str] | None) -> list[Any]:
     """Return the partitions of collections as delayed parts."""
     from dask import delayed
 
+    X = given.X
     if hasattr(X, "columns"):
-        for name, value in (("y", y), ("qid", qid)):
-            if not isinstance(value, str):
-                raise InputError(
-                    f"{name} must be the name of a column of the DataFrame, got {type(value).__name__}: assign it as a "
-                    "column first."
-                )
-            if value not in X.columns:
-                known = ", ".join(map(repr, list(X.columns)[:8]))
-                raise InputError(f"the DataFrame has no column {value!r} ({name}); it has {known}.")
-        make = delayed(parts.part_of_frame, pure=False)
-        return [make(frame, y, qid, number) for number, frame in enumerate(X.to_delayed())]
-    if not all(is_lazy(one) and hasattr(one, "numblocks") for one in (X, y, qid)):
-        raise InputError("with a Dask array, X, y and qid must all be Dask arrays.")
+        _check_columns(given)
+        chunks = list(X.to_delayed())
+    elif hasattr(X, "numblocks"):
+        check_blocks(X)
+        chunks = list(X.to_delayed().ravel())
+    else:
+        raise InputError(
+            f"X must be a Dask DataFrame or array, got {type(X).__name__}: bags have to_dataframe()."
+        )
+    columns = {name: _along(given, name, len(chunks)) for name in _COLUMNS}
+    make = delayed(parts.part_of_partition, pure=False)
+    return [
+        make(chunk, {name: column[number] for name, column in columns.items()}, features, number)
+        for number, chunk in enumerate(chunks)
+    ]
+
+
+def check_blocks(X: Any) -> None:
+    """Raise unless an array can be taken by blocks of rows."""
     if X.ndim != 2 or X.numblocks[1] != 1:
         raise InputError(
             "X must have two dimensions and all columns in one chunk: X.rechunk({1: -1})."
         )
-    if not X.numblocks[0] == y.numblocks[0] == qid.numblocks[0]:
+
+
+def _along(given: Given, name: str, count: int) -> list[Any]:
+    """Return labels, ids or weights, for each of the partitions of X: the name of a column, or what belongs to it."""
+    value = getattr(given, name)
+    if value is None or isinstance(value, str):
+        if value is not None and not hasattr(given.X, "columns"):
+            raise InputError(f"{name}={value!r} is the name of a column, and an array has none.")
+        return [value] * count
+    if not is_lazy(value):
         raise InputError(
-            f"X, y and qid must have the same chunks of rows, got {X.numblocks[0]}, {y.numblocks[0]} and "
-            f"{qid.numblocks[0]}: y.rechunk(X.chunks[0])."
+            f"{name} must be the name of a column, or a Dask collection with as many partitions as X, got "
+            f"{type(value).__name__}."
         )
-    make = delayed(parts.part_of_arrays, pure=False)
-    chunks = zip(*(one.to_delayed().ravel() for one in (X, y, qid)), strict=True)
-    return [make(*three, number) for number, three in enumerate(chunks)]
+    pieces = list(np.ravel(value.to_delayed()))
+    if len(pieces) != count:
+        raise InputError(
+            f"X and {name} must have the same partitions of rows, got {count} and {len(pieces)}: take them from one "
+            "collection, or rechunk arrays alike."
+        )
+    return pieces
+
+
+def _check_columns(given: Given) -> None:
+    """Raise unless a frame has the columns that were named, and numbers in all others."""
+    X, known = given.X, list(given.X.columns)
+    named = {name: getattr(given, name) for name in _COLUMNS}
+    for name, value in named.items():
+        if isinstance(value, str) and value not in known:
+            few = ", ".join(map(repr, known[:8])) + ("" if len(known) <= 8 else ", ...")
+            near = checks.nearest(value, known)
+            raise InputError(
+                f"the DataFrame has no column {value!r} ({name}); it has {few}{near or '.'}"
+            )
+    others = [column for column in known if column not in named.values()]
+    for column, kind in zip(known, X.dtypes, strict=True):
+        if column in others and getattr(kind, "kind", "O") not in "biuf":
+            raise InputError(
+                f"column {column!r} has values of type {kind}, and features must be numbers: drop it, as in "
+                f"df.drop(columns=[{column!r}]), or make numbers of it."
+            )
+    if not others:
+        raise InputError(
+            "the DataFrame has no columns besides labels and queries: there are no features."
+        )

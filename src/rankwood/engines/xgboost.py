@@ -72,7 +72,7 @@ class XGBoostEngine:
 
     def valid_scores(self) -> np.ndarray:
         """Return the scores of the validation data after the last round."""
-        if self._valid is None:
+        if self._valid is None or self._valid.num_row() == 0:
             return np.zeros(0)
         return self._booster.predict(self._valid, output_margin=True).astype(np.float64)
 
@@ -192,8 +192,9 @@ def _matrices(params: dict[str, Any], kinds: list[str] | None, task: TrainingTas
             return _streamed(params, kinds, task)
         make = _maker(params, kinds)
         train = make(task.train.X, None if task.share is None else task.share.reference)
-        if task.valid is None or not len(task.valid):  # a worker may have no validation data
+        if task.valid is None:
             return [train]
+        # A worker without validation data has an empty matrix: to make one takes messages between all workers.
         return [train, make(task.valid.X, train)]
 
     key = (params["tree_method"], params.get("max_bin"), params["nthread"], kinds)

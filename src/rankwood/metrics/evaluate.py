@@ -69,9 +69,9 @@ def evaluate(
         Labels, a data set that knows labels and queries, or judgments: those of `load_qrels`, a dictionary
         ``{query: {document: label}}``, a table or rows with `query_id`, `doc_id` and `relevance`, or ranx's `Qrels`.
     scores : array, Run, dict, table or iterable
-        Scores, in the order of `y`, on the host or on a GPU; with judgments, a run: that of `load_run`, or with a
-        `score` in the forms of judgments. Where less is better (ARP), judged documents that the run lacks come behind
-        those it has, relevant ones last; other metrics don't rank them.
+        Scores, in the order of `y`, on the host, on a GPU, or on a cluster of Dask; with judgments, a run: that of
+        `load_run`, or with a `score` in the forms of judgments. Where less is better (ARP), judged documents that the
+        run lacks come behind those it has, relevant ones last; other metrics don't rank them.
     qid, group : array, optional
         Query id of each row, in any order, or sizes of consecutive queries; one query without both.
     ties : {"worst", "input", "best", "average"}
@@ -100,6 +100,7 @@ def evaluate(
     >>> ev.per_query["ndcg"].round(6).tolist()
     [0.63093, 1.0]
     """
+    y, scores, qid, group = _computed(y, scores, qid, group)
     known = conventions.rules(convention, ties, empty)
     built = {name: conventions.build(m, known) for name, m in _listed(metrics).items()}
     found, unlisted = None, getattr(y, "unlisted", None)
@@ -145,6 +146,19 @@ def _check_precision(scores: Any, wanted: str, convention: str | None) -> None:
         raise checks.InputError(
             f"convention {convention!r} compares scores in float32: give those on the GPU in float32."
         )
+
+
+def _computed(*given: Any) -> tuple[Any, ...]:
+    """Return collections of Dask as arrays, computed together, and other values as they are."""
+    if not any(hasattr(one, "__dask_graph__") for one in given):
+        return given
+    import dask
+
+    found = dask.compute(*given)
+    return tuple(
+        np.asarray(new) if hasattr(old, "__dask_graph__") else old
+        for old, new in zip(given, found, strict=True)
+    )
 
 
 def named_metrics(metrics: Any) -> dict[str, Any]:

@@ -2,10 +2,11 @@
 
 import contextlib
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from rankwood._core import checks
 
@@ -51,6 +52,43 @@ class Checkpoint:
             checks.at_least(self.rounds, 1, "rounds")
         if checks.finite(self.seconds, "seconds") < 0:
             raise checks.InputError(f"seconds must not be negative, got {self.seconds:g}.")
+
+
+class Keeper(Protocol):
+    """Reads and writes the content of a run: a file, or what stands for it on the worker of a cluster."""
+
+    #: What messages call it.
+    path: str | Path
+    #: Whether this process writes.
+    writes: bool
+
+    def read(self) -> dict[str, Any] | None:
+        """Return the content of a run that goes on, None if the run starts anew."""
+
+    def due(self, rounds_done: int) -> bool:
+        """Return whether the run is to be written after a round."""
+
+    def write(self, content: dict[str, Any], run: dict[str, Any]) -> None:
+        """Write a model, and what the run needs to go on."""
+
+
+class Clock:
+    """Knows when a checkpoint is due."""
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        self._checkpoint = checkpoint
+        self._written = time.monotonic()
+
+    def due(self, rounds_done: int) -> bool:
+        """Return whether the run is to be written after a round."""
+        every = self._checkpoint.rounds
+        if every is not None:
+            return rounds_done % every == 0
+        return time.monotonic() - self._written >= self._checkpoint.seconds
+
+    def restart(self) -> None:
+        """Note that the run was written now."""
+        self._written = time.monotonic()
 
 
 def as_checkpoint(given: Any) -> Checkpoint:

@@ -15,8 +15,8 @@ from rankwood._core.progress import Advance
 from rankwood._core.scratch import Scratch
 from rankwood._core.shared import Shared
 from rankwood.engines.sharing import Share
-from rankwood.metrics.evaluate import Evaluator
-from rankwood.training.checkpoint import Checkpoint
+from rankwood.training.checkpoint import Checkpoint, Keeper
+from rankwood.training.monitoring import Evaluates
 
 
 @dataclass(frozen=True)
@@ -118,10 +118,12 @@ class FitContext(NamedTuple):
         A folder for files of the engine, if the training data is a stream.
     share : Share or None
         What other processes of a cluster have, if this is one of several.
+    keeper : Keeper or None
+        Reads and writes the run of such a process, in place of `checkpoint`.
     """
 
     shared: Shared | None = None
-    evaluators: Mapping[str, Evaluator] = MappingProxyType({})
+    evaluators: Mapping[str, Evaluates] = MappingProxyType({})
     callbacks: Sequence[Callback] = ()
     stage: str = ""
     fold: int | None = None
@@ -129,6 +131,7 @@ class FitContext(NamedTuple):
     checkpoint: Checkpoint | None = None
     scratch: Scratch | None = None
     share: Share | None = None
+    keeper: Keeper | None = None
 
     def stage_of(self, stage: str, fold: int | None = None, run: str = "") -> "FitContext":
         """Return the context of a run inside this one; its checkpoint has the run's name behind the file's."""
@@ -162,9 +165,14 @@ class Reporter(NamedTuple):
             fold=self.context.fold,
             _make=self.make,
         )
-        # Every callback sees every round, whatever the others return.
-        stop = [_is_true(callback(done), callback) for callback in self.context.callbacks]
-        return bool(ends) or any(stop)
+        return call_all(self.context.callbacks, done)
+
+
+def call_all(callbacks: Sequence[Callback], done: Round) -> bool:
+    """Call every callback with a round; return whether training ends, by itself or because one returned True."""
+    # Every callback sees every round, whatever the others return.
+    stop = [_is_true(callback(done), callback) for callback in callbacks]
+    return bool(done.ends) or any(stop)
 
 
 def _is_true(answer: Any, callback: Any) -> bool:

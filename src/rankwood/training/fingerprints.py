@@ -17,8 +17,12 @@ def fingerprint(data: RankingData) -> str:
     """Return a digest of the labels, the queries and the features of some rows, to recognise data by."""
     if isinstance(data, StreamedData):
         return data.digest
-    some = np.unique(np.linspace(0, len(data) - 1, _ROWS).astype(np.int64))
-    return _digest(data, dense(data.X[some]))
+    return _digest(data, dense(data.X[rows_of_fingerprint(len(data))]))
+
+
+def rows_of_fingerprint(count: int) -> np.ndarray:
+    """Return the rows, of so many, whose features are part of a fingerprint."""
+    return np.unique(np.linspace(0, count - 1, _ROWS).astype(np.int64))
 
 
 def full_digest(data: RankingData) -> str:

@@ -113,7 +113,7 @@ def validation_sets(valid: Any, train: RankingData) -> ValidationSets | None:
     """Return validation data by name: one set, a dictionary, or a list of pairs (name, set); None if there is none."""
     if valid is None or isinstance(valid, ValidationSets):
         return valid
-    pairs = _named(valid)
+    pairs = named_sets(valid)
     if pairs is None:
         return ValidationSets.single(validation_data(valid, train))
     if not pairs:
@@ -128,7 +128,7 @@ def validation_sets(valid: Any, train: RankingData) -> ValidationSets | None:
     return ValidationSets(found, joined_sets(list(found.values())))
 
 
-def _named(valid: Any) -> list[tuple[Any, Any]] | None:
+def named_sets(valid: Any) -> list[tuple[Any, Any]] | None:
     """Return the pairs (name, set) that were given; None if there is one set without a name."""
     if isinstance(valid, Mapping):
         return list(valid.items())

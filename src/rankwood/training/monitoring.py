@@ -11,6 +11,7 @@ from rankwood._core import checks
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
 from rankwood.metrics.evaluate import Evaluator, named_metrics
+from rankwood.metrics.evaluation import Evaluation
 from rankwood.metrics.verbs import higher_is_better
 from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.incoherence import IncoherenceCheck
@@ -33,6 +34,16 @@ class Scored(Protocol):
 
     def valid_scores(self) -> np.ndarray:
         """Return the scores of the validation data after the last round."""
+
+
+class Evaluates(Protocol):
+    """What evaluates a validation set: an `Evaluator`, or the workers of a cluster together."""
+
+    #: Parts by name.
+    metrics: dict[str, Any]
+
+    def __call__(self, scores: np.ndarray) -> Evaluation:
+        """Return the values of each query."""
 
 
 class EarlyStopping:
@@ -69,7 +80,7 @@ class EarlyStopping:
         patience: int | None,
         valid: ValidationSets | RankingData | None,
         n_jobs: int | None,
-        evaluators: Mapping[str, Evaluator] = MappingProxyType({}),
+        evaluators: Mapping[str, Evaluates] = MappingProxyType({}),
     ) -> None:
         given = next(iter(evaluators.values()), None)
         metrics = named_metrics(eval_metric) if given is None else given.metrics
@@ -80,7 +91,7 @@ class EarlyStopping:
         self._first = next(iter(metrics))
         self._sign = 1 if higher_is_better(metrics[self._first]) else -1
         self._sets = sets
-        self._evaluators: dict[str, Evaluator] = {}
+        self._evaluators: dict[str, Evaluates] = {}
         for name, data in sets.by_name.items() if sets else ():
             known = evaluators.get(name)
             self._evaluators[name] = known or _evaluator(metrics, data, n_jobs, name)

@@ -5,7 +5,6 @@ It is a model file with one more field, "run", so that `Ranker.load` reads it.
 
 import base64
 import os
-import time
 import warnings
 from importlib import import_module
 from pathlib import Path
@@ -15,11 +14,9 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood._version import __version__
-from rankwood.data.ranking_data import RankingData
 from rankwood.engines.base import RunState, abilities_of
 from rankwood.training import content_checks, model_file
-from rankwood.training.checkpoint import Checkpoint
-from rankwood.training.fingerprints import full_digest
+from rankwood.training.checkpoint import Checkpoint, Clock
 
 #: Parameters that change no round that is done.
 FREE = ("n_estimators", "early_stopping_rounds", "n_jobs", "verbose")
@@ -44,20 +41,22 @@ class RunFile:
         What the user gave.
     ranker : Ranker
         Its parameters are compared.
-    sets : list of RankingData
-        Training and validation data.
+    digests : list of str
+        Of the training and the validation data.
     """
 
-    def __init__(self, checkpoint: Checkpoint, ranker: Any, sets: list[RankingData]) -> None:
+    writes = True
+
+    def __init__(self, checkpoint: Checkpoint, ranker: Any, digests: list[str]) -> None:
         self.path = checkpoint.path
         self._checkpoint = checkpoint
         params = model_file.params_of(ranker)
         self._own: dict[str, Any] = {
             "params": {name: value for name, value in params.items() if name not in FREE},
-            "data": list(map(full_digest, sets)),
+            "data": digests,
             "versions": {"rankwood": __version__, "numpy": np.__version__, **_engine(ranker)},
         }
-        self._written = time.monotonic()
+        self._clock = Clock(checkpoint)
         self._failed = False
 
     def read(self) -> dict[str, Any] | None:
@@ -102,10 +101,7 @@ class RunFile:
 
     def due(self, rounds_done: int) -> bool:
         """Return whether the file is to be written after a round."""
-        every = self._checkpoint.rounds
-        if every is not None:
-            return rounds_done % every == 0
-        return time.monotonic() - self._written >= self._checkpoint.seconds
+        return self._clock.due(rounds_done)
 
     def write(self, content: dict[str, Any], run: dict[str, Any]) -> None:
         """Replace the file; if that fails, training goes on, with one warning."""
@@ -119,7 +115,7 @@ class RunFile:
                     stacklevel=2,
                 )
             self._failed = True
-        self._written = time.monotonic()
+        self._clock.restart()
 
 
 def state_of(run: dict[str, Any], path: str | Path) -> RunState:

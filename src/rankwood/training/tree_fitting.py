@@ -1,17 +1,20 @@
 """One fit of a ranker of trees: a run from its first round, or from a checkpoint."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from sklearn.base import clone
 
 from rankwood._core import checks
 from rankwood._core.shared import Shared
+from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
 from rankwood.objectives.families.registry import objective as to_objective
+from rankwood.objectives.gradients import GradientComputer
 from rankwood.training import model_file, run_file
-from rankwood.training.checkpoint import locked
+from rankwood.training.checkpoint import Keeper, locked
 from rankwood.training.context import FitContext, watching_compilation
+from rankwood.training.fingerprints import full_digest
 from rankwood.training.inputs import ValidationSets, validation_sets
 from rankwood.training.keeping import TreeFit
 from rankwood.training.monitoring import EarlyStopping, Recorder
@@ -30,15 +33,16 @@ def fit_trees(ranker: Any, train: RankingData, valid: Any, context: FitContext) 
     with scratch_of(train) as folder:
         context = context._replace(scratch=folder)
         if given is None:
-            _fit(ranker, train, sets, context, None)
+            _fit(ranker, train, sets, context)
             return
-        _check_can_go_on(ranker)
+        check_can_go_on(ranker)
         with locked(given.path):
             data = [train, *(sets.by_name.values() if sets else ())]
-            _fit(ranker, train, sets, context, RunFile(given, ranker, data))
+            file = RunFile(given, ranker, list(map(full_digest, data)))
+            _fit(ranker, train, sets, context._replace(keeper=file))
 
 
-def _check_can_go_on(ranker: Any) -> None:
+def check_can_go_on(ranker: Any) -> None:
     """Raise if the engine can't go on with a run."""
     if not base.abilities_of(ranker.engine).takes_gradients:
         raise checks.InputError(
@@ -47,25 +51,74 @@ def _check_can_go_on(ranker: Any) -> None:
         )
 
 
-def _fit(
-    ranker: Any,
-    train: RankingData,
-    sets: ValidationSets | None,
-    context: FitContext,
-    file: RunFile | None,
-) -> None:
-    """Train from the first round, or from that of a file."""
-    valid = None if sets is None else sets.joined
-    rounds = rounds_of(ranker, valid is not None)
+class _Start(NamedTuple):
+    """Where a run begins: the content of a checkpoint, if there is one, and the state of the engine."""
+
+    content: dict[str, Any] | None
+    state: base.RunState | None
+
+
+def _fit(ranker: Any, train: RankingData, sets: ValidationSets | None, context: FitContext) -> None:
+    """Train from the first round, or from that of a checkpoint."""
+    rounds = rounds_of(ranker, sets is not None)
     objective = to_objective(ranker.objective)
     base.check(ranker.engine, objective, train.unlisted is not None)
-    earlier = None if file is None else file.read()
+    keeper = context.keeper
+    content = None if keeper is None else keeper.read()
     stopping = EarlyStopping(
         ranker.eval_metric, ranker.early_stopping_rounds, sets, ranker.n_jobs, context.evaluators
     )
-    if earlier is not None and _is_finished(earlier, rounds, stopping):
-        take(ranker, earlier, file.path)  # type: ignore[union-attr]
+    if content is not None and _is_finished(content, rounds, stopping):
+        take(ranker, content, keeper.path)  # type: ignore[union-attr]
         return
+    start = _start(ranker, train, rounds, content, keeper)
+    if content is None and start.state is not None:
+        restore_history(ranker, stopping, start.state.rounds)
+    parts = _parts(ranker, train, objective, context)
+    valid = None if sets is None else sets.joined
+    task = base.TrainingTask(
+        *(train, parts.groups, valid, objective, rounds, bool(parts.recorder.curves)),
+        *(parts.shared, start.state),
+        scratch=context.scratch,
+        share=context.share,
+    )
+    engine = _started(ranker, task, keeper is not None, stopping)
+    if start.state is not None and start.state.rounds >= rounds:
+        return
+    takes_gradients = base.abilities_of(ranker.engine).takes_gradients
+    with watching_compilation(context, ranker.verbose) as timer:
+        run = TrainingRun(engine, parts.computer, stopping, parts.recorder, takes_gradients, timer)
+        if content is not None:
+            _go_on(run, content)
+        elif start.state is not None:
+            _go_on_from_model(run, ranker)
+        _train(run, TreeFit(run, objective, rounds, train), ranker, context)
+
+
+def _start(
+    ranker: Any,
+    train: RankingData,
+    rounds: int,
+    content: dict[str, Any] | None,
+    keeper: Keeper | None,
+) -> _Start:
+    """Return where a run begins: at a checkpoint, at the trees of a fitted ranker, or at nothing."""
+    if content is None or keeper is None:
+        return _Start(None, earlier_rounds(ranker, train, rounds))
+    return _Start(content, run_file.state_of(content["run"], keeper.path))
+
+
+class _Parts(NamedTuple):
+    """What a run is made of besides its engine."""
+
+    shared: Shared
+    groups: Groups
+    computer: GradientComputer
+    recorder: Recorder
+
+
+def _parts(ranker: Any, train: RankingData, objective: Any, context: FitContext) -> _Parts:
+    """Return the queries in the order of ties, what computes gradients, and what records."""
     shared = context.shared or Shared()
     shared.begin((ranker.shuffle, ranker.random_state, ranker.n_jobs))
     groups = shared.once("groups", None, lambda: ranker._groups(train, context.share))
@@ -73,47 +126,39 @@ def _fit(
         "computer", objective, lambda: ranker._computer(objective, train, groups, context.share)
     )
     computer.restart()
-    recorder = Recorder(ranker.record, computer, train.y, groups)
-    if earlier is None:
-        before = earlier_rounds(ranker, train, rounds)
-        if before is not None:
-            restore_history(ranker, stopping, before.rounds)
-    else:
-        before = run_file.state_of(earlier["run"], file.path)  # type: ignore[union-attr]
-    task = base.TrainingTask(
-        *(train, groups, valid, objective, rounds, bool(recorder.curves), shared, before),
-        scratch=context.scratch,
-        share=context.share,
-    )
+    return _Parts(shared, groups, computer, Recorder(ranker.record, computer, train.y, groups))
+
+
+def _started(ranker: Any, task: base.TrainingTask, kept: bool, stopping: EarlyStopping) -> Any:
+    """Return the engine of a run; raise if it can't do what is wanted."""
     params = engine_params(ranker)
-    params |= parameters_on(params, ranker.engine, train)
+    params |= parameters_on(params, ranker.engine, task.train)
     engine = base.start(ranker.engine, params, task)
-    if before is not None and before.rounds >= rounds:
-        return
-    if file is not None and before is None:
+    if task.before is not None and task.before.rounds >= task.rounds:
+        return engine
+    if kept and task.before is None:
         engine.state()  # it raises if this kind of run can't go on: better now than at the first write
-    if valid is not None and stopping.patience is not None and not engine.keeps_rounds:
+    if task.valid is not None and stopping.patience is not None and not engine.keeps_rounds:
         raise checks.InputError(
             "later rounds of this kind of boosting change earlier trees, so the best round can't be "
             "kept; set early_stopping_rounds=None."
         )
-    takes_gradients = base.abilities_of(ranker.engine).takes_gradients
-    with watching_compilation(context, ranker.verbose) as timer:
-        run = TrainingRun(engine, computer, stopping, recorder, takes_gradients, timer)
-        if earlier is not None:
-            _go_on(run, earlier)
-        elif before is not None:
-            _go_on_from_model(run, ranker)
-        fitting = TreeFit(run, objective, rounds, train)
-        fitting.report_to(ranker, context)
-        run.after_round = None if file is None else _Writer(file, fitting, ranker)
-        try:
-            run.train(rounds, ranker.verbose)
-        finally:
-            if run.rounds_done:
-                fitting.keep(ranker, run.rounds_kept)
-                if run.after_round is not None:
-                    run.after_round.write()
+    return engine
+
+
+def _train(run: TrainingRun, fitting: TreeFit, ranker: Any, context: FitContext) -> None:
+    """Train, and keep the rounds that are done, even if something ends the run before."""
+    fitting.report_to(ranker, context)
+    keeper = context.keeper
+    writer = _Writer(keeper, fitting, ranker) if keeper is not None and keeper.writes else None
+    run.after_round = writer
+    try:
+        run.train(fitting.rounds, ranker.verbose)
+    finally:
+        if run.rounds_done:
+            fitting.keep(ranker, run.rounds_kept)
+            if writer is not None:
+                writer.write()
 
 
 def _is_finished(content: dict[str, Any], rounds: int, stopping: EarlyStopping) -> bool:
@@ -153,7 +198,7 @@ def _go_on_from_model(run: TrainingRun, ranker: Any) -> None:
 class _Writer:
     """Writes the file of a run: after some rounds, and at the end."""
 
-    def __init__(self, file: RunFile, fitting: TreeFit, ranker: Any) -> None:
+    def __init__(self, file: Keeper, fitting: TreeFit, ranker: Any) -> None:
         self._file, self._fitting, self._ranker = file, fitting, ranker
         self._written = fitting.run.rounds_done
 
@@ -163,9 +208,10 @@ class _Writer:
             self.write(ends)
 
     def write(self, ends: str = "") -> None:
-        """Write the file, unless it has all rounds already."""
+        """Write the file, unless it has all rounds already, or the last round was interrupted in its evaluation."""
         run = self._fitting.run
-        if run.rounds_done == self._written:
+        evaluated = min([run.rounds_done, *map(len, run.stopping.history.values())])
+        if run.rounds_done == self._written or evaluated < run.rounds_done:
             return
         other = clone(self._ranker)
         self._fitting.keep(other, run.rounds_kept)

@@ -1,0 +1,90 @@
+"""One run on the workers of a cluster: who trains on which part, and the tasks."""
+
+from typing import Any, NamedTuple
+
+from sklearn.base import clone
+
+from rankwood.distributed import clients
+from rankwood.distributed.following import Look
+from rankwood.distributed.placing import Placed, deal, holders, sample_of
+from rankwood.distributed.rank import RankJob, run_rank
+from rankwood.distributed.reporting import Wanted
+from rankwood.objectives.families.registry import objective as to_objective
+
+
+class Plan(NamedTuple):
+    """The data of a run, and the workers that are there, with their threads."""
+
+    client: Any
+    there: dict[str, int]
+    train: Placed
+    sets: dict[str, Placed]
+
+
+class Owners(NamedTuple):
+    """The workers of a run, and the one of each part of the training and the validation data."""
+
+    workers: list[str]
+    train: list[str]
+    sets: dict[str, list[str]]
+
+
+def trained(ranker: Any, plan: Plan, wanted: Wanted, look: Look) -> dict[str, Any]:
+    """Train on the workers; return the model as an object for JSON."""
+    client, run = plan.client, wanted.run
+    owners = _owners(plan)
+    sample = sample_of(client, plan.train, single=ranker.engine == "xgboost")
+    first, count = owners.workers[0], len(owners.workers)
+    # Two fits at once would wait for each other's threads.
+    with clients.lock(client):
+        opened = clients.on_worker(client, first, clients.open_tracker, run, count, first)
+        communicator = clients.results_of(client, {first: opened})[first]
+        try:
+            tasks = {}
+            for number, worker in enumerate(owners.workers):
+                job, parts = _job(ranker, plan, owners, number, wanted)
+                task = (run_rank, job, communicator, sample, *parts)
+                tasks[worker] = clients.on_worker(client, worker, *task)
+            found = clients.results_of(client, tasks, look)
+        finally:
+            clients.forget_tracker(client, first, run)
+    return dict(found[first])
+
+
+def _owners(plan: Plan) -> Owners:
+    """Deal the parts to workers; those without training data take no part."""
+    client, train = plan.client, plan.train
+    workers = list(plan.there)[: len(train.futures)]
+    owner = deal(train.rows, holders(client, train.futures), workers)
+    workers = [worker for worker in workers if worker in owner]
+    sets = {
+        name: deal(data.rows, holders(client, data.futures), workers)
+        for name, data in plan.sets.items()
+    }
+    return Owners(workers, owner, sets)
+
+
+def _job(
+    ranker: Any, plan: Plan, owners: Owners, number: int, wanted: Wanted
+) -> tuple[RankJob, tuple[list[Any], dict[str, list[Any]]]]:
+    """Return what a worker has to do, and the futures of its parts."""
+    worker = owners.workers[number]
+    mine = _parts_of(plan.train, owners.train, worker)
+    valid = {name: _parts_of(data, owners.sets[name], worker) for name, data in plan.sets.items()}
+    job = RankJob(
+        ranker=clone(ranker).set_params(objective=to_objective(ranker.objective)),
+        number=number,
+        documents=plan.train.documents,
+        places=mine[1],
+        valid_places={name: two[1] for name, two in valid.items()},
+        valid_queries={name: data.queries for name, data in plan.sets.items()},
+        n_jobs=ranker.n_jobs or plan.there[worker],
+        wanted=wanted,
+    )
+    return job, (mine[0], {name: two[0] for name, two in valid.items()})
+
+
+def _parts_of(data: Placed, owner: list[str], worker: str) -> tuple[list[Any], list[Any]]:
+    """Return the parts of a worker, and their places."""
+    own = [number for number, name in enumerate(owner) if name == worker]
+    return [data.futures[i] for i in own], [data.places[i] for i in own]
