@@ -87,6 +87,8 @@ class ParquetReader:
             y = numbers(table[self.y].to_numpy(), f"column {self.y!r}", keep=(np.float64,))
             if np.isnan(y).any():
                 raise InputError(f"column {self.y!r} must not be missing, and it is.")
+            if (y < 0).any():
+                raise InputError(f"column {self.y!r} must not be negative, got {y.min():g}.")
             qid = id_array(table[self.qid].to_numpy())
         except InputError as error:
             raise InputError(
