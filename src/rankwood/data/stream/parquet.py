@@ -107,7 +107,7 @@ def _matrix(table: Any, names: list[str], real: type) -> np.ndarray:
         "float",
         "double",
     }:  # nearly always, and many times as fast
-        X = np.empty((len(table), len(names)), real)
+        X: np.ndarray = np.empty((len(table), len(names)), real)
         for at, name in enumerate(names):
             X[:, at] = columns[name].to_numpy()
         return X
