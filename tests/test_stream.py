@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -404,3 +405,85 @@ def test_a_full_disk_at_the_sample_is_an_error_of_one_sentence(folder, monkeypat
     monkeypatch.setattr(os, "posix_fallocate", full)
     with pytest.raises(rw.InputError, match=r"the sample of rows .* MiB .*No space left on device"):
         rw.stream_files(folder / "a.txt")
+
+
+def test_every_pass_has_a_progress_bar(folder, monkeypatch):
+    """Of the files first, then of documents; each ends before the next begins, and with all steps."""
+    bars = []
+
+    @contextmanager
+    def bar(total, title, show):
+        assert show is False and not any(one["open"] for one in bars)
+        bars.append({"title": title, "total": total, "done": 0, "open": True})
+        own = bars[-1]
+        yield lambda note, steps=1: own.update(done=own["done"] + steps)
+        own["open"] = False
+
+    monkeypatch.setattr("rankwood.data.stream.passes.bar", bar)
+    monkeypatch.setattr("rankwood.training.run.bar", bar)
+    files = [folder / "a.txt", folder / "b.txt"]
+    documents = len(rw.stream_files(files, verbose=False))
+    for engine in ("xgboost", "lightgbm"):
+        del bars[:]
+        rw.Ranker(**{**SETTINGS, "n_estimators": 2}, engine=engine, verbose=False).fit(
+            files, stream=True
+        )
+        passes = ["Reading features"] * (2 if engine == "xgboost" else 1)
+        assert [one["title"] for one in bars][:-1] == ["Reading labels", *passes]
+        assert all(one["done"] == one["total"] and not one["open"] for one in bars)
+        assert bars[0]["total"] == 2 and bars[1]["total"] == documents
+
+
+@pytest.mark.parametrize("engine", ["xgboost", "lightgbm"])
+def test_an_interrupt_leaves_no_files(engine, folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    seen = []
+
+    def stop(ranker, *_):
+        seen.extend(tmp_path.rglob("*"))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rankwood.training.run.TrainingRun.train", stop)
+    with pytest.raises(KeyboardInterrupt):
+        rw.Ranker(**SETTINGS, engine=engine).fit(folder / "a.txt", stream=True)
+    assert any(one.suffix == ".page" for one in seen) == (engine == "xgboost")
+    assert not list(tmp_path.iterdir())
+
+
+def test_parquet_columns_may_be_in_any_order_and_a_query_in_two_files(sets, folder, tmp_path):
+    columns = {"y": "label", "qid": "query"}
+    params = {**SETTINGS, **ENGINES["xgboost"]}
+    whole = table(sets[0])
+    cut = int(sets[0].groups.ptr[7]) + 2  # inside of a query
+    pq.write_table(whole[:cut], tmp_path / "one.parquet")
+    pq.write_table(whole[cut:].select(whole.column_names[::-1]), tmp_path / "two.parquet")
+    files = [tmp_path / "one.parquet", tmp_path / "two.parquet"]
+    expected = rw.Ranker(**params).fit(folder / "a.parquet", **columns, stream=True)
+    found = rw.Ranker(**params).fit(files, **columns, stream=True)
+    assert same(found, expected)
+    data = rw.stream_files(files, **columns)
+    values = rw.evaluate("ndcg@10", data, found.predict(data)).per_query["ndcg@10"]
+    in_memory = rw.evaluate("ndcg@10", sets[0], expected.predict(whole.select(data.feature_names)))
+    assert values.tolist() == in_memory.per_query["ndcg@10"].tolist()
+    assert found.score(data) == pytest.approx(np.mean(values), abs=1e-12)
+
+
+def test_labels_and_tables_that_cannot_be_used(tmp_path):
+    columns = {"y": "label", "qid": "query"}
+    bad = {
+        r"bad\.parquet, rows 0 to 1: column 'label' must not be negative, got -1": {
+            "label": [0.0, -1.0],
+            "query": [1, 1],
+        },
+        "column 'label' must not be missing": {"label": [0.0, None], "query": [1, 1]},
+        "qid must not be missing, but it is at row 1": {"label": [0.0, 1.0], "query": [1, None]},
+        "holds no documents, expected at least one row": {"label": [], "query": []},
+        "has no features: its only columns are y and qid": None,
+    }
+    for message, content in bad.items():
+        made = pa.table({"label": [1.0], "query": [1]} if content is None else content)
+        if content is not None:
+            made = made.append_column("f", pa.array(np.arange(made.num_rows, dtype=float)))
+        pq.write_table(made, tmp_path / "bad.parquet")
+        with pytest.raises(rw.InputError, match=message):
+            rw.stream_files(tmp_path / "bad.parquet", **columns)

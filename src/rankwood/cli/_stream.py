@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from rankwood._core.checks import InputError
-from rankwood.cli import _args, _files, _show
+from rankwood.cli import _args, _files
 from rankwood.data.ranking_data import RankingData
 
 
@@ -58,8 +58,7 @@ def read_sets(
     options |= {"y": args.y, "qid": args.qid, "n_features": args.features}
 
     def scan(names: list[str], sample: int) -> RankingData:
-        with _show.status(f"Reading {', '.join(names)}", _args.verbosity(args)):
-            return stream_files(names, sample=sample, **options)
+        return stream_files(names, sample=sample, verbose=_args.verbosity(args), **options)
 
     train = scan(args.train_files, SAMPLE)
     return train, {name: scan([path], 0) for name, path in files.items()}

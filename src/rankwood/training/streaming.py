@@ -50,7 +50,12 @@ def streamed_training(
         if y is not None or qid is not None:
             raise checks.InputError("a StreamedData knows its labels and queries: give it alone.")
         return files
-    return stream_files(files, y=y, qid=qid, n_jobs=estimator.n_jobs)
+    return stream_files(files, y=y, qid=qid, **_how(estimator))
+
+
+def _how(estimator: Any) -> dict[str, Any]:
+    """Return the options of an estimator that are also those of reading."""
+    return {"n_jobs": estimator.n_jobs, "verbose": estimator.verbose}
 
 
 def with_streamed_sets(
@@ -64,7 +69,7 @@ def with_streamed_sets(
     def opened(given: Any) -> Any:
         if not is_file_names(given):
             return given
-        return stream_files(given, y=y, qid=qid, sample=0, n_jobs=estimator.n_jobs)
+        return stream_files(given, y=y, qid=qid, sample=0, **_how(estimator))
 
     if isinstance(valid, Mapping):
         valid = {name: opened(given) for name, given in valid.items()}

@@ -26,6 +26,7 @@ def stream_files(
     missing: str | Iterable[str] = (),
     sample: int = SAMPLE,
     n_jobs: int | None = None,
+    verbose: bool | None = None,
 ) -> StreamedData:
     """Read labels and queries of files whose features don't fit in memory; `Ranker.fit` reads the features.
 
@@ -43,9 +44,11 @@ def stream_files(
         features.
     sample : int
         The most rows that decide the bins of features: a random sample, or all rows if there are no more. It is kept in
-        memory. 0 is enough for validation data.
+        a temporary file. 0 is enough for validation data.
     n_jobs : int, optional
         Number of threads that parse LETOR text; by default every core.
+    verbose : bool, optional
+        Show a progress bar for each pass over the files; by default on a terminal.
 
     Returns
     -------
@@ -70,6 +73,7 @@ def stream_files(
     return StreamedData(
         reader_of(files, y, qid, (n_features, absent, marker, missing), n_jobs),
         at_least(sample, 0, "sample"),
+        verbose,
     )
 
 

@@ -87,6 +87,8 @@ class ParquetReader:
             y = numbers(table[self.y].to_numpy(), f"column {self.y!r}", keep=(np.float64,))
             if np.isnan(y).any():
                 raise InputError(f"column {self.y!r} must not be missing, and it is.")
+            if (y < 0).any():
+                raise InputError(f"column {self.y!r} must not be negative, got {y.min():g}.")
             qid = id_array(table[self.qid].to_numpy())
         except InputError as error:
             raise InputError(
@@ -105,7 +107,7 @@ def _matrix(table: Any, names: list[str], real: type) -> np.ndarray:
         "float",
         "double",
     }:  # nearly always, and many times as fast
-        X = np.empty((len(table), len(names)), real)
+        X: np.ndarray = np.empty((len(table), len(names)), real)
         for at, name in enumerate(names):
             X[:, at] = columns[name].to_numpy()
         return X

@@ -16,6 +16,7 @@ from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.stream.blocks import Block, Piece, join_ids, whole_queries
 from rankwood.data.stream.files import File
+from rankwood.data.stream.passes import first_pass, later_pass
 from rankwood.data.stream.sample import RowSample, matrix_in_file
 
 _ROWS = 1 << 14  # rows of a matrix in memory that are handed on at a time
@@ -57,6 +58,8 @@ class StreamedData(RankingData):
         Reads the files.
     sample : int
         The most rows that decide the bins of features.
+    verbose : bool, optional
+        Show a progress bar for each pass over the files; by default on a terminal.
 
     Attributes
     ----------
@@ -70,8 +73,9 @@ class StreamedData(RankingData):
         A digest of all that was read.
     """
 
-    def __init__(self, reader: Reader, sample: int) -> None:
-        found = _scan(reader, sample)
+    def __init__(self, reader: Reader, sample: int, verbose: bool | None = None) -> None:
+        self._verbose = verbose
+        found = _scan(reader, sample, verbose)
         self._readers: list[Reader | RankingData] = [reader]
         self.files = [file.path for file in reader.files]
         self.y = arguments.read_only(found.y)
@@ -108,16 +112,19 @@ class StreamedData(RankingData):
     def blocks(self) -> Iterator[np.ndarray]:
         """Read the features again, block by block: whole queries, in the order of the files.
 
-        Yields
-        ------
-        array
-            A matrix with the rows of some queries.
+        Returns
+        -------
+        iterator of arrays
+            Matrices with the rows of some queries each.
 
         Raises
         ------
         InputError
             If a file was changed after it was first read.
         """
+        return later_pass(self._blocks(), len(self), self._verbose)
+
+    def _blocks(self) -> Iterator[np.ndarray]:
         for reader in self._readers:
             if isinstance(reader, RankingData):
                 for row in range(0, len(reader), _ROWS):
@@ -200,12 +207,13 @@ class _Scan(NamedTuple):
     digest: str
 
 
-def _scan(reader: Reader, sample: int) -> _Scan:
+def _scan(reader: Reader, sample: int, verbose: bool | None) -> _Scan:
     """Read the files once."""
     digest = hashlib.blake2b(digest_size=16)
     rows = RowSample(sample, reader.fill_value)
     labels, sizes, queries, width = [], [], _Queries([], [], []), 0
-    for block in whole_queries(reader.pieces(None, None, digest), reader.fill_value):
+    blocks = whole_queries(reader.pieces(None, None, digest), reader.fill_value)
+    for block in first_pass(blocks, len(reader.files), verbose):
         labels.append(block.y)
         sizes.append(np.diff(np.append(block.starts, block.y.size)))
         queries.add(block)

@@ -48,6 +48,10 @@ class BlockSequence(lgb.Sequence):  # type: ignore[misc]
             parts.append(self._rest[:size])
             self._rest = self._rest[size:]
             size -= parts[-1].shape[0]
+        if rows.stop == len(self):
+            next(
+                self._blocks, None
+            )  # the end of the pass: files are checked, and its progress bar closes
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
