@@ -56,8 +56,11 @@ def ranker_for(engine: str, case: Case, **params: Any) -> rw.Ranker:
 
 
 def run(repeats: int = 5) -> list[dict[str, Any]]:
-    rows = [grid_row(engine, case, repeats) for engine, case in GRID]
-    return rows + [histogram_row(case, repeats) for case in (LARGE, MIDDLE, SMALL)]
+    few = max(repeats // 3, 1)  # of long runs
+    rows = [grid_row(*both, few if both[1] is LARGE else repeats) for both in GRID]
+    return rows + [
+        histogram_row(case, few if case is LARGE else repeats) for case in (LARGE, MIDDLE, SMALL)
+    ]
 
 
 def grid_row(engine: str, case: Case, repeats: int) -> dict[str, Any]:

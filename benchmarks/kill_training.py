@@ -7,6 +7,7 @@ after every kill.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -21,6 +22,9 @@ from typing import Any, NamedTuple
 import rankwood as rw
 
 _SHARED = "--n-estimators 60 --num-leaves 15 --early-stopping-rounds none --threads 1 --quiet"
+_WRITES = 20  # a run is killed after fewer writes of its checkpoint than these
+_LOOK = 0.001  # seconds between two looks at the checkpoint
+_LONGER = 0.1  # seconds, at most, from a write to a kill
 KINDS = {
     "lightgbm": "--objective lambdarank-ndcg@10 --param subsample=0.8 --param colsample_bytree=0.8",
     "xgboost": "--objective yetirank --engine xgboost --param subsample=0.8",
@@ -77,28 +81,45 @@ def unreadable(folder: Path, name: str) -> int:
     return bad
 
 
+def written(folder: Path) -> int:
+    """Return when a checkpoint was written last, in nanoseconds."""
+    files = [path for path in folder.glob("killed.ckpt*") if path.suffix != ".lock"]
+    times = [0]
+    for path in files:
+        with contextlib.suppress(FileNotFoundError):  # a temporary file, renamed meanwhile
+            times.append(path.stat().st_mtime_ns)
+    return max(times)
+
+
+def lives_until(process: subprocess.Popen[bytes], folder: Path, rng: random.Random) -> bool:
+    """Wait for a random number of writes and a little longer; return whether the process still runs.
+
+    Writes and not seconds: other programs on the machine change how far a run comes in a second.
+    """
+    left, last = rng.randrange(_WRITES), written(folder)
+    while left and process.poll() is None:
+        time.sleep(_LOOK)
+        now = written(folder)
+        left, last = left - (now != last), now
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(rng.uniform(0.0, _LONGER))
+    return process.poll() is None
+
+
 def run(kind: str, folder: Path, kills: int, rng: random.Random) -> Outcome:
     """Kill the run of one kind `kills` times, and let it end."""
-    began = time.perf_counter()
     if start(kind, folder, "whole").wait():
         raise SystemExit(f"{kind}: the undisturbed run failed")
-    whole = time.perf_counter() - began
     done = midway = bad = 0
     while done < kills:
-        began = time.perf_counter()
-        fresh = not any(folder.glob("killed.ckpt*"))
         process = start(kind, folder, "killed")
-        try:
-            process.wait(rng.uniform(0.3, 1.0) * whole)
-        except subprocess.TimeoutExpired:
+        if lives_until(process, folder, rng):
             process.send_signal(signal.SIGKILL)
             process.wait()
             done += 1
-            midway += any(folder.glob("killed.ckpt*"))
+            midway += written(folder) > 0
             bad += unreadable(folder, "killed")
         else:  # it has ended: the next run starts from nothing
-            if fresh:  # others may have slowed down the undisturbed run
-                whole = min(whole, time.perf_counter() - began)
             bad += content(folder / "killed.json") != content(folder / "whole.json")
             for path in folder.glob("killed*"):
                 path.unlink()

@@ -85,31 +85,41 @@ def measure(documents: int, features: int, rounds: int, repeats: int) -> dict[st
     from benchmarks.bench_cluster import Contender, data_of
     from benchmarks.bench_cluster import measure as times
 
-    one = Contender("1", 0, 1)
-    small = _best(times(data_of(documents // 4, features), rounds, repeats, [one])["1"])
-    many = [one, Contender("2", 2, 1), Contender("4", 4, 1), Contender("threads", 0, 2)]
-    found = times(data_of(documents, features), rounds, repeats, many)
-    best = {what: _best(timings) for what, timings in found.items()}
-    large = best["1"]
-    per_document = (large["trees"] - small["trees"]) / (documents * 3 / 4)
-    fixed = max(large["trees"] - per_document * documents, 0.0)
-    pieces = Pieces(large["gradients"] / documents, per_document / features, fixed / features)
+    pieces = measure_pieces(documents, features, rounds, repeats)
     sums = {str(n): allreduce_seconds(n) for n in (2, 4)}
+    many = [Contender("1", 0, 1), Contender("2", 2, 1), Contender("4", 4, 1)]
+    found = times(data_of(documents, features), rounds, repeats, many)
     return {
         "documents": documents,
         "features": features,
         "cores": threads.threads(None),
         "pieces": pieces._asdict(),
         "sums": sums,
-        "rounds": {what: one["round"] for what, one in best.items()},
+        "rounds": {what: min(one.round for one in timings) for what, timings in found.items()},
     }
 
 
-def _best(timings: list[Any]) -> dict[str, float]:
-    """Return the fastest round, and its steps."""
-    fastest = min(timings, key=lambda timing: timing.round)
-    trees = fastest.round - fastest.gradients
-    return {"round": fastest.round, "gradients": fastest.gradients, "trees": trees}
+def measure_pieces(documents: int, features: int, rounds: int, repeats: int) -> Pieces:
+    """Return what one core does, from CPU time: other programs on the machine hardly change it."""
+    from benchmarks.bench_cluster import data_of
+
+    small, large = data_of(documents // 4, features), data_of(documents, features)
+    gradients, most = round_cpu(large, rounds * repeats)
+    trees = most - gradients
+    own, whole = round_cpu(small, rounds * repeats)
+    per_document = (trees - (whole - own)) / (len(large) - len(small))
+    fixed = max(trees - per_document * len(large), 0.0)
+    return Pieces(gradients / len(large), per_document / features, fixed / features)
+
+
+def round_cpu(data: Any, rounds: int) -> tuple[float, float]:
+    """Return the seconds of the gradients of a round, and the CPU seconds of a whole round: the median of many."""
+    from benchmarks.bench_cluster import ranker_of
+
+    clock: list[float] = []
+    ranker = ranker_of(rounds + 1, 1)
+    ranker.fit(data, callbacks=[lambda done: clock.append(time.process_time())])
+    return ranker.seconds_["gradients"] / (rounds + 1), float(np.median(np.diff(clock)))
 
 
 def allreduce_seconds(workers: int) -> dict[str, float]:
