@@ -4,9 +4,12 @@ import json
 import subprocess
 import sys
 
+import lightgbm
 import pytest
+import xgboost
 
 import rankwood as rw
+from rankwood.engines.pairtree import forest
 from rankwood.training import model_file
 
 ROUNDS = 9
@@ -55,6 +58,76 @@ def test_same_model_after_several_breaks(kind, data, tmp_path):
         before = rounds
     assert written(fitted, tmp_path / "a") == written(whole, tmp_path / "b")
     assert rw.Ranker.load(file).predict(valid).tobytes() == whole.predict(valid).tobytes()
+
+
+@pytest.mark.parametrize("kind", ["lightgbm", "langevin", "xgboost", "pairtree"])
+@pytest.mark.parametrize("grown", [False, True])
+def test_an_interrupt_in_a_round_leaves_the_rounds_before_it(
+    kind, grown, data, tmp_path, monkeypatch
+):
+    """Python sees Ctrl-C when the engine returns: the tree of the round may be there, or not."""
+    train, valid = data
+    whole = ranker(kind).fit(train, valid=valid)
+    owner, name = {
+        "xgboost": (xgboost.Booster, "update"),
+        "pairtree": (forest.Forest, "add"),
+    }.get(kind, (lightgbm.Booster, "update"))
+    real, calls = getattr(owner, name), []
+
+    def interrupted(*given, **named):
+        calls.append(None)
+        if len(calls) == 4 and grown:
+            real(*given, **named)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return real(*given, **named)
+
+    file = tmp_path / "run.ckpt"
+    monkeypatch.setattr(owner, name, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        ranker(kind).fit(train, valid=valid, checkpoint=file)
+    monkeypatch.undo()
+    again = ranker(kind).fit(train, valid=valid, checkpoint=file)
+    assert again.resumed_after_ == 3
+    assert written(again, tmp_path / "a") == written(whole, tmp_path / "b")
+
+
+def test_an_interrupt_in_the_first_resumed_round(data, tmp_path, monkeypatch):
+    train, _ = data
+    file = tmp_path / "run.ckpt"
+    ranker("lightgbm", 2).fit(train, checkpoint=file)
+
+    def interrupted(*given, **named):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lightgbm, "train", interrupted)
+    before = file.read_bytes()
+    with pytest.raises(KeyboardInterrupt):
+        ranker("lightgbm").fit(train, checkpoint=file)
+    assert file.read_bytes() == before
+
+
+def test_a_callback_that_ends_training_is_remembered(data, tmp_path):
+    train, _ = data
+    file = tmp_path / "run.ckpt"
+    ranker("lightgbm").fit(train, checkpoint=file, callbacks=[lambda done: done.number == 3])
+    again = ranker("lightgbm").fit(train, checkpoint=file)
+    assert (again.best_iteration_, again.resumed_after_) == (3, 3)
+
+
+def test_resume_chooses(data, tmp_path, monkeypatch):
+    train, _ = data
+    file = tmp_path / "run.ckpt"
+    with pytest.raises(rw.InputError, match="there is no checkpoint"):
+        ranker("lightgbm").fit(train, checkpoint=rw.Checkpoint(file, resume="must"))
+    ranker("lightgbm", 2).fit(train, checkpoint=file)
+    never = ranker("lightgbm", 3).fit(train, checkpoint=rw.Checkpoint(file, resume="never"))
+    assert never.resumed_after_ == 0
+    monkeypatch.setattr(lightgbm, "__version__", "0.1")
+    with pytest.raises(rw.InputError, match=r"of a run with lightgbm='\d.*set resume='force'"):
+        ranker("lightgbm").fit(train, checkpoint=file)
+    force = ranker("lightgbm", 4).fit(train, checkpoint=rw.Checkpoint(file, resume="force"))
+    assert force.resumed_after_ == 3
 
 
 def test_early_stopping_goes_on_too(data, tmp_path):
@@ -138,7 +211,7 @@ def test_other_parameters_are_refused(change, match, data, tmp_path):
 @pytest.mark.parametrize(
     ("kind", "how", "match"),
     [
-        ("lightgbm", {"boosting": "dart"}, "with boosting='dart': later rounds"),
+        ("lightgbm", {"boosting": "dart"}, "with boosting='dart' can't be resumed: later rounds"),
         ("lightgbm", {"linear_tree": True, "extra_trees": False}, "with linear_tree"),
         ("lightgbm", {"data_sample_strategy": "goss"}, "goss"),
         ("xgboost", {"booster": "dart"}, "with booster='dart'"),
@@ -170,6 +243,23 @@ def test_other_data_is_refused(data, tmp_path):
         ranker("lightgbm").fit(train, valid=train, checkpoint=file)
     with pytest.raises(rw.InputError, match="other sets of validation data"):
         ranker("lightgbm").fit(train, checkpoint=file)
+    file = tmp_path / "two.ckpt"
+    ranker("lightgbm", 2).fit(train, valid={"a": valid, "b": train}, checkpoint=file)
+    with pytest.raises(
+        rw.InputError, match=r"with ndcg@10, b ndcg@10: give validation sets of the"
+    ):
+        ranker("lightgbm").fit(train, valid={"a": valid, "c": train}, checkpoint=file)
+    with pytest.raises(rw.InputError, match="early_stopping_rounds=50, and 2 might have ended"):
+        ranker("lightgbm", early_stopping_rounds=2).fit(
+            train, valid={"a": valid, "b": train}, checkpoint=file
+        )
+
+
+def test_warm_start_is_refused(data, tmp_path):
+    train, _ = data
+    fitted = ranker("lightgbm", 2, warm_start=True).fit(train, checkpoint=tmp_path / "a")
+    with pytest.raises(rw.InputError, match="can't be combined with warm_start"):
+        fitted.set_params(n_estimators=4).fit(train, checkpoint=tmp_path / "a")
 
 
 def test_files_that_are_no_checkpoint(data, tmp_path):
@@ -200,7 +290,7 @@ def test_one_process_at_a_time(data, tmp_path):
     file = tmp_path / "run.ckpt"
 
     def another(done):
-        with pytest.raises(rw.InputError, match=r"another process \(\d+\) trains"):
+        with pytest.raises(rw.InputError, match=r"another run \(process \d+\) trains"):
             ranker("lightgbm").fit(train, checkpoint=file)
 
     ranker("lightgbm", 1).fit(train, checkpoint=file, callbacks=[another])

@@ -1,5 +1,6 @@
 """warm_start: more rounds on top of a fitted model are those of one longer run."""
 
+import numpy as np
 import pytest
 from sklearn.base import clone
 
@@ -43,7 +44,8 @@ def test_as_many_rounds_are_left_as_they_are(data):
     train, _ = data
     fitted = ranker(3).fit(train)
     before = fitted.model_
-    assert fitted.fit(train).model_ is before
+    with pytest.warns(UserWarning, match="adds no trees: the model has 3"):
+        assert fitted.fit(train).model_ is before
     assert clone(fitted).fit(train).model_ is not before  # a clone starts from no tree
     assert fitted.set_params(warm_start=False).fit(train).model_ is not before
 
@@ -54,6 +56,8 @@ def test_as_many_rounds_are_left_as_they_are(data):
         ({"n_estimators": 2}, "the model has 3 trees, and n_estimators=2 is less"),
         ({"engine": "catboost", "objective": "yetirank"}, "can't be used with engine='catboost'"),
         ({"langevin": True}, "Langevin"),
+        ({"engine": "xgboost"}, "trained on another engine than 'xgboost'"),
+        ({"boosting": "dart"}, "a run with boosting='dart' can't be resumed"),
         ({"warm_start": "yes"}, "warm_start must be one of"),
     ],
 )
@@ -73,5 +77,10 @@ def test_other_data_is_taken_if_its_features_are_the_same(data):
     narrow = rw.RankingData(train.X[:, :4], train.y, qid=train.qid)
     with pytest.raises(rw.InputError, match="other features"):
         fitted.fit(narrow, valid=rw.RankingData(valid.X[:, :4], valid.y, qid=valid.qid))
+    with pytest.raises(rw.InputError, match="evaluated on other validation data"):
+        fitted.fit(train, valid=train)
     assert fitted.best_iteration_ == 3
-    assert fitted.fit(valid, valid=valid).best_iteration_ == 5
+    trees = fitted.model_.booster.predict(valid.X)
+    fitted.fit(valid, valid=valid)
+    assert fitted.best_iteration_ == 5
+    assert np.array_equal(fitted.model_.booster.predict(valid.X, num_iteration=3), trees)

@@ -78,6 +78,8 @@ def test_another_run_begins_with_other_data_and_after_a_copy(data):
     copy = pickle.loads(pickle.dumps(objective))
     for again in (objective(scores, sets[1]), copy(scores, sets[1])):
         assert np.array_equal(first[0], again[0])
+    # Folds take turns: each data set has rounds of its own.
+    assert np.array_equal(second[0], objective(scores, sets[1])[0])
     assert "Yeti" in repr(objective) or "Lambda" in repr(objective)
 
 

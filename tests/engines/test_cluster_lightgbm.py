@@ -65,7 +65,7 @@ class Rank:
                 rounds += 1
                 assert engine.valid_scores().size == own * len(self.data)
                 if not self.params.get("langevin"):
-                    self.states[rounds] = engine.state()
+                    self.states[rounds] = engine.state(rounds)
             self.text = engine.model(ROUNDS).text
 
     def gradients(self, scores, done):

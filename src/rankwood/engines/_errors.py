@@ -42,3 +42,10 @@ def plain_errors(
 def one_line(text: str) -> str:
     """Return the lines of a message as one, without those that are empty."""
     return "; ".join(line.strip() for line in text.splitlines() if line.strip())
+
+
+def not_resumable(what: str, why: str) -> checks.InputError:
+    """Return the error for a run that can't go on from a checkpoint or from a fitted model with the same bits."""
+    return checks.InputError(
+        f"a run with {what} can't be resumed: {why}. Leave it out, or leave out checkpoint and warm_start."
+    )

@@ -130,8 +130,11 @@ class Engine(Protocol):
     def model(self, rounds: int) -> Model:
         """Return the ensemble of the first `rounds` trees."""
 
-    def state(self) -> RunState:
-        """Return what `start` needs to go on after the last round, in `TrainingTask.before`."""
+    def state(self, rounds: int) -> RunState | None:
+        """Return what `start` needs to go on after so many complete rounds, in `TrainingTask.before`.
+
+        An interrupt may have left a tree that belongs to no complete round. None if the state of these rounds is lost.
+        """
 
 
 class Abilities(NamedTuple):

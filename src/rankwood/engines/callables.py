@@ -1,6 +1,8 @@
 """Objectives as callables, for training loops that aren't ours: `lightgbm` and `xgboost`, alone, on Spark or on Ray."""
 
+from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -10,6 +12,14 @@ from rankwood.engines.exact_sums import exact
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.units import unit_of
+
+
+@dataclass
+class _Run:
+    """The training on one data set: what computes its gradients, and the rounds so far."""
+
+    computer: GradientComputer
+    rounds: int = 0
 
 
 class EngineObjective:
@@ -29,9 +39,7 @@ class EngineObjective:
 
     def __init__(self, objective: Any, shuffle: bool, seed: int, n_jobs: int | None) -> None:
         self._objective, self._shuffle, self._seed, self._n_jobs = objective, shuffle, seed, n_jobs
-        self._data: Any = None
-        self._computer: GradientComputer | None = None
-        self._rounds = 0
+        self._runs: WeakKeyDictionary[Any, _Run] = WeakKeyDictionary()
 
     def __call__(self, scores: np.ndarray, data: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return gradients and Hessians at some scores.
@@ -48,21 +56,26 @@ class EngineObjective:
         (array, array)
             Gradients and Hessians in float32, on a grid on which engines sum them exactly.
         """
-        if self._computer is None or data is not self._data:
-            self._begin(data)
-        assert self._computer is not None
-        computer, number = self._computer, self._rounds
-        self._rounds += 1
-        return exact(lambda: computer(np.asarray(scores, dtype=np.float64).ravel(), number))
+        if data not in self._runs:
+            self._runs[data] = _Run(self._computer(data))
+        run = self._runs[data]
+        run.rounds += 1
+        return exact(
+            lambda: run.computer(np.asarray(scores, dtype=np.float64).ravel(), run.rounds - 1)
+        )
 
     def __repr__(self) -> str:
         return f"engine_objective({self._objective!r})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_data": None, "_computer": None, "_rounds": 0}
+        return {name: value for name, value in vars(self).items() if name != "_runs"}
 
-    def _begin(self, data: Any) -> None:
-        """Read the labels, queries and weights of training data: another run begins."""
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._runs = WeakKeyDictionary()
+
+    def _computer(self, data: Any) -> GradientComputer:
+        """Return what computes gradients, from the labels, queries and weights of training data."""
         y = np.asarray(data.get_label(), dtype=np.float64)
         groups = _groups(data, y.size)
         weight = data.get_weight()
@@ -71,11 +84,11 @@ class EngineObjective:
             weight = np.asarray(weight, dtype=np.float64)
             if weight.size == groups.ids.size:
                 by_query = weight
-            elif (weight != 1).any():
+            elif (weight != 1).any():  # most objectives take no weights of rows, and 1 is none
                 by_row = weight
         if self._shuffle:
             groups = groups.shuffled(self._seed)
-        self._computer = GradientComputer(
+        return GradientComputer(
             self._objective,
             y,
             groups,
@@ -85,7 +98,6 @@ class EngineObjective:
             seed=self._seed,
             sample_weight=by_row,
         )
-        self._data, self._rounds = data, 0
 
 
 def engine_objective(
@@ -94,7 +106,7 @@ def engine_objective(
     """Return an objective as a callable for the training loops of LightGBM and XGBoost themselves.
 
     It is for code that has a loop of its own: Spark, Ray, another library. The gradients are those that `Ranker`
-    gives to its engine, so the trees are the same if the parameters are.
+    gives to its engine, so without sampling the trees are the same if the parameters are.
 
     Parameters
     ----------
@@ -112,7 +124,7 @@ def engine_objective(
     EngineObjective
         Takes scores and training data, and returns gradients and Hessians: ``xgboost.train(obj=...)``,
         ``lightgbm.train({"objective": ...})``, ``Booster.update(fobj=...)``. The training data needs its queries.
-        An objective counts the rounds of a run, so each run needs one of its own or training data of its own.
+        It counts the rounds on each data set, so training twice on one data set takes two objectives.
 
     Raises
     ------

@@ -4,12 +4,12 @@ An engine adds float32 gradients in float64, in an order that depends on its thr
 row or by column, and on the machines that share the documents. Rounded to multiples of one power of two, all of these
 sums are exact, so that the order changes no bit:
 
-    m = max |g|,  m <= 2^e,  N documents,  k = max(0, ceil(log2 N) - 29)
+    m = max |g| < 2^e,  N documents,  k = max(0, ceil(log2 N) - 29)
     q = 2^(e - 24 + k),  g <- rint(g / q) q
 
 A sum of any of the documents is a multiple of q of at most N m <= 2^53 q, which float64 holds. Rounding moves a
-gradient by at most q / 2, which is 2^-25 of the largest one if there are fewer than 2^29 documents: as much as
-float32 itself.
+gradient by at most q / 2, which is 2^-24 of the largest one if there are fewer than 2^29 documents: about as much as
+float32 rounds the largest one itself. Gradients below q / 2 become 0.
 """
 
 import math

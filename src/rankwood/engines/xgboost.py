@@ -9,6 +9,7 @@ from rankwood._core import checks
 from rankwood.data.groups import Groups
 from rankwood.data.stream.streamed_data import StreamedData
 from rankwood.engines import _parameters, constraints, forks, xgboost_text
+from rankwood.engines._errors import not_resumable
 from rankwood.engines.base import Gradients, RunState, TextModel, TrainingTask
 from rankwood.engines.exact_sums import exact
 from rankwood.engines.round_seeds import XGBoostDraws
@@ -32,7 +33,7 @@ class XGBoostEngine:
         self._share, self._params = task.share, params
         self._draws = XGBoostDraws(params, None if task.share is None else task.share.rows)
         if task.before is not None:
-            _check_can_go_on(params)
+            _check_resumable(params)
         with plain_errors():
             matrices = _matrices(params, kinds if columns else None, task)
             self._train, self._valid = matrices[0], matrices[1] if len(matrices) > 1 else None
@@ -58,10 +59,14 @@ class XGBoostEngine:
             # A tree is written out, to see whether it has splits, only if it moved all scores by about the same.
             return bool(np.ptp(moved) > 1e-5 * np.abs(moved).max()) or self._has_splits()
 
-    def state(self) -> RunState:
-        """Return the trees so far."""
-        _check_can_go_on(self._params)
-        return RunState(self._rounds, self._booster.save_raw("json").decode(), {})
+    def state(self, rounds: int) -> RunState:
+        """Return the trees of the first `rounds` rounds."""
+        _check_resumable(self._params)
+        return RunState(rounds, self._text(rounds), {})
+
+    def _text(self, rounds: int) -> str:
+        whole = rounds == self._booster.num_boosted_rounds()
+        return (self._booster if whole else self._booster[:rounds]).save_raw("json").decode()
 
     def _has_splits(self) -> bool:
         """Return whether the last tree has any split."""
@@ -76,8 +81,7 @@ class XGBoostEngine:
 
     def model(self, rounds: int) -> "XGBoostModel":
         """Return the ensemble of the first `rounds` trees."""
-        first = self._booster if rounds == self._rounds else self._booster[:rounds]
-        return XGBoostModel(first.save_raw("json").decode())
+        return XGBoostModel(self._text(rounds))
 
 
 class XGBoostModel(TextModel):
@@ -182,18 +186,14 @@ def _text(name: str, value: Any) -> Any:
     return json.dumps(value) if name == "interaction_constraints" else value
 
 
-def _check_can_go_on(params: dict[str, Any]) -> None:
+def _check_resumable(params: dict[str, Any]) -> None:
     """Raise if a run with these parameters can't go on with the same bits."""
-    reasons = {}
     if params.get("booster", "gbtree") != "gbtree":
-        reasons["booster='dart'"] = "later rounds change earlier trees"
+        raise not_resumable("booster='dart'", "later rounds change earlier trees")
     for name in ("colsample_bylevel", "colsample_bynode"):
         if params.get(name, 1) != 1:
-            reasons[name] = "XGBoost draws these features from a generator that outlives the round"
-    for what, why in reasons.items():
-        raise checks.InputError(
-            f"a checkpoint can't be kept with {what}: {why}. Leave out one of the two."
-        )
+            why = "XGBoost draws these features from a generator that outlives the round"
+            raise not_resumable(name, why)
 
 
 def _matrices(params: dict[str, Any], kinds: list[str] | None, task: TrainingTask) -> list[Any]:
@@ -209,7 +209,9 @@ def _matrices(params: dict[str, Any], kinds: list[str] | None, task: TrainingTas
         # A worker without validation data has an empty matrix: to make one takes messages between all workers.
         return [train, make(task.valid.X, train)]
 
-    key = (params["tree_method"], params.get("max_bin"), params["nthread"], kinds)
+    # Weights of features, from which a share of them is drawn, stay in a matrix.
+    weighted = float(params.get("colsample_bytree", 1.0)) < 1
+    key = (params["tree_method"], params.get("max_bin"), params["nthread"], kinds, weighted)
     return task.once("binned", key, both)
 
 

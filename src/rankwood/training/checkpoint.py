@@ -12,7 +12,7 @@ from rankwood._core import checks
 
 try:
     import fcntl
-except ImportError:  # Windows has no such locks: two runs at one file are the user's care there
+except ImportError:  # on Windows nothing stops two runs from sharing a file
     fcntl = None  # type: ignore[assignment]
 
 _RESUME = ("auto", "must", "never", "force")
@@ -132,12 +132,18 @@ def _lock(name: str, path: str | Path) -> int:
             raise checks.InputError(f"{name} can't be written: {error.strerror}.") from None
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             holder = os.read(lock, 20).decode(errors="replace").strip()
             os.close(lock)
             raise checks.InputError(
-                f"another process ({holder or 'unknown'}) trains with the checkpoint {path}: wait for it, or give "
+                f"another run (process {holder or 'unknown'}) trains with the checkpoint {path}: wait for it, or give "
                 "another file."
+            ) from None
+        except OSError as error:
+            os.close(lock)
+            raise checks.InputError(
+                f"{name} can't be locked ({error.strerror}), so that another run could write the same checkpoint: give "
+                "a file on a local disk."
             ) from None
         if _is_named(lock, name):
             return lock

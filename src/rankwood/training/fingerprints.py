@@ -36,7 +36,7 @@ def full_digest(data: RankingData) -> str:
     parts = (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,)
     others = () if unlisted is None else (unlisted.y, unlisted.ptr)
     weights = [weight is not None for weight in (data.weight, data.sample_weight)]
-    shape = repr((X.shape, str(X.dtype), data.feature_names, weights)).encode()
+    shape = repr((X.shape, str(X.dtype), data.feature_names, data.categories, weights)).encode()
     head = np.frombuffer(shape, np.uint8)
     return _digest(data, head, data.weight, data.sample_weight, *map(_hashes, parts), *others)
 

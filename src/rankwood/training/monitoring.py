@@ -18,6 +18,7 @@ from rankwood.objectives.incoherence import IncoherenceCheck
 from rankwood.objectives.inspection import PairCounter
 from rankwood.objectives.position_weights import cutoff
 from rankwood.objectives.units import has_pair_set, read_labels, unit_of
+from rankwood.training.fingerprints import fingerprint
 from rankwood.training.inputs import VALID, ValidationSets
 
 #: Values of `Ranker(record=...)`, and the curves that each one adds to `record_`.
@@ -107,6 +108,10 @@ class EarlyStopping:
     def _key(self, name: str, metric: str) -> str:
         """Return the key of a metric of a set in the history."""
         return metric if name == next(iter(self._evaluators)) else f"{name} {metric}"
+
+    def fingerprints(self) -> list[str]:
+        """Return digests of the validation sets."""
+        return [fingerprint(data) for data in self._sets.by_name.values()] if self._sets else []
 
     def restore(self, history: dict[str, list[float]]) -> bool:
         """Set what is known of earlier rounds; return True if training should have stopped after the last of them."""

@@ -79,9 +79,10 @@ class TrainingRun:
             for _ in range(self.rounds_done, rounds):
                 ends = self._one_round(rounds)
                 advance(self.stopping.note)
+                stop = self._reported(ends, begin)
                 if self.after_round is not None:
-                    self.after_round(ends)
-                if self._reported(ends, begin):
+                    self.after_round(ends or ("callback" if stop else ""))
+                if stop:
                     return
 
     def _one_round(self, rounds: int) -> str:

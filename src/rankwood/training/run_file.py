@@ -18,7 +18,7 @@ from rankwood.engines.base import RunState, abilities_of
 from rankwood.training import content_checks, model_file
 from rankwood.training.checkpoint import Checkpoint, Clock
 
-#: Parameters that change no round that is done.
+#: Parameters that may differ: they change no round that is done. Early stopping is compared by itself.
 FREE = ("n_estimators", "early_stopping_rounds", "n_jobs", "verbose")
 _RUN = {
     "rounds": int,
@@ -51,6 +51,7 @@ class RunFile:
         self.path = checkpoint.path
         self._checkpoint = checkpoint
         params = model_file.params_of(ranker)
+        self._patience = ranker.early_stopping_rounds
         self._own: dict[str, Any] = {
             "params": {name: value for name, value in params.items() if name not in FREE},
             "data": digests,
@@ -79,11 +80,20 @@ class RunFile:
             )
         model_file.require(run, _RUN, self.path)
         self._compare(run)
+        self._check_patience(content["params"].get("early_stopping_rounds"))
         return content
+
+    def _check_patience(self, before: int | None) -> None:
+        """Raise if early stopping might have ended the rounds that are done sooner."""
+        if self._patience is not None and (before is None or self._patience < before):
+            raise checks.InputError(
+                f"{self.path} is of a run with early_stopping_rounds={before}, and {self._patience} might have ended "
+                "it sooner: give another file, or the same number or a larger one."
+            )
 
     def _compare(self, run: dict[str, Any]) -> None:
         """Raise unless a file is of the same run: the same data, parameters and versions."""
-        start = "give another file, or delete this one to start anew"
+        start = "give another file, or delete this one to start over"
         for number, both in enumerate(zip(self._own["data"], run["data"], strict=False)):
             if both[0] != both[1]:
                 what = "training data" if number == 0 else "validation data"

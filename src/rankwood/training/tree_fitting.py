@@ -36,6 +36,11 @@ def fit_trees(ranker: Any, train: RankingData, valid: Any, context: FitContext) 
             _fit(ranker, train, sets, context)
             return
         check_can_go_on(ranker)
+        if ranker.warm_start and hasattr(ranker, "model_"):
+            raise checks.InputError(
+                "checkpoint can't be combined with warm_start on a fitted ranker, whose trees the file doesn't know: a "
+                "checkpoint goes on with more rounds by itself, so leave out one of the two."
+            )
         with locked(given.path):
             data = [train, *(sets.by_name.values() if sets else ())]
             file = RunFile(given, ranker, list(map(full_digest, data)))
@@ -70,6 +75,7 @@ def _fit(ranker: Any, train: RankingData, sets: ValidationSets | None, context: 
     )
     if content is not None:
         _check_rounds(content["run"]["rounds"], rounds, keeper)
+        _check_sets(content["history"], stopping, keeper)
     if content is not None and _is_finished(content, rounds, stopping):
         take(ranker, content, keeper.path)  # type: ignore[union-attr]
         ranker.resumed_after_ = content["run"]["rounds"]
@@ -96,6 +102,8 @@ def _fit(ranker: Any, train: RankingData, sets: ValidationSets | None, context: 
         elif start.state is not None:
             _go_on_from_model(run, ranker)
         _train(run, TreeFit(run, objective, rounds, train), ranker, context)
+    if context.share is None:
+        ranker._validated_on = stopping.fingerprints()
 
 
 def _start(
@@ -140,7 +148,9 @@ def _started(ranker: Any, task: base.TrainingTask, kept: bool, stopping: EarlySt
     if task.before is not None and task.before.rounds >= task.rounds:
         return engine
     if kept and task.before is None:
-        engine.state()  # it raises if this kind of run can't go on: better now than at the first write
+        engine.state(
+            0
+        )  # it raises if this kind of run can't go on: better now than at the first write
     if task.valid is not None and stopping.patience is not None and not engine.keeps_rounds:
         raise checks.InputError(
             "later rounds of this kind of boosting change earlier trees, so the best round can't be "
@@ -158,7 +168,7 @@ def _train(run: TrainingRun, fitting: TreeFit, ranker: Any, context: FitContext)
     try:
         run.train(fitting.rounds, ranker.verbose)
     finally:
-        if run.rounds_done:
+        if run.rounds_done > run.resumed_after:
             fitting.keep(ranker, run.rounds_kept)
             if writer is not None:
                 writer.write()
@@ -173,11 +183,20 @@ def _check_rounds(done: int, rounds: int, file: Any) -> None:
         )
 
 
+def _check_sets(history: dict[str, Any], stopping: EarlyStopping, file: Any) -> None:
+    """Raise if a run has other metrics, or other names of validation sets."""
+    if set(history) != set(stopping.history):
+        known = ", ".join(history) or "no validation data"
+        raise checks.InputError(
+            f"{file.path} is of a run with {known}: give validation sets of the same names, or another file."
+        )
+
+
 def _is_finished(content: dict[str, Any], rounds: int, stopping: EarlyStopping) -> bool:
     """Return whether a run has nothing more to do; `stopping` gets its history."""
     stops = stopping.restore(content["history"])
     run = content["run"]
-    return stops or run["ends"] == "no splits" or run["rounds"] >= rounds
+    return stops or run["ends"] in ("no splits", "callback") or run["rounds"] >= rounds
 
 
 def take(ranker: Any, content: dict[str, Any], path: Any) -> None:
@@ -225,10 +244,13 @@ class _Writer:
         evaluated = min([run.rounds_done, *map(len, run.stopping.history.values())])
         if run.rounds_done == self._written or evaluated < run.rounds_done:
             return
+        state = run.engine.state(run.rounds_done)
+        if state is None:
+            return
         other = clone(self._ranker)
         self._fitting.keep(other, run.rounds_kept)
         own = {
-            **run_file.content_of_state(run.engine.state()),
+            **run_file.content_of_state(state),
             "ends": ends,
             "curves": run.recorder.first_rounds(run.rounds_done),
         }

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core.checks import InputError
 from rankwood.data.groups import Groups
 from rankwood.data.stream.streamed_data import StreamedData
 from rankwood.engines import _errors, _parameters, constraints, forks
@@ -86,10 +85,10 @@ class LightGBMEngine:
     def _set_booster(self, booster: Any) -> None:
         self._booster = booster
 
-    def state(self) -> RunState:
-        """Return the trees so far."""
+    def state(self, rounds: int) -> RunState:
+        """Return the trees of the first `rounds` rounds."""
         resuming.check(self._params)
-        return RunState(self._rounds, self._text(-1), {})
+        return RunState(rounds, self._text(rounds or -1), {})
 
     def _text(self, rounds: int) -> str:
         return self._machine.text(self._booster.model_to_string(num_iteration=rounds))
@@ -162,33 +161,39 @@ class LangevinEngine:
         """Shrink the model and grow a tree; return False if no leaf can be split any more."""
         params, last = self._params, self._round
         this = last + 1
+        grown: list[ShrinkingScores] = []
 
         def noisy(tree_sum: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             scores = tree_sum
             if self._train is not None:
-                scores = params.factor(this) * self._train.add(tree_sum, params.factor(last))
+                grown.append(self._train.after(tree_sum, params.factor(last)))
+                scores = params.factor(this) * grown[-1].scores
             grad, hess = gradients(scores)
             return grad + params.noise(
                 this, grad.size, self._share
             ) if params.noise_sd else grad, hess
 
         more = self._engine.update(noisy)
-        self._round = this
-        if self._valid is not None:
-            self._valid.add(self._engine.valid_scores(), params.factor(this))
+        valid = self._valid
+        if valid is not None:
+            valid = valid.after(self._engine.valid_scores(), params.factor(this))
+        # Nothing is kept before the round is complete: an interrupt must not leave the scores of half a round.
+        self._train = grown[-1] if grown else None
+        self._valid, self._round = valid, this
         return more
 
-    def state(self) -> RunState:
-        """Return the trees so far, as they were grown, and the scores of the shrunken ones."""
+    def state(self, rounds: int) -> RunState | None:
+        """Return the first trees, as they were grown, and the scores of the shrunken ones; None if these are later."""
         if self._share is not None and self._train is not None:
-            raise InputError(
-                "a checkpoint can't be kept on a cluster with a model that shrinks, as each worker has the scores of "
-                "its own rows. Leave out one of the two, or set model_shrink_rate=0."
+            raise _errors.not_resumable(
+                "model_shrink_rate on a cluster", "each worker has the scores of its own rows"
             )
+        if rounds != self._round + 1:
+            return None
         scores = {"train": self._train, "valid": self._valid}
         held = [own.arrays(name) for name, own in scores.items() if own is not None]
         arrays = {name: array for part in held for name, array in part.items()}
-        return self._engine.state()._replace(arrays=arrays)
+        return self._engine.state(rounds)._replace(arrays=arrays)
 
     def valid_scores(self) -> np.ndarray:
         """Return the scores of the validation data after the last round."""

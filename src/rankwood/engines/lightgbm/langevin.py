@@ -89,11 +89,12 @@ class ShrinkingScores:
             return {}
         return {f"{name}_scores": self.scores, f"{name}_tree_sum": self._tree_sum}
 
-    def add(self, tree_sum: np.ndarray, factor: float) -> np.ndarray:
-        """Return F after a round, from S after the round and the round's factor."""
-        self.scores = factor * self.scores + (tree_sum - self._tree_sum)
-        self._tree_sum = tree_sum.copy()  # LightGBM overwrites it with the next sum
-        return self.scores
+    def after(self, tree_sum: np.ndarray, factor: float) -> "ShrinkingScores":
+        """Return the scores after a round, from S after the round and the round's factor."""
+        made = ShrinkingScores()
+        made.scores = factor * self.scores + (tree_sum - self._tree_sum)
+        made._tree_sum = tree_sum.copy()  # LightGBM overwrites it with the next sum
+        return made
 
 
 def separate_params(params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

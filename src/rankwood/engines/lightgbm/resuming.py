@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from rankwood._core import checks
 from rankwood.engines import _parameters
+from rankwood.engines._errors import not_resumable
 from rankwood.engines.base import RunState
 from rankwood.engines.lightgbm.network import Machine
 
@@ -15,20 +15,18 @@ def check(params: dict[str, Any]) -> None:
     """Raise if a run with these parameters can't go on with the same bits."""
     boosting = params.get("boosting", "gbdt")
     if boosting != "gbdt":
-        raise _refused(f"boosting={boosting!r}", "later rounds change or depend on earlier trees")
+        raise not_resumable(
+            f"boosting={boosting!r}", "later rounds change or depend on earlier trees"
+        )
     if params.get("data_sample_strategy", "bagging") != "bagging":
-        raise _refused("data_sample_strategy='goss'", "it counts rounds from the start of the run")
+        raise not_resumable(
+            "data_sample_strategy='goss'", "it counts rounds from the start of the run"
+        )
     if params.get("bagging_freq", 1) not in (0, 1):
-        raise _refused("bagging_freq above 1", "a sample would have to outlive its round")
+        raise not_resumable("bagging_freq above 1", "a sample would have to outlive its round")
     for name in ("linear_tree", "use_quantized_grad"):
         if params.get(name):
-            raise _refused(name, "its state isn't in the model")
-
-
-def _refused(what: str, why: str) -> checks.InputError:
-    return checks.InputError(
-        f"a checkpoint can't be kept with {what}: {why}. Leave out one of the two."
-    )
+            raise not_resumable(name, "its state isn't in the model")
 
 
 class Continuation:

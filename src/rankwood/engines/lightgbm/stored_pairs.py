@@ -9,6 +9,7 @@ import numpy as np
 from rankwood._core import checks
 from rankwood.data.groups import Groups
 from rankwood.engines import _parameters, pair_memory
+from rankwood.engines._errors import not_resumable
 from rankwood.engines.base import Gradients, RunState, TrainingTask
 from rankwood.engines.lightgbm import text_check
 from rankwood.engines.lightgbm.engine import (  # type: ignore[attr-defined]
@@ -120,11 +121,10 @@ class PairsEngine:
             self._valid.scores = self._engine.valid_scores()
         return self._valid.item_scores(self._n_jobs)
 
-    def state(self) -> RunState:
+    def state(self, rounds: int) -> RunState:
         """Raise: LightGBM can't score pairs that are made on access, which going on needs."""
-        raise checks.InputError(
-            "a checkpoint can't be kept with pairs on engine='lightgbm': take engine='pairtree', or leave out "
-            "checkpoint."
+        raise not_resumable(
+            "objectives of pairs on engine='lightgbm'", "take engine='pairtree', which can"
         )
 
     def model(self, rounds: int) -> "PairsModel":

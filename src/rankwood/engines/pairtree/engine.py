@@ -111,9 +111,9 @@ class PairTreeEngine:
         assert self._valid is not None
         return self._valid.item_scores(self._n_jobs)
 
-    def state(self) -> RunState:
-        """Return the trees so far."""
-        return RunState(len(self._forest.trees), self._forest.text, {})
+    def state(self, rounds: int) -> RunState:
+        """Return the trees of the first `rounds` rounds."""
+        return RunState(rounds, self._forest.first(rounds).text, {})
 
     def model(self, rounds: int) -> "PairTreeModel":
         """Return the forest of the first `rounds` trees."""
