@@ -115,8 +115,7 @@ def translate(params: dict[str, Any]) -> dict[str, Any]:
         out.pop("seed", None)
     if checks.finite(out.get("bagging_fraction", 1.0), "subsample") < 1.0:
         out.setdefault("bagging_freq", 1)  # else LightGBM ignores the fraction
-    goss = "goss" in (out.get("data_sample_strategy"), out.get("boosting"))
-    if out.get("linear_tree") or out.get("use_quantized_grad") or goss:
+    if out.get("linear_tree") or out.get("use_quantized_grad"):
         # Sums of gradients are exact in any order (see `exact_sums`), but these have sums of their own.
         out.setdefault("deterministic", True)
         if not out.get("force_row_wise"):
