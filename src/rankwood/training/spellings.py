@@ -95,6 +95,18 @@ def check_constructor(params: dict[str, Any]) -> None:
             raise checks.InputError(f"{name} isn't a parameter of a ranker: write {_OF_FIT[name]}.")
 
 
+#: Arguments of `fit` besides data.
+_OTHERS = [
+    "sample_weight",
+    "callbacks",
+    "checkpoint",
+    "stream",
+    "cluster",
+    "shuffle_parts",
+    "retries",
+]
+
+
 def fit_arguments(others: dict[str, Any], given: dict[str, Any], estimator: Any) -> dict[str, Any]:
     """Return the arguments of `fit`, with those that have other names; raise if one belongs elsewhere."""
     if not others:
@@ -130,7 +142,7 @@ def _answer(name: str, kind: str, given: dict[str, Any]) -> str:
         return f"fit has no {name}: it is a parameter of a stage, as in first=Ranker({written})."
     if written:
         return f"fit has no {name}: it is a parameter, as in {kind}({written})."
-    known = [*given, "callbacks", *_TAKEN]
+    known = [*given, *_OTHERS, *_TAKEN]
     return f"fit has no argument {name!r}{checks.nearest(name, known)}"
 
 
@@ -163,6 +175,8 @@ def _validation(others: dict[str, Any]) -> Any:
         raise checks.InputError(
             "eval_set needs the queries of its rows: give eval_qid=[ids] or eval_group=[sizes], one entry per set."
         )
+    if hasattr(X, "__dask_graph__"):  # the workers of a cluster make the data
+        return X, y, qid
     return RankingData(X, y, qid=qid, group=group)
 
 
