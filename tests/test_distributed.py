@@ -190,6 +190,17 @@ def test_callbacks_progress_and_a_checkpoint_that_goes_on(client, local, tmp_pat
     assert content(again) == content(local)
 
 
+def test_an_error_of_a_callback_arrives_and_the_workers_stop(client):
+    def fail(done):
+        raise ArithmeticError(f"round {done.number}")
+
+    long = ranker(n_estimators=1_000_000, early_stopping_rounds=None)
+    with pytest.raises(ArithmeticError, match="round 1"):
+        long.fit(TRAIN, cluster=client, callbacks=[fail])
+    running = client.run(lambda dask_worker: [task.key for task in dask_worker.state.executing])
+    assert not any("run_rank" in key for keys in running.values() for key in keys)
+
+
 class Killer:
     """A callback that kills a worker, once, a moment after a round."""
 
