@@ -76,6 +76,9 @@ def test_a_frame_trains_the_model_of_one_machine(client, local):
     assert (scores.compute().to_numpy() == expected).all()
     found = evaluate("ndcg@10", train["label"], scores, qid=train["query"])
     assert found.mean() == rw.evaluate("ndcg@10", TRAIN, expected).mean()
+    later = evaluate("ndcg@10", train["label"], scores, qid=train["query"], compute=False)
+    assert later.compute().mean() == found.mean()
+    assert made.score(train, "label", qid="query") == found.mean()["ndcg@10"]
 
 
 def test_arrays_of_unknown_chunks_with_weights(client):
@@ -118,6 +121,8 @@ def test_rows_of_a_query_all_over_are_refused_or_brought_together(client):
         (None, {"group": [3]}, "group can't be used with a partition: give qid"),
         (None, {"qid": None}, "fit needs qid: the name of a column"),
         (None, {"y": [0, 1]}, "y must be the name of a column, or a Dask collection.*got list"),
+        (None, {"stream": True}, "stream reads files on one machine"),
+        (None, {"retry": 1}, "did you mean 'retries'"),
         (None, {"retries": -1}, "retries must be at least 0"),
         (None, {"cluster": "two"}, "cluster must be a distributed.Client or a number"),
         ({"name": "text"}, {}, "column 'name' has values of type .*features must be numbers"),
@@ -183,6 +188,17 @@ def test_callbacks_progress_and_a_checkpoint_that_goes_on(client, local, tmp_pat
     assert content(ranker().fit(parts_of(TRAIN, 2), **given)) == content(local)
     again = ranker().fit(frame(TRAIN), cluster=client, **{**given, "valid": frame(VALID)})
     assert content(again) == content(local)
+
+
+def test_an_error_of_a_callback_arrives_and_the_workers_stop(client):
+    def fail(done):
+        raise ArithmeticError(f"round {done.number}")
+
+    long = ranker(n_estimators=1_000_000, early_stopping_rounds=None)
+    with pytest.raises(ArithmeticError, match="round 1"):
+        long.fit(TRAIN, cluster=client, callbacks=[fail])
+    running = client.run(lambda dask_worker: [task.key for task in dask_worker.state.executing])
+    assert not any("run_rank" in key for keys in running.values() for key in keys)
 
 
 class Killer:

@@ -73,6 +73,10 @@ def _check(ranker: Any, given: dict[str, Any]) -> None:
             "give fit the data of one machine, without cluster."
         )
     ranker._check(False)
+    if given["stream"]:
+        raise InputError(
+            "stream reads files on one machine, and a cluster has its data in memory: give one of the two."
+        )
     if given["checkpoint"] is not None:
         check_can_go_on(ranker)
     if ranker.record or ranker.warm_start:

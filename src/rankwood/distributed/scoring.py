@@ -7,7 +7,9 @@ import numpy as np
 from rankwood._core.checks import InputError
 from rankwood.distributed.sources import check_blocks
 from rankwood.metrics.evaluate import evaluate as evaluate_here
+from rankwood.metrics.evaluate import named_metrics
 from rankwood.metrics.evaluation import Evaluation
+from rankwood.metrics.verbs import higher_is_better
 
 
 def predict(ranker: Any, X: Any, qid: Any = None) -> Any:
@@ -49,6 +51,17 @@ def _score_frame(frame: Any, ranker: Any, drop: list[str]) -> Any:
 
 def _score_block(block: Any, ranker: Any) -> np.ndarray:
     return np.asarray(ranker.predict(block)) if block.shape[0] else np.zeros(0)
+
+
+def score(ranker: Any, X: Any, y: Any, qid: Any) -> float:
+    """Return the mean of the first metric of a ranker on a Dask collection; less is better times -1."""
+    if y is None or qid is None:
+        raise InputError("score needs labels and query ids: give y and qid.")
+    labels, ids = (X[one] if isinstance(one, str) else one for one in (y, qid))
+    part = next(iter(named_metrics(ranker._score_metric()).values()))
+    found = evaluate_here(part, labels, ranker.predict(X), qid=ids, n_jobs=ranker.n_jobs)
+    (mean,) = found.mean().values()
+    return mean if higher_is_better(part) else -mean
 
 
 def evaluate(

@@ -202,13 +202,11 @@ def _check_columns(given: Given) -> None:
     """Raise unless a frame has the columns that were named, and numbers in all others."""
     X, known = given.X, list(given.X.columns)
     named = {name: getattr(given, name) for name in _COLUMNS}
+    named = {name: value for name, value in named.items() if isinstance(value, str)}
     for name, value in named.items():
-        if isinstance(value, str) and value not in known:
-            few = ", ".join(map(repr, known[:8])) + ("" if len(known) <= 8 else ", ...")
-            near = checks.nearest(value, known)
-            raise InputError(
-                f"the DataFrame has no column {value!r} ({name}); it has {few}{near or '.'}"
-            )
+        if value not in known:
+            near = checks.nearest(value, map(str, known))
+            raise InputError(f"the DataFrame has no column {value!r} ({name}){near}")
     others = [column for column in known if column not in named.values()]
     for column, kind in zip(known, X.dtypes, strict=True):
         if column in others and getattr(kind, "kind", "O") not in "biuf":

@@ -146,6 +146,7 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
         if cluster is not None or hasattr(X, "__dask_graph__"):
             given |= {"X": X, "y": y, "sample_weight": sample_weight, "callbacks": called}
             given |= {"shuffle_parts": shuffle_parts, "retries": retries, "checkpoint": kept}
+            given["stream"] = stream
             import_module("rankwood.distributed.fitting").fit(self, given, cluster)
             return self
         train, valid = self._data_of_fit(X, y, {**given, "sample_weight": sample_weight}, stream)
@@ -209,6 +210,8 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
                 "score counts every query the same, and metrics of rankings have no weights of documents: leave out "
                 "sample_weight."
             )
+        if hasattr(X, "__dask_graph__"):
+            return import_module("rankwood.distributed.scoring").score(self, X, y, qid)
         data = training_data(X, y, qid, group, None, "score")
         query_splits.check_whole_queries(self, data)
         metric = next(iter(named_metrics(self._score_metric()).values()))

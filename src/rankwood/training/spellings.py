@@ -96,6 +96,9 @@ def check_constructor(params: dict[str, Any]) -> None:
             raise checks.InputError(f"{name} isn't a parameter of a ranker: write {_OF_FIT[name]}.")
 
 
+]
+
+
 def fit_arguments(others: dict[str, Any], given: dict[str, Any], estimator: Any) -> dict[str, Any]:
     """Return the arguments of `fit`, with those that have other names; raise if one belongs elsewhere."""
     if not others:
@@ -169,6 +172,8 @@ def _validation(others: dict[str, Any]) -> Any:
         raise checks.InputError(
             "eval_set needs the queries of its rows: give eval_qid=[ids] or eval_group=[sizes], one entry per set."
         )
+    if hasattr(X, "__dask_graph__"):  # the workers of a cluster make the data
+        return X, y, qid
     return RankingData(X, y, qid=qid, group=group)
 
 
