@@ -71,6 +71,16 @@ class StreamedData(RankingData):
         The rows that decide the bins: all rows, in order, if there are no more.
     digest : str
         A digest of all that was read.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import rankwood as rw
+    >>> name = os.path.join(tempfile.mkdtemp(), "train.txt")
+    >>> rw.save_letor(rw.make_ranking(20, seed=1), name)
+    >>> data = rw.stream_files(name)
+    >>> isinstance(data, rw.StreamedData), data.groups.ids.size, data.sample.shape == (len(data), 20)
+    (True, 20, True)
     """
 
     def __init__(self, reader: Reader, sample: int, verbose: bool | None = None) -> None:
