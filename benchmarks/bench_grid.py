@@ -35,7 +35,7 @@ LARGE, MIDDLE, SMALL, NARROW = (
     Case(10_000, 46, 100),
     Case(720_000, 8, 40),
 )
-GRID = (("lightgbm", LARGE), ("xgboost", LARGE), ("lightgbm", SMALL), ("lightgbm", NARROW))
+GRID = (("lightgbm", LARGE), ("xgboost", MIDDLE), ("lightgbm", SMALL), ("lightgbm", NARROW))
 
 
 def data_of(case: Case) -> rw.RankingData:

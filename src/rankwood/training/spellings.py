@@ -96,9 +96,6 @@ def check_constructor(params: dict[str, Any]) -> None:
             raise checks.InputError(f"{name} isn't a parameter of a ranker: write {_OF_FIT[name]}.")
 
 
-]
-
-
 def fit_arguments(others: dict[str, Any], given: dict[str, Any], estimator: Any) -> dict[str, Any]:
     """Return the arguments of `fit`, with those that have other names; raise if one belongs elsewhere."""
     if not others:
