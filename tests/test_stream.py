@@ -152,6 +152,20 @@ def test_a_checkpoint_goes_on_to_the_same_model(kind, in_memory, folder, tmp_pat
         rw.Ranker(**SETTINGS, **ENGINES[kind]).fit(files[:1], checkpoint=file, **more)
 
 
+def test_how_files_are_read_is_part_of_a_run(folder, tmp_path):
+    def fit(rounds=2, **how):
+        ranker = rw.Ranker(**SETTINGS | {"n_estimators": rounds, "early_stopping_rounds": None})
+        ranker.fit(rw.stream_files(folder / "a.txt", **how), checkpoint=tmp_path / "run.ckpt")
+
+    fit()
+    for how in ({"absent": np.nan}, {"sample": 50}, {"missing": "?"}):
+        with pytest.raises(rw.InputError, match="on other training data"):
+            fit(3, **how)
+    fit(3)
+    with pytest.raises(rw.InputError, match="read with sample=0, which is for validation data"):
+        fit(3, sample=0)
+
+
 def test_more_rows_than_the_sample(sets, folder):
     data = rw.stream_files([folder / "a.txt", folder / "b.txt"], sample=300)
     assert data.sample.shape == (300, data.n_features) and len(data) > 900

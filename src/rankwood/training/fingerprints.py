@@ -31,7 +31,7 @@ def rows_of_fingerprint(count: int) -> np.ndarray:
 def full_digest(data: RankingData) -> str:
     """Return a digest of all that data holds: labels, queries, weights, features with their shape and names."""
     if isinstance(data, StreamedData):
-        return f"{data.digest}-{data.n_features}"
+        return f"{data.digest}-{data.n_features}-{data.feature_names}"
     X, unlisted = data.X, data.unlisted
     parts = (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,)
     others = () if unlisted is None else (unlisted.y, unlisted.ptr)
@@ -48,7 +48,7 @@ def _hashes(array: np.ndarray) -> np.ndarray:
 
     def one(start: int) -> bytes:
         block = np.ascontiguousarray(array[start : start + step])
-        return hashlib.sha256(block.reshape(-1).view(np.uint8)).digest()
+        return hashlib.sha256(block.data.cast("B")).digest()
 
     with ThreadPoolExecutor(threads.threads(None)) as pool:
         return np.frombuffer(b"".join(pool.map(one, starts)), np.uint8)

@@ -49,6 +49,11 @@ def streamed_training(
     if isinstance(files, StreamedData):
         if y is not None or qid is not None:
             raise checks.InputError("a StreamedData knows its labels and queries: give it alone.")
+        if len(files.sample) == 0:
+            raise checks.InputError(
+                "this StreamedData was read with sample=0, which is for validation data: training needs rows that "
+                "decide the bins."
+            )
         return files
     return stream_files(files, y=y, qid=qid, **_how(estimator))
 

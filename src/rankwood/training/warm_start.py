@@ -62,8 +62,8 @@ def restore_history(ranker: Any, stopping: EarlyStopping, rounds: int) -> None:
             f"warm_start: the rounds so far have {known}; give the same validation sets and metrics, or set "
             "warm_start=False to start over."
         )
-    known = getattr(ranker, "_validated_on", None)  # a loaded model doesn't know
-    if known is not None and known != stopping.fingerprints():
+    sets = getattr(ranker, "_validated_on", None)  # a loaded model doesn't know
+    if sets is not None and sets != stopping.fingerprints():
         raise checks.InputError(
             "warm_start: the rounds so far were evaluated on other validation data, so that no best round can be "
             "chosen among all; give the same validation data, or set warm_start=False to start over."

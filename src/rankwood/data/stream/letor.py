@@ -34,6 +34,11 @@ class LetorReader:
         """The value of features that a line leaves out."""
         return self.options.fill_value
 
+    @property
+    def settings(self) -> tuple[Any, ...]:
+        """How the text is read."""
+        return tuple(self.options)
+
     def names(self) -> None:
         """Features of LETOR files have no names."""
         return None

@@ -30,6 +30,11 @@ class ParquetReader:
     place_name: ClassVar[str] = "row"
     fill_value: ClassVar[float] = float("nan")
 
+    @property
+    def settings(self) -> tuple[Any, ...]:
+        """The columns of labels and query ids, and those of features."""
+        return (self.y, self.qid, self.names())
+
     def names(self) -> list[str]:
         """Return the names of the features; raise unless all files have the same columns."""
         first: list[str] = []

@@ -87,16 +87,16 @@ def matrix_in_file(rows: int, columns: int, dtype: np.dtype) -> np.ndarray:
     size = rows * columns * dtype.itemsize
     if size == 0:
         return np.empty((rows, columns), dtype)
-    with tempfile.TemporaryFile(prefix="rankwood-") as file:
-        try:
+    try:
+        with tempfile.TemporaryFile(prefix="rankwood-") as file:
             _fill(file.fileno(), size)
-        except OSError as error:
-            raise InputError(
-                f"the sample of rows for the bins needs {size / 2**20:.0f} MiB in the temporary folder "
-                f"{tempfile.gettempdir()} ({error.strerror}): make room, set TMPDIR to a folder with more, or give a "
-                "smaller sample to stream_files."
-            ) from None
-        mapped = mmap.mmap(file.fileno(), size)
+            mapped = mmap.mmap(file.fileno(), size)
+    except OSError as error:
+        raise InputError(
+            f"the sample of rows for the bins needs {size / 2**20:.0f} MiB in the temporary folder "
+            f"({error.strerror or error}): make room, set TMPDIR to a folder with more, or give a smaller sample to "
+            "stream_files."
+        ) from None
     return np.frombuffer(mapped, dtype).reshape(rows, columns)
 
 

@@ -37,6 +37,10 @@ class Reader(Protocol):
     def fill_value(self) -> float:
         """The value of features that a row lacks."""
 
+    @property
+    def settings(self) -> tuple[Any, ...]:
+        """What besides the files decides about the rows."""
+
     def names(self) -> list[str] | None:
         """Return the names of the features, None if they have none."""
 
@@ -231,6 +235,7 @@ def _scan(reader: Reader, sample: int, verbose: bool | None) -> _Scan:
         width = max(width, block.X.shape[1])
     if width == 0:
         raise checks.InputError(f"{reader.files[0].path} has no features, expected at least one.")
+    digest.update(repr((reader.settings, sample)).encode())
     y = checks.labels(np.concatenate(labels))
     ids = queries.checked(reader)
     ptr = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
