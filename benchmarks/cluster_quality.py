@@ -63,7 +63,9 @@ def runs(args, client):
                 run = {"setting": setting, "place": place, "fold": fold, "seed": seed}
                 with path.open("a") as file:
                     file.write(json.dumps({**run, "values": values}) + "\n")
-                print(*setting, fold, seed, place, round(found.mean(METRIC), 4), flush=True)
+                print(
+                    *setting, fold, seed, place, f"{found.per_query[METRIC].mean():.4f}", flush=True
+                )
     return done
 
 
