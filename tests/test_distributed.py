@@ -201,6 +201,22 @@ def test_an_error_of_a_callback_arrives_and_the_workers_stop(client):
     assert not any("run_rank" in key for keys in running.values() for key in keys)
 
 
+# LightGBM: tests/engines/test_cluster_lightgbm.py has the rest.
+
+
+def test_lightgbm_trains_one_model_however_partitions_lie(client):
+    def fit(npartitions):
+        made = ranker(subsample=0.7).set_params(engine="lightgbm")
+        valid = parts_of(VALID, npartitions - 1)
+        return made.fit(parts_of(TRAIN, npartitions), y="label", qid="query", valid=valid)
+
+    first, second = fit(2), fit(5)
+    assert "[tree_learner: data]" in first.model_.text  # both workers took part
+    assert content(first) == content(second) and first.history_ == second.history_
+    found = rw.evaluate("ndcg@10", VALID, first.predict(frame(VALID))).mean()
+    assert found["ndcg@10"] == first.history_["ndcg@10"][first.best_iteration_ - 1]
+
+
 class Killer:
     """A callback that kills a worker, once, a moment after a round."""
 
@@ -238,19 +254,3 @@ def test_with_retries_and_a_checkpoint_the_model_is_that_of_an_undisturbed_run(c
     made = ranker("yetirank", **given).fit(TRAIN, valid=VALID, **fit)
     assert killer.killed
     assert content(made) == content(ranker("yetirank", **given).fit(TRAIN, valid=VALID))
-
-
-# LightGBM: tests/engines/test_cluster_lightgbm.py has the rest.
-
-
-def test_lightgbm_trains_one_model_however_partitions_lie(client):
-    def fit(npartitions):
-        made = ranker(subsample=0.7).set_params(engine="lightgbm")
-        valid = parts_of(VALID, npartitions - 1)
-        return made.fit(parts_of(TRAIN, npartitions), y="label", qid="query", valid=valid)
-
-    first, second = fit(2), fit(5)
-    assert "[tree_learner: data]" in first.model_.text  # both workers took part
-    assert content(first) == content(second) and first.history_ == second.history_
-    found = rw.evaluate("ndcg@10", VALID, first.predict(frame(VALID))).mean()
-    assert found["ndcg@10"] == first.history_["ndcg@10"][first.best_iteration_ - 1]

@@ -1,6 +1,7 @@
 """Dask's side of a fit: the client, the tasks of the workers, and what happens if one is lost."""
 
 import contextlib
+import logging
 import platform
 import threading
 import time
@@ -58,7 +59,8 @@ def client_for(cluster: Any) -> Iterator[Any]:
         )
     cores = threads.threads(None)
     count = min(_WORKERS, cores) if cluster is None else cluster
-    options = {"n_workers": count, "threads_per_worker": max(1, cores // count)}
+    options: dict[str, Any] = {"n_workers": count, "threads_per_worker": max(1, cores // count)}
+    options["silence_logs"] = logging.CRITICAL  # errors arrive by themselves
     with (
         _patience(),
         distributed.LocalCluster(**options, processes=True, dashboard_address=None) as local,
