@@ -143,6 +143,9 @@ def test_a_run_goes_on_with_other_processes():
     rest = trained(THREE, before=whole[0].states[1], **SAMPLES)
     assert {rank.text for rank in rest} == {whole[0].text}
     assert rest[1].states[ROUNDS] == whole[0].states[ROUNDS]
+    alone = Rank(ONE[0], SAMPLES, whole[0].states[1])
+    (error,) = train([alone])
+    assert isinstance(error, rw.InputError) and "made by several workers" in str(error)
 
 
 def test_one_process_trains_as_one_machine():

@@ -234,6 +234,7 @@ def start(params: dict[str, Any], task: TrainingTask) -> Engine:
     parsed = parse(params, task.objective)
     if task.share is not None:
         network.check(parsed.booster, task.objective)
+        network.check_goes_on(task.before, task.share.processes)
         if task.share.processes == 1:
             task = task._replace(share=None)  # it has all rows: this is a run of one machine
     if unit_of(task.objective) == "pairs":

@@ -13,6 +13,7 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood.engines import _parameters
+from rankwood.engines.base import RunState
 from rankwood.engines.exact_sums import exact
 from rankwood.engines.lightgbm.parameters import binning_params
 from rankwood.engines.round_seeds import RowDraws
@@ -90,6 +91,17 @@ def check(params: dict[str, Any], objective: Any) -> None:
 def shared_binning(params: dict[str, Any]) -> dict[str, Any]:
     """Return the parameters of binned data: no feature is left out because of the number of rows."""
     return binning_params({**params, "feature_pre_filter": False})
+
+
+def check_goes_on(before: RunState | None, processes: int) -> None:
+    """Raise if an earlier run was that of one process and this is not, or the other way round: leaves differ."""
+    if before is None or ("\n[tree_learner: data]\n" in before.text) == (processes > 1):
+        return
+    earlier, now = ("one worker", "several") if processes > 1 else ("several workers", "one")
+    raise checks.InputError(
+        f"the checkpoint was made by {earlier}, and {now} can't go on with the same bits: LightGBM counts the "
+        "documents of a leaf otherwise. Take as many workers as before or, if there were several, at least two."
+    )
 
 
 class OneMachine:
