@@ -18,6 +18,8 @@ from rankwood.engines.base import RunState, abilities_of
 from rankwood.training import content_checks, model_file
 from rankwood.training.checkpoint import Checkpoint, Clock
 
+#: How digests of data on a cluster begin.
+CLUSTER = "cluster-"
 #: Parameters that change no round that is done.
 FREE = ("n_estimators", "early_stopping_rounds", "n_jobs", "verbose")
 _RUN = {
@@ -80,6 +82,12 @@ class RunFile:
         """Raise unless a file is of the same run: the same data, parameters and versions."""
         start = "give another file, or delete this one to start anew"
         for number, both in enumerate(zip(self._own["data"], run["data"], strict=False)):
+            here, there = (str(one).startswith(CLUSTER) for one in both)
+            if here != there:
+                place = "a cluster" if there else "one machine"
+                raise checks.InputError(
+                    f"{self.path} is of a run on {place}: go on there, {start}."
+                )
             if both[0] != both[1]:
                 what = "training data" if number == 0 else "validation data"
                 raise checks.InputError(f"{self.path} is of a run on other {what}: {start}.")
