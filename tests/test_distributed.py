@@ -185,6 +185,8 @@ def test_callbacks_progress_and_a_checkpoint_that_goes_on(client, local, tmp_pat
     # Other partitions, and plain data: it is the same run.
     with pytest.raises(rw.InputError, match="is of a run on other training data"):
         ranker().fit(parts_of(VALID, 2), **given)
+    with pytest.raises(rw.InputError, match="is of a run on a cluster: go on there"):
+        ranker().fit(TRAIN, valid=VALID, checkpoint=path)
     assert content(ranker().fit(parts_of(TRAIN, 2), **given)) == content(local)
     again = ranker().fit(frame(TRAIN), cluster=client, **{**given, "valid": frame(VALID)})
     assert content(again) == content(local)

@@ -10,6 +10,7 @@ from rankwood.data.frames import dense
 from rankwood.data.ranking_data import RankingData
 from rankwood.distributed.placing import Placed
 from rankwood.training.fingerprints import rows_of_fingerprint
+from rankwood.training.run_file import CLUSTER
 
 _AT_ONCE = 16  # parts whose labels are fetched together
 _BLOCK = 1 << 16  # rows that are hashed together
@@ -57,7 +58,7 @@ def full_digest(client: Any, data: Placed) -> str:
     sums = np.array(client.gather(tasks), np.uint64).sum(axis=0, dtype=np.uint64)
     shape = repr((data.documents, data.queries, data.features, data.names)).encode()
     head = hashlib.blake2b(shape, digest_size=8).hexdigest()
-    return f"cluster-{head}-{int(sums[0]):016x}{int(sums[1]):016x}"
+    return f"{CLUSTER}{head}-{int(sums[0]):016x}{int(sums[1]):016x}"
 
 
 def hashes_of(part: RankingData, first_row: int, first_query: int) -> tuple[int, int]:

@@ -18,7 +18,13 @@ from rankwood.engines.base import RunState, abilities_of
 from rankwood.training import content_checks, model_file
 from rankwood.training.checkpoint import Checkpoint, Clock
 
+<<<<<<< HEAD
 #: Parameters that may differ: they change no round that is done. Early stopping is compared by itself.
+=======
+#: How digests of data on a cluster begin.
+CLUSTER = "cluster-"
+#: Parameters that change no round that is done.
+>>>>>>> dask
 FREE = ("n_estimators", "early_stopping_rounds", "n_jobs", "verbose")
 _RUN = {
     "rounds": int,
@@ -95,6 +101,12 @@ class RunFile:
         """Raise unless a file is of the same run: the same data, parameters and versions."""
         start = "give another file, or delete this one to start over"
         for number, both in enumerate(zip(self._own["data"], run["data"], strict=False)):
+            here, there = (str(one).startswith(CLUSTER) for one in both)
+            if here != there:
+                place = "a cluster" if there else "one machine"
+                raise checks.InputError(
+                    f"{self.path} is of a run on {place}: go on there, {start}."
+                )
             if both[0] != both[1]:
                 what = "training data" if number == 0 else "validation data"
                 raise checks.InputError(f"{self.path} is of a run on other {what}: {start}.")
