@@ -18,13 +18,9 @@ from rankwood.engines.base import RunState, abilities_of
 from rankwood.training import content_checks, model_file
 from rankwood.training.checkpoint import Checkpoint, Clock
 
-<<<<<<< HEAD
-#: Parameters that may differ: they change no round that is done. Early stopping is compared by itself.
-=======
 #: How digests of data on a cluster begin.
 CLUSTER = "cluster-"
-#: Parameters that change no round that is done.
->>>>>>> dask
+#: Parameters that may differ: they change no round that is done. Early stopping is compared by itself.
 FREE = ("n_estimators", "early_stopping_rounds", "n_jobs", "verbose")
 _RUN = {
     "rounds": int,
