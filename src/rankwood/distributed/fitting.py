@@ -121,6 +121,8 @@ def _fit(ranker: Any, given: dict[str, Any], client: Any, there: dict[str, int])
     with watch.following(client, wanted, bool(sets)) as look:
         content = trained(ranker, plan, wanted, look)
     take(ranker, complete(content), "the model of the cluster")
+    earlier = wanted.earlier
+    ranker.resumed_after_ = 0 if earlier is None else earlier["run"]["rounds"]
 
 
 def _called(name: str) -> str:

@@ -28,7 +28,8 @@ class File(NamedTuple):
             raise unreadable(self.path, error) from None
         if (now.size, now.mtime_ns) != (self.stamp.size, self.stamp.mtime_ns):
             raise InputError(
-                f"{self.path} was changed after it was first read, expected a file at rest: read it again, with fit or stream_files."
+                f"{self.path} was changed after it was first read, expected a file at rest: read it again, with fit or "
+                "stream_files."
             )
 
 
