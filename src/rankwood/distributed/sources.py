@@ -1,6 +1,7 @@
 """What `fit` was given, as parts on the workers of a cluster."""
 
 import os
+import warnings
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -98,7 +99,10 @@ def futures_of(client: Any, given: Given, pieces: int, like: Wide | None) -> lis
     if like is not None and like.names is not None:
         data = data.with_features(like.names)
     parts.refuse_categories(data)
-    return [client.submit(_same, one, pure=False) for one in _pieces(data, pieces)]
+    with warnings.catch_warnings():
+        # A task that holds its part can be repeated if a worker is lost; Dask advises against large ones.
+        warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+        return [client.submit(_same, one, pure=False) for one in _pieces(data, pieces)]
 
 
 def _check_left_out(given: Given, names: tuple[str, ...], what: str) -> None:
