@@ -261,6 +261,12 @@ def test_who_cannot_stream_says_so(ranker, message, folder):
         ranker.fit(folder / "a.txt", stream=True)
 
 
+def test_predict_takes_no_names_of_files(in_memory, folder):
+    for files in (folder / "a.txt", [str(folder / "a.txt")]):
+        with pytest.raises(rw.InputError, match=r"give load_letor\(file\), or stream_files"):
+            in_memory("lightgbm").predict(files)
+
+
 def test_other_arguments_that_do_not_go_together(folder, sets):
     ranker = rw.Ranker(**SETTINGS)
     with pytest.raises(rw.InputError, match="weight can't be given with stream=True"):

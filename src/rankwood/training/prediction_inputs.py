@@ -11,6 +11,7 @@ from rankwood.data.frames import column, column_names, features, is_frame
 from rankwood.data.groups import Groups, group_rows
 from rankwood.data.labels import check_queries_once
 from rankwood.data.ranking_data import RankingData
+from rankwood.data.stream.files import is_file_names
 
 
 class PredictionInput(NamedTuple):
@@ -23,6 +24,11 @@ class PredictionInput(NamedTuple):
 def documents_to_score(estimator: Any, X: Any, qid: Any, group: Any) -> PredictionInput:
     """Return what `predict` was given; raise unless it has the features that the model was trained on."""
     check_is_fitted(estimator, "model_")
+    if is_file_names(X):
+        raise checks.InputError(
+            "predict takes data, not the names of files: give load_letor(file), or stream_files(files) if they don't fit "
+            "in memory."
+        )
     check_queries_once(X, qid, group)
     groups = X.groups if isinstance(X, RankingData) else None
     categories = getattr(estimator, "categories_", {})  # older pickles have none
