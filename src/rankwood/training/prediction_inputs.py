@@ -26,8 +26,8 @@ def documents_to_score(estimator: Any, X: Any, qid: Any, group: Any) -> Predicti
     check_is_fitted(estimator, "model_")
     if is_file_names(X):
         raise checks.InputError(
-            "predict takes data, not the names of files: give load_letor(file), or stream_files(files) if they don't fit "
-            "in memory."
+            "predict takes data, not the names of files: give load_letor(file), or stream_files(files) if they don't "
+            "fit in memory."
         )
     check_queries_once(X, qid, group)
     groups = X.groups if isinstance(X, RankingData) else None
