@@ -107,12 +107,13 @@ def test_an_interrupt_in_the_first_resumed_round(data, tmp_path, monkeypatch):
     assert file.read_bytes() == before
 
 
-def test_a_callback_that_ends_training_is_remembered(data, tmp_path):
+def test_a_run_that_a_callback_ended_goes_on(data, tmp_path):
     train, _ = data
     file = tmp_path / "run.ckpt"
     ranker("lightgbm").fit(train, checkpoint=file, callbacks=[lambda done: done.number == 3])
+    assert json.loads(file.read_text())["run"]["ends"] == "callback"
     again = ranker("lightgbm").fit(train, checkpoint=file)
-    assert (again.best_iteration_, again.resumed_after_) == (3, 3)
+    assert (again.best_iteration_, again.resumed_after_) == (ROUNDS, 3)
 
 
 def test_resume_chooses(data, tmp_path, monkeypatch):

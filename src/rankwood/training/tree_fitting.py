@@ -196,7 +196,8 @@ def _is_finished(content: dict[str, Any], rounds: int, stopping: EarlyStopping) 
     """Return whether a run has nothing more to do; `stopping` gets its history."""
     stops = stopping.restore(content["history"])
     run = content["run"]
-    return stops or run["ends"] in ("no splits", "callback") or run["rounds"] >= rounds
+    # A run that a callback ended goes on: the callback may have been a limit on time.
+    return stops or run["ends"] == "no splits" or run["rounds"] >= rounds
 
 
 def take(ranker: Any, content: dict[str, Any], path: Any) -> None:
