@@ -395,7 +395,6 @@ train @train.txt --model m.json --param depth -> expected NAME=VALUE, got 'depth
 train @train.txt --model m.json --param num_leaves=3 -> option of its own: --num-leaves
 train @train.txt --model m.json --second ranknet --second-param engine=xgboost -> option of its own: --second-engine
 train @train.txt --model m.json --second ranknet --serve best -> invalid choice: 'best'
-train @train.txt @valid.txt --model m.json -> 2 training files: give --stream to train on all of them, or --valid
 train @train.txt --model m.json --quiet --verbose -> not allowed with
 predict @m.json -> DATA
 evaluate @test.txt @m.json --ties lucky -> 'lucky'
@@ -412,6 +411,7 @@ def test_wrong_use(call, made, tmp_path, line, message):
 
 
 FAILURES = """
+train @train.txt @valid.txt --model m.json -> 2 training files: give --stream to train on all of them, or --valid
 train none.txt --model m.json -> none.txt does not exist
 train @train.txt --valid none.txt --model m.json -> none.txt does not exist
 train @train.txt --model m.json --objective lambdarank-ndgc@10 -> did you mean 'lambdarank-ndcg' or

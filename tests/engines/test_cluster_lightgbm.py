@@ -206,4 +206,6 @@ def test_what_several_machines_cannot_do_is_refused(params, words):
 def test_a_model_that_shrinks_keeps_no_checkpoint_on_a_cluster():
     ranks = [Rank(parts, {"model_shrink_rate": 0.1}, None) for parts in HALVES]
     errors = train(ranks)
-    assert all(isinstance(e, rw.InputError) and "model_shrink_rate on a cluster" in str(e) for e in errors)
+    assert all(
+        isinstance(e, rw.InputError) and "model_shrink_rate on a cluster" in str(e) for e in errors
+    )

@@ -33,7 +33,8 @@ def settle(args: argparse.Namespace) -> None:
     args.train = ", ".join(args.train_files)
     if not args.stream and len(args.train_files) > 1:
         raise InputError(
-            f"there are {len(args.train_files)} training files: give --stream to train on all of them, or --valid FILE for the one to validate on."
+            f"there are {len(args.train_files)} training files: give --stream to train on all of them, or --valid FILE "
+            "for the one to validate on."
         )
     if not args.stream and (args.y is not None or args.qid is not None):
         raise InputError("--y and --qid name columns of Parquet files: give --stream with them.")
