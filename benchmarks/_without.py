@@ -9,6 +9,7 @@ import numpy as np
 
 from rankwood.engines import xgboost
 from rankwood.engines.lightgbm import engine as lightgbm
+from rankwood.engines.lightgbm import network
 
 
 def _as_they_are(compute: Any, share: Any = None) -> tuple[np.ndarray, np.ndarray]:
@@ -20,7 +21,7 @@ def _as_they_are(compute: Any, share: Any = None) -> tuple[np.ndarray, np.ndarra
 def no_grid() -> Iterator[None]:
     """Hand gradients to LightGBM and XGBoost as they are."""
     with (
-        mock.patch.object(lightgbm, "exact", _as_they_are),
+        mock.patch.object(network, "exact", _as_they_are),
         mock.patch.object(xgboost, "exact", _as_they_are),
     ):
         yield
