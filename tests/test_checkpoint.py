@@ -1,6 +1,7 @@
 """Checkpoints: a run that was cut off goes on to the same model file, but for its seconds."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -116,6 +117,19 @@ def test_a_run_that_a_callback_ended_goes_on(data, tmp_path):
     assert (again.best_iteration_, again.resumed_after_) == (ROUNDS, 3)
 
 
+def test_the_working_directory_may_change(data, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "inside").mkdir()
+    train, _ = data
+    ranker("lightgbm", 3).fit(
+        train,
+        checkpoint=rw.Checkpoint("run.ckpt", rounds=1),
+        callbacks=[lambda done: os.chdir(tmp_path / "inside")],
+    )
+    assert json.loads((tmp_path / "run.ckpt").read_text())["run"]["rounds"] == 3
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["inside", "run.ckpt"]
+
+
 def test_resume_chooses(data, tmp_path, monkeypatch):
     train, _ = data
     file = tmp_path / "run.ckpt"
@@ -217,6 +231,7 @@ def test_other_parameters_are_refused(change, match, data, tmp_path):
         ("lightgbm", {"data_sample_strategy": "goss"}, "goss"),
         ("xgboost", {"booster": "dart"}, "with booster='dart'"),
         ("xgboost", {"colsample_bynode": 0.5}, "with colsample_bynode"),
+        ("xgboost", {"sampling_method": "gradient_based", "subsample": 0.5}, "gradient_based"),
         ("lightgbm", {"objective": "bi-ranknet"}, "take engine='pairtree'"),
     ],
 )

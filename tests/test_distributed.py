@@ -96,6 +96,22 @@ def test_arrays_of_unknown_chunks_with_weights(client):
     assert (made.predict(X).compute() == made.predict(TRAIN)).all()
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_weights_of_queries_in_pieces(client, whole):
+    """In a piece of a query all rows may have one weight, and in the whole query not."""
+    number = np.unique(TRAIN.qid, return_inverse=True)[1]
+    weights = (
+        1.0 + number % 3 if whole else np.where(number < 10, 2.0, 1.0 + np.arange(len(TRAIN)) % 3)
+    )
+    table = frame(TRAIN).assign(w=weights)
+    given = {"qid": "query", "sample_weight": "w"}
+    local = ranker("listnet", n_estimators=3).fit(table, "label", **given)
+    for pieces in (3, 25):
+        parts = dd.from_pandas(table, npartitions=pieces, sort=False)
+        made = ranker("listnet", n_estimators=3).fit(parts, "label", **given)
+        assert content(made) == content(local)
+
+
 def test_rows_of_a_query_all_over_are_refused_or_brought_together(client):
     mixed = frame(TRAIN).sample(frac=1, random_state=0)
     parts = dd.from_pandas(mixed, npartitions=4, sort=False)

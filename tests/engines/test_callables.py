@@ -63,10 +63,10 @@ def test_weights_of_queries_and_documents(data):
         )
     by_row = np.repeat(by_query, data.groups.sizes)
     once = rw.RankingData(data.X, data.y, qid=data.qid, sample_weight=by_row)
-    trees = rw.Ranker("softmax", n_estimators=ROUNDS, num_leaves=7, n_jobs=1, extra_trees=False)
-    assert np.array_equal(
-        trees.fit(once).predict(data), of_lightgbm(data, "softmax", weight=by_row)
-    )
+    params = {"n_estimators": ROUNDS, "num_leaves": 7, "n_jobs": 1, "extra_trees": False}
+    for spec in ("softmax", "lambdarank-ndcg@10"):
+        trees = rw.Ranker(spec, **params).fit(once)
+        assert np.array_equal(trees.predict(data), of_lightgbm(data, spec, weight=by_row))
 
 
 def test_another_run_begins_with_other_data_and_after_a_copy(data):
@@ -84,6 +84,11 @@ def test_another_run_begins_with_other_data_and_after_a_copy(data):
 
 
 def test_what_is_refused(data):
+    theirs = lgb.LGBMRanker(objective=rw.engine_objective("softmax"), n_estimators=1, verbose=-1)
+    with pytest.raises(
+        rw.InputError, match="the scikit-learn classes of these libraries pass arrays"
+    ):
+        theirs.fit(data.X, data.y, group=data.groups.sizes)
     with pytest.raises(rw.InputError, match="of pairs"):
         rw.engine_objective("bi-ranknet")
     with pytest.raises(rw.InputError, match="did you mean"):

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from rankwood._core.checks import InputError
 from rankwood._core.rng import splitmix64
-from rankwood.data.concatenation import join_matrices, join_sample_weights
+from rankwood.data.concatenation import join_matrices
 from rankwood.data.frames import dense
 from rankwood.data.groups import join_ids
 from rankwood.data.letor import load_letor
@@ -129,7 +129,7 @@ def assemble(part: RankingData, keep: np.ndarray, pieces: list[RankingData]) -> 
     if not sets:
         return None
     X, y = join_matrices(sets), np.concatenate([one.y for one in sets])
-    ids, weights = join_ids([one.qid for one in sets]), join_sample_weights(sets)
+    ids, weights = join_ids([one.qid for one in sets]), row_weights(sets)
     data = RankingData(X, y, qid=ids, sample_weight=weights, feature_names=part.feature_names)
     rows = data.groups.rows
     if (np.diff(rows) == 1).all():
@@ -140,6 +140,19 @@ def assemble(part: RankingData, keep: np.ndarray, pieces: list[RankingData]) -> 
         sample_weight=None if weights is None else weights[rows],
         feature_names=part.feature_names,
     )
+
+
+def row_weights(parts: list[RankingData]) -> np.ndarray | None:
+    """Return the weight of each row; in a piece of a query, equal weights of rows have become one of the query."""
+    if all(part.weight is None and part.sample_weight is None for part in parts):
+        return None
+    out = []
+    for part in parts:
+        own = np.ones(len(part))
+        if part.weight is not None:
+            own[part.groups.rows] = np.repeat(part.weight, part.groups.sizes)
+        out.append(own if part.sample_weight is None else own * part.sample_weight)
+    return np.concatenate(out)
 
 
 def rows_of(part: RankingData, rows: np.ndarray | None, single: bool) -> np.ndarray:

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from rankwood.data.concatenation import join_matrices, join_sample_weights, join_weights
 from rankwood.data.ranking_data import RankingData
 from rankwood.distributed.collective import ClusterEvaluator, ClusterShare, joined, no_queries
+from rankwood.distributed.parts import row_weights
 from rankwood.distributed.reporting import RankKeeper, Wanted, WatchedShare, callbacks_of
 from rankwood.engines import base
 from rankwood.metrics.evaluate import named_metrics
@@ -94,16 +95,27 @@ def run_rank(
             evaluators[name] = ClusterEvaluator(
                 metrics, part.data, part.queries, queries, job.n_jobs
             )
-        known = ValidationSets(sets, joined_sets(list(sets.values()))) if sets else None
         watched: Any = WatchedShare(share)
+        train_data = _weighted_as_a_whole(own.data, watched)
+        known = ValidationSets(sets, joined_sets(list(sets.values()))) if sets else None
         context = FitContext(
             evaluators=evaluators,
             share=watched,
             keeper=RankKeeper(job.wanted, line) if job.wanted.checkpoint else None,
             callbacks=callbacks_of(job.wanted, line, watched),
         )
-        ranker._fit(own.data, known, context)
+        ranker._fit(train_data, known, context)
     return model_file.content_of(ranker) if job.number == 0 else None
+
+
+def _weighted_as_a_whole(data: RankingData, share: WatchedShare) -> RankingData:
+    """Return data with weights of rows if any worker has some: on one machine all queries would have them then."""
+    if not share.any_of(data.sample_weight is not None):
+        return data
+    data = copy(data)
+    weights = row_weights([data])
+    data.weight, data.sample_weight = None, np.ones(len(data)) if weights is None else weights
+    return data
 
 
 def in_one_piece(parts: list[RankingData], places: list[Place]) -> LocalData:

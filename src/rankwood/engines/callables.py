@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from rankwood._core import checks
+from rankwood.data.arguments import all_weights
 from rankwood.data.groups import Groups, group_rows
 from rankwood.engines.exact_sums import exact
 from rankwood.objectives.families.registry import objective as to_objective
@@ -56,6 +57,11 @@ class EngineObjective:
         (array, array)
             Gradients and Hessians in float32, on a grid on which engines sum them exactly.
         """
+        if not hasattr(data, "get_label"):
+            raise checks.InputError(
+                "engine_objective is for lightgbm.train, xgboost.train and Booster.update, which pass their training "
+                "data; the scikit-learn classes of these libraries pass arrays: use rankwood.Ranker in their place."
+            )
         if data not in self._runs:
             self._runs[data] = _Run(self._computer(data))
         run = self._runs[data]
@@ -84,8 +90,8 @@ class EngineObjective:
             weight = np.asarray(weight, dtype=np.float64)
             if weight.size == groups.ids.size:
                 by_query = weight
-            elif (weight != 1).any():  # most objectives take no weights of rows, and 1 is none
-                by_row = weight
+            else:
+                by_query, by_row = all_weights(None, weight, groups)
         if self._shuffle:
             groups = groups.shuffled(self._seed)
         return GradientComputer(

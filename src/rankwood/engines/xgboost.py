@@ -155,6 +155,10 @@ def check_share(params: dict[str, Any], objective: Any) -> None:
         raise checks.InputError(
             "a cluster trains boosted trees on numbers: leave out categorical_feature and booster."
         )
+    if given.get("sampling_method", "uniform") != "uniform":
+        raise checks.InputError(
+            "a cluster needs sampling_method='uniform': XGBoost would draw rows by their number on a worker."
+        )
     if given["tree_method"] != "hist":
         raise checks.InputError("a cluster needs tree_method='hist', whose bins all workers share.")
 
@@ -190,6 +194,10 @@ def _check_resumable(params: dict[str, Any]) -> None:
     """Raise if a run with these parameters can't go on with the same bits."""
     if params.get("booster", "gbtree") != "gbtree":
         raise not_resumable("booster='dart'", "later rounds change earlier trees")
+    if params.get("sampling_method", "uniform") != "uniform":
+        raise not_resumable(
+            "sampling_method='gradient_based'", "XGBoost draws these rows by itself"
+        )
     for name in ("colsample_bylevel", "colsample_bynode"):
         if params.get(name, 1) != 1:
             why = "XGBoost draws these features from a generator that outlives the round"

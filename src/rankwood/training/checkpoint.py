@@ -4,7 +4,7 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -45,6 +45,10 @@ class Checkpoint:
     seconds: float = 60.0
     rounds: int | None = None
     resume: str = "auto"
+
+    def absolute(self) -> "Checkpoint":
+        """Return the checkpoint with the path from the root: the working directory may change during a run."""
+        return replace(self, path=os.path.abspath(self.path))
 
     def __post_init__(self) -> None:
         checks.one_of(self.resume, _RESUME, "resume")

@@ -142,13 +142,16 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
         given = {"qid": qid, "group": group, "weight": weight, "valid": valid}
         given = spellings.fit_arguments(others, given, self)
         called = spellings.check_callbacks(callbacks)
-        kept = None if checkpoint is None else as_checkpoint(checkpoint)
+        kept = None if checkpoint is None else as_checkpoint(checkpoint).absolute()
         if cluster is not None or hasattr(X, "__dask_graph__"):
             given |= {"X": X, "y": y, "sample_weight": sample_weight, "callbacks": called}
             given |= {"shuffle_parts": shuffle_parts, "retries": retries, "checkpoint": kept}
             given["stream"] = stream
             import_module("rankwood.distributed.fitting").fit(self, given, cluster)
             return self
+        if shuffle_parts or retries:
+            name = "shuffle_parts" if shuffle_parts else "retries"
+            raise checks.InputError(f"{name} is for clusters: give cluster= too, or leave it out.")
         train, valid = self._data_of_fit(X, y, {**given, "sample_weight": sample_weight}, stream)
         check_trainable(train)
         query_splits.remember(self, train)
