@@ -154,7 +154,7 @@ def test_words_of_other_programs_are_answered(sets):
         ({"categorical_feature": [0]}, r"Ranker\(categorical_feature=\[0, 3\]\)"),
         ({"eval_names": ["a"]}, "valid={'recent'"),
         ({"feature_name": ["a"]}, "feature_names=names"),
-        ({"init_model": 1}, "from its first tree on"),
+        ({"init_model": 1}, "with warm_start=True and a larger n_estimators"),
         ({"plot": True}, r"callbacks.LiveCurve\(\)"),
         ({"calbacks": []}, "did you mean 'callbacks'"),
     ]

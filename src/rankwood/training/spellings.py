@@ -46,7 +46,7 @@ _INSTEAD = {
     ),
     **dict.fromkeys(
         ("init_model", "xgb_model", "keep_training_booster"),
-        "leave it out: a model is trained from its first tree on",
+        "fit a ranker that is fitted, with warm_start=True and a larger n_estimators",
     ),
     **dict.fromkeys(
         ("position", "positions"), "leave it out: clicks and their position bias are not modelled"
