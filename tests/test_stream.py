@@ -1,8 +1,10 @@
 """Training on files that don't fit in memory: the same models as in memory, and errors of one sentence."""
 
 import gzip
+import json
 import os
 import re
+import shlex
 import shutil
 import tempfile
 from contextlib import contextmanager
@@ -352,6 +354,99 @@ def test_command_line(in_memory, folder, tmp_path, capsys):
     assert main(["train", str(folder / "a.parquet"), "--stream", *columns]) == 0
     assert rw.Ranker.load(tmp_path / "p.json").feature_names_in_.size == 20
     assert main([*shared, "--stream", "--engine", "catboost", "--objective", "yetirank"]) == 1
+
+
+def test_the_command_line_predicts_and_evaluates_parquet(folder, tmp_path, capsys):
+    """The commands that `train` prints work as they are, also for a validation file of LETOR text."""
+    model, columns = str(tmp_path / "p.json"), ["--y", "label", "--qid", "query"]
+    few = ["--n-estimators", "3", "--threads", "1"]
+    train = ["train", str(folder / "a.parquet"), "--stream", "--model", model, *few]
+    assert main([*train, *columns, "--valid", str(folder / "v.txt"), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    data = rw.stream_files(folder / "v.parquet", y="label", qid="query", sample=0)
+    scores = rw.Ranker.load(model).predict(data)
+    expected = rw.evaluate("ndcg@10", data, scores).mean()
+    assert answer["valid_metrics"] == pytest.approx(expected, abs=1e-12)
+    file, output = str(folder / "v.parquet"), str(tmp_path / "scores.txt")
+    given = {"TEST": file, "scores.txt": output}
+    for line in answer["next"]:
+        words = [given.get(word, word) for word in shlex.split(line)[1:]]
+        assert main([*words, "--threads", "1", "--json"]) == 0
+    assert f'"ndcg@10": {expected["ndcg@10"]!r}' in capsys.readouterr().out
+    assert [float(line) for line in Path(output).read_text().splitlines()] == scores.tolist()
+    assert main(["evaluate", file, output, *columns, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["metrics"] == expected
+    assert main(["predict", model, file, *columns, "--top", "2"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1 + 2 * data.groups.ids.size
+    refused = {
+        "name its columns of labels and query ids, as in --y label": ["predict", model, file],
+        "another kind of file: leave them out": [
+            "evaluate",
+            str(folder / "v.txt"),
+            model,
+            *columns,
+        ],
+        "has no column 'labels', which y names": [
+            "predict",
+            model,
+            file,
+            "--y",
+            "labels",
+            *columns[2:],
+        ],
+        "is LETOR text, which holds labels": ["train", str(folder / "a.txt"), *train[2:], *columns],
+        "is a Parquet file, expected LETOR text: train on it with fit(files": [
+            "explain",
+            model,
+            file,
+        ],
+        "'rankwood train --stream --y COLUMN --qid COLUMN'": ["train", file, "--model", model],
+    }
+    for message, words in refused.items():
+        assert main(words) == 1
+        assert message in capsys.readouterr().err
+
+
+def test_models_of_numbered_features_take_parquet_by_position(
+    sets, folder, tmp_path, capsys, monkeypatch
+):
+    ranker = rw.Ranker(n_estimators=2, n_jobs=1).fit(sets[0])
+    ranker.save(tmp_path / "m.json")
+    pq.write_table(table(sets[2]).drop_columns(["f19"]), tmp_path / "fewer.parquet")
+
+    def predict(file):
+        words = ["predict", str(tmp_path / "m.json"), str(file), "--y", "label", "--qid", "query"]
+        return main(words), *capsys.readouterr()
+
+    out = predict(folder / "v.parquet")[1]
+    assert [float(line) for line in out.splitlines()] == ranker.predict(sets[2]).tolist()
+    code, _, err = predict(tmp_path / "fewer.parquet")
+    assert code == 1 and "has features up to 19, the model was trained on 20" in err
+    # Models of pairs compare the documents of a query, and a block doesn't say which they are.
+    monkeypatch.setattr(type(ranker.model_), "needs_groups", True)
+    code, _, err = predict(folder / "v.parquet")
+    assert code == 1 and "with 'rankwood data convert', and give that" in err
+
+
+def test_validation_files_may_have_columns_of_their_own(sets, folder, tmp_path):
+    renamed = table(sets[2]).rename_columns(["q", "relevance", *table(sets[2]).column_names[2:]])
+    pq.write_table(renamed, tmp_path / "w.parquet")
+    files, settings = folder / "a.parquet", {"y": "label", "qid": "query", "stream": True}
+
+    def fit(valid):
+        return rw.Ranker(**SETTINGS).fit(files, valid=valid, **settings)
+
+    expected = fit(folder / "v.parquet")
+    for valid in (
+        (str(tmp_path / "w.parquet"), "relevance", "q"),
+        ([tmp_path / "w.parquet"], "relevance", "q"),
+        folder / "v.txt",  # LETOR text has its own
+    ):
+        assert same(fit(valid), expected)
+    both = fit({"one": (tmp_path / "w.parquet", "relevance", "q"), "two": folder / "b.parquet"})
+    assert both.history_["ndcg@10"] == expected.history_["ndcg@10"]
+    with pytest.raises(rw.InputError, match=r"no\.parquet does not exist"):
+        fit((folder / "v.parquet", folder / "b.parquet", tmp_path / "no.parquet"))
 
 
 def test_too_little_memory_names_this_way(folder, monkeypatch):

@@ -48,7 +48,7 @@ def read_data(
         ) from None
     if ranker is not None and _last_is_absent(data, options["absent"]):
         # We read a file a second time to find out, but only if its last feature is always absent.
-        _check_width(path, load_letor(path, **options).n_features, ranker, args)
+        check_width(path, load_letor(path, **options).n_features, ranker, args)
     return data
 
 
@@ -57,7 +57,7 @@ def _read_pipe(
 ) -> RankingData:
     """Read a pipe, once, as wide as it is; and add the features that it lacks if that is allowed."""
     data = load_letor(path, **options)
-    _check_width(path, data.n_features, ranker, args)
+    check_width(path, data.n_features, ranker, args)
     wide = np.full((len(data), ranker.n_features_in_), options["absent"], data.X.dtype)
     wide[:, : data.n_features] = data.X
     data.X = wide
@@ -69,7 +69,7 @@ def _last_is_absent(data: RankingData, absent: float) -> bool:
     return bool((np.isnan(last) if math.isnan(absent) else last == 0).all())
 
 
-def _check_width(path: str, width: int, ranker: Any, args: argparse.Namespace) -> None:
+def check_width(path: str, width: int, ranker: Any, args: argparse.Namespace) -> None:
     """Raise unless a file has the features that the model was trained on; a note will do if fewer are allowed."""
     trained = ranker.n_features_in_
     if width > trained:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from rankwood import Evaluation, evaluate
 from rankwood._core.checks import InputError, nearest
 from rankwood._core.text import plural
-from rankwood.cli import _files
+from rankwood.cli import _files, _parquet
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.trec import Qrels, load_qrels, load_run, looks_like
 from rankwood.report import read_evaluation
@@ -131,7 +131,7 @@ class FileEvaluator:
             self._read[key] = (
                 load_qrels(str(self.labels))
                 if looks_like(str(self.labels)) == "qrels"
-                else _files.read_data(str(self.labels), self.args, n_features, ranker)
+                else _parquet.read_data(str(self.labels), self.args, n_features, ranker)
             )
         return self._read[key]
 

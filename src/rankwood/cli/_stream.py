@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from rankwood._core.checks import InputError
-from rankwood.cli import _args, _files
+from rankwood.cli import _args, _files, _parquet
 from rankwood.data.ranking_data import RankingData
 
 
@@ -22,9 +22,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="read the features block by block, so that they are never all in memory (engines lightgbm and xgboost)",
     )
-    for option, what in (("--y", "labels"), ("--qid", "query ids")):
-        text = f"column of the {what} in Parquet files, with --stream"
-        group.add_argument(option, metavar="COLUMN", help=text)
+    _parquet.add_columns(group, "in Parquet files, with --stream")
 
 
 def settle(args: argparse.Namespace) -> None:
@@ -52,14 +50,19 @@ def read_sets(
 ) -> tuple[RankingData, dict[str, RankingData]]:
     """Read labels and queries of the training files and of the validation files."""
     from rankwood.data.stream import stream_files
+    from rankwood.data.stream.files import is_parquet
     from rankwood.data.stream.sample import SAMPLE
 
     how = _files.reading_options(args)
     options = {**how, "absent": float(how["absent"]), "n_jobs": args.threads}
-    options |= {"y": args.y, "qid": args.qid, "n_features": args.features}
+    options |= {"n_features": args.features, "verbose": _args.verbosity(args)}
+    in_parquet = any(is_parquet(name) for name in (*args.train_files, *files.values()))
 
     def scan(names: list[str], sample: int) -> RankingData:
-        return stream_files(names, sample=sample, verbose=_args.verbosity(args), **options)
+        # A file of either kind may validate a model; without any Parquet file, the columns are a mistake.
+        own = in_parquet and not is_parquet(names[0])
+        columns = {} if own else {"y": args.y, "qid": args.qid}
+        return stream_files(names, sample=sample, **columns, **options)
 
     train = scan(args.train_files, SAMPLE)
     return train, {name: scan([path], 0) for name, path in files.items()}

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from rankwood import metric
 from rankwood._core import spec
-from rankwood.cli import _args, _files, _models, _show
+from rankwood.cli import _args, _files, _models, _parquet, _show
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.trec import Qrels
 from rankwood.metrics.evaluate import CONVENTIONS, METRICS
@@ -31,9 +31,9 @@ _GAINS = {"exp": "2^label - 1", "linear": "the label"}
 
 def add(commands: _args.Commands) -> argparse.ArgumentParser:
     """Add the command and its arguments."""
-    about = "Evaluate scores or a model on a LETOR file, or a TREC run by its judgments."
+    about = "Evaluate scores or a model on a LETOR or Parquet file, or a TREC run by its judgments."
     parser = _args.command(commands, "evaluate", about, _EXAMPLE, run, show)
-    text = "LETOR file with labels, or TREC judgments (qid 0 doc label); plain or gzipped"
+    text = "LETOR file with labels, or TREC judgments (qid 0 doc label), plain or gzipped; or Parquet file"
     _args.add_file(parser, "data", text)
     text = "file with one score per line (- for standard input), model file, or TREC run"
     _args.add_file(parser, "scores", text)
@@ -42,6 +42,7 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
     _args.add_metric_rules(parser)
     parser.add_argument("--per-query", metavar="FILE", help="CSV file to write, one row per query")
     _args.add_reading(parser)
+    _parquet.add_columns(parser.add_argument_group("Parquet files"))
     return parser
 
 

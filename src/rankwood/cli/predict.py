@@ -8,30 +8,32 @@ from rich.console import Console
 
 from rankwood._core.atomic import written
 from rankwood._core.text import plural
-from rankwood.cli import _args, _files, _show
+from rankwood.cli import _args, _files, _parquet, _show
 from rankwood.report.columns import records
 
 _EXAMPLE = """
 rankwood predict m.json test.txt --output scores.txt
 rankwood predict m.json test.txt | rankwood evaluate test.txt - --metric ndcg@10
 rankwood predict m.json test.txt --top 10 --output best.csv
+rankwood predict m.json test.parquet --y label --qid query --output scores.txt
 """
 
 
 def add(commands: _args.Commands) -> argparse.ArgumentParser:
     """Add the command and its arguments."""
-    about = (
-        "Predict a score for each document of a LETOR file, one per line in the order of the file."
-    )
+    about = "Predict a score for each document of a LETOR or Parquet file, one per line in the order of the file."
     parser = _args.command(commands, "predict", about, _EXAMPLE, run, show)
     _args.add_file(parser, "model", "model file written by rankwood train")
-    _args.add_file(parser, "data", "LETOR file, plain or gzipped")
+    _args.add_file(
+        parser, "data", "LETOR file, plain or gzipped, or Parquet file with --y and --qid"
+    )
     parser.add_argument(
         "--output", metavar="FILE", help="file to write scores to (default: standard output)"
     )
     text = "write the N best documents of each query, best first, as CSV: qid, rank, row, document, score"
     _args.add_number(parser, "--top", text)
     _args.add_reading(parser)
+    _parquet.add_columns(parser.add_argument_group("Parquet files"))
     return parser
 
 
@@ -41,7 +43,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         _files.check_output(args.output, [args.model, args.data])
     ranker = _files.load_model(args.model, args.threads)
     with _show.status(f"Scoring {args.data}"):
-        data = _files.read_data(args.data, args, ranker.n_features_in_, ranker)
+        data = _parquet.read_data(args.data, args, ranker.n_features_in_, ranker)
         if args.top is None:
             found = ranker.predict(data)
             text, values = _lines(found.tolist()), {"scores": found.tolist()}

@@ -11,6 +11,7 @@ from rankwood.cli import (
     _files,
     _neural,
     _parameters,
+    _parquet,
     _stream,
     _train_files,
     _train_options,
@@ -213,7 +214,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         "record": last.record_,
         "record_file": args.record_file,
         "seconds": {**seconds, "other": total - sum(seconds.values()), "total": total},
-        "next": next_commands(args.model, metrics),
+        "next": next_commands(args.model, metrics, _parquet.columns(args, args.train_files[0])),
     }
 
 

@@ -1,4 +1,4 @@
-"""What all files of data share: how gzip files begin, and the errors of files that can't be read or written."""
+"""What all files of data share: how some kinds begin, and the errors of files that can't be read or written."""
 
 import gzip
 import os
@@ -8,6 +8,7 @@ from rankwood._core.checks import InputError
 
 Path = str | os.PathLike[str]
 GZIP = b"\x1f\x8b"  # how compressed files begin
+PARQUET = b"PAR1"  # how Parquet files begin
 #: Errors of files that exist: of the system, and of compressed files that are damaged.
 READ_ERRORS = (OSError, EOFError, zlib.error)
 

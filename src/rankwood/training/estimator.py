@@ -111,7 +111,7 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
             is there. `rankwood.Checkpoint` says how often it is written; docs/checkpoints.md explains it.
         stream : bool
             Whether X is a list of files, LETOR or Parquet, whose features are never all in memory; y and qid are then
-            columns of Parquet files, and `valid` may be files too. docs/streaming.md explains it.
+            columns of Parquet files. `valid` may be files too, or (files, y, qid). docs/streaming.md explains it.
         cluster : distributed.Client or int, optional
             Train on the workers of a Dask cluster, or on so many local processes. `X` is then a Dask DataFrame with
             the names of columns for `y` and `qid`, Dask arrays chunked alike, a list of LETOR files, or data as usual.

@@ -11,7 +11,7 @@ from rankwood._core import checks
 from rankwood._core.scratch import Scratch, scratch_folder
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.stream import stream_files
-from rankwood.data.stream.files import is_file_names
+from rankwood.data.stream.files import is_file_names, is_parquet
 from rankwood.data.stream.streamed_data import StreamedData
 from rankwood.engines import base
 from rankwood.objectives.families.registry import objective as to_objective
@@ -72,9 +72,15 @@ def with_streamed_sets(
     """
 
     def opened(given: Any) -> Any:
-        if not is_file_names(given):
+        files, *own = given if _names_columns(given) else (given,)
+        if not is_file_names(files):
             return given
-        return stream_files(given, y=y, qid=qid, sample=0, **_how(estimator))
+        # Without columns of their own, Parquet files have those of the training files, and LETOR files need none.
+        first = files[0] if isinstance(files, (list, tuple)) else files
+        if not own and is_parquet(first):
+            own = [y, qid]
+        columns = dict(zip(("y", "qid"), own, strict=False))
+        return stream_files(files, **columns, sample=0, **_how(estimator))
 
     if isinstance(valid, Mapping):
         valid = {name: opened(given) for name, given in valid.items()}
@@ -91,6 +97,15 @@ def with_streamed_sets(
     if isinstance(valid, dict):
         return train.widened(width), {name: widened(data) for name, data in valid.items()}
     return train.widened(width), widened(valid)
+
+
+def _names_columns(given: Any) -> bool:
+    """Return whether validation data is (files, y, qid), and not the names of three files."""
+    if not (isinstance(given, tuple) and len(given) == 3 and is_file_names(given[1:])):
+        return False
+    if isinstance(given[0], (list, tuple)):
+        return is_file_names(given[0])
+    return is_file_names(given[:1]) and is_parquet(given[0]) and not any(map(is_parquet, given[1:]))
 
 
 def _are_pairs(valid: Any) -> bool:

@@ -9,7 +9,7 @@ from stat import S_ISREG
 from typing import BinaryIO, NamedTuple
 
 from rankwood._core.checks import InputError
-from rankwood.data.file_errors import GZIP, READ_ERRORS, unreadable
+from rankwood.data.file_errors import GZIP, PARQUET, READ_ERRORS, unreadable
 
 BLOCK = (
     2 << 20
@@ -130,7 +130,13 @@ def opened(path: str) -> Iterator[BlockReader]:
         raise unreadable(path, error) from None
     with file:
         stat = os.fstat(file.fileno())
-        packed = file.peek(2)[:2] == GZIP
+        start = file.peek(len(PARQUET))
+        if start.startswith(PARQUET):
+            raise InputError(
+                f"{path} is a Parquet file, expected LETOR text: train on it with fit(files, y=COLUMN, qid=COLUMN, "
+                "stream=True) or 'rankwood train --stream --y COLUMN --qid COLUMN', and read it with stream_files."
+            )
+        packed = start.startswith(GZIP)
         source: BinaryIO = gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[assignment]
         yield BlockReader(source, path, packed)
         # The time of a pipe changes whenever something is written into it.

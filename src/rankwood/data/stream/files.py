@@ -6,11 +6,9 @@ from stat import S_ISREG
 from typing import Any, NamedTuple
 
 from rankwood._core.checks import InputError
-from rankwood.data.file_errors import unreadable
+from rankwood.data.file_errors import PARQUET, unreadable
 from rankwood.data.letor.blocks import Stamp, stamp
 from rankwood.data.letor.options import file_name
-
-PARQUET = b"PAR1"  # how these files begin
 
 
 class File(NamedTuple):
@@ -61,6 +59,17 @@ def is_file_names(given: Any) -> bool:
         and bool(names)
         and all(isinstance(one, (str, os.PathLike)) for one in names)
     )
+
+
+def is_parquet(path: Any) -> bool:
+    """Return whether a file begins as Parquet files do; pipes, which can be read once only, aren't looked into."""
+    if not os.path.isfile(path):
+        return False
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(PARQUET)) == PARQUET
+    except OSError:
+        return False
 
 
 def open_files(given: Any) -> list[File]:
