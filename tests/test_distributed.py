@@ -125,7 +125,7 @@ def test_rows_of_a_query_all_over_are_refused_or_brought_together(client):
     ordered = frame(TRAIN)
     again = ordered[ordered["query"] == ordered["query"].iloc[0]]
     apart = dd.concat([parts_of(TRAIN, 3), dd.from_pandas(again, 1)])
-    with pytest.raises(rw.InputError, match=r"query \S+ is in partitions 0 and 3"):
+    with pytest.raises(rw.InputError, match=r"query \S+ is in partition 0 and in partition 3"):
         ranker().fit(apart, y="label", qid="query")
 
 

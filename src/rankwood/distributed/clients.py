@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import multiprocessing
 import platform
 import threading
 import time
@@ -19,6 +20,7 @@ _WORKERS = 4  # local processes, at most, if nothing else was given
 _LOOK = 0.05  # seconds between two looks at the tasks
 _GRACE = 15.0  # seconds in which workers notice that another one failed
 _RETURN = 20.0  # seconds in which a lost worker may come back before another attempt
+_CLOSING = 1.0  # seconds in which a tracker is closed, unless its worker is busy
 _ENDED = ("finished", "error", "cancelled", "lost")
 #: What brings the workers of a run together, kept in the process of its first worker.
 _TRACKERS: dict[str, Any] = {}
@@ -63,10 +65,31 @@ def client_for(cluster: Any) -> Iterator[Any]:
     options["silence_logs"] = logging.CRITICAL  # errors arrive by themselves
     with (
         _patience(),
-        distributed.LocalCluster(**options, processes=True, dashboard_address=None) as local,
+        _local_cluster({**options, "processes": True, "dashboard_address": None}) as local,
         distributed.Client(local) as client,
     ):
         yield client
+
+
+def _local_cluster(options: dict[str, Any]) -> Any:
+    """Start local processes; if they don't start, say what the reason is in most scripts."""
+    try:
+        return _distributed().LocalCluster(**options)
+    except RuntimeError as error:
+        raise InputError(
+            f"the local processes of the cluster did not start ({error}). Each of them imports the script that was "
+            'started: in a script, call fit inside `if __name__ == "__main__":` only.'
+        ) from None
+
+
+def end_second_import() -> None:
+    """End a process of a local cluster quietly if it imports a script that calls `fit` without a guard.
+
+    Its parent then raises the error. The attribute is that by which `multiprocessing` itself finds this out.
+    """
+    process = multiprocessing.current_process()
+    if getattr(process, "_inheriting", False) and process.name.startswith("Dask Worker"):
+        raise SystemExit(1)
 
 
 def _patience() -> Any:
@@ -140,10 +163,14 @@ def open_tracker(run: str, workers: int, address: str) -> dict[str, Any]:
 
 def forget_tracker(client: Any, worker: str, run: str) -> None:
     """Close the tracker, if its worker is still there."""
-    from distributed import fire_and_forget
+    from distributed import wait
 
     if worker in workers_of(client):
-        fire_and_forget(on_worker(client, worker, close_tracker, run))
+        closing = on_worker(client, worker, close_tracker, run)
+        try:
+            wait(closing, timeout=_CLOSING)
+        except TimeoutError:  # the worker is busy: keep the future until it is done
+            closing.add_done_callback(lambda _: None)
 
 
 def close_tracker(run: str) -> None:

@@ -17,6 +17,7 @@ from rankwood._core.checks import InputError
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
 from rankwood.distributed.errors import PeerFailed
+from rankwood.distributed.quiet import keep_quiet
 from rankwood.engines.exact_sums import largest_of
 from rankwood.engines.sharing import Compute
 from rankwood.metrics.evaluate import Evaluator
@@ -49,6 +50,7 @@ class Joined(NamedTuple):
 @contextlib.contextmanager
 def joined(arguments: dict[str, Any], number: int) -> Iterator[Joined]:
     """Join the other workers; raise `PeerFailed` if one of them is lost."""
+    keep_quiet()
     try:
         collective.init(**arguments, dmlc_task_id=f"{number:06d}")
         try:

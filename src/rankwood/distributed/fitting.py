@@ -29,6 +29,7 @@ _PARTS = 4  # parts of plain data for each worker
 
 def fit(ranker: Any, given: dict[str, Any], cluster: Any) -> None:
     """Train a ranker on a cluster, with the arguments of `fit` by name."""
+    clients.end_second_import()
     _check(ranker, given)
     left = checks.at_least(given["retries"], 0, "retries")
     kept = given["checkpoint"]

@@ -9,7 +9,7 @@ from rankwood._core.rng import generator_at
 from rankwood.distributed import parts
 from rankwood.distributed.parts import PartInfo
 from rankwood.distributed.rank import Place
-from rankwood.distributed.sources import Given, Wide, futures_of
+from rankwood.distributed.sources import Given, Wide, files_of, futures_of
 from rankwood.distributed.whole_queries import Layout, layout_of
 
 #: Rows from which bins are made; if there are no more, the bins are those of a fit on one machine.
@@ -63,14 +63,16 @@ def place(
     futures = [futures[number] for number in numbers]
     if not infos:
         raise InputError("there are no rows: every partition is empty.")
-    _check_alike(infos, numbers)
+    files = files_of(given.X)
+    called = [f"partition {number}" if files is None else files[number] for number in numbers]
+    _check_alike(infos, called)
     if like is not None and infos[0].features != like.features:
         raise InputError(
             f"there are {infos[0].features} features, and the training data has {like.features}; they must agree."
         )
     layout = layout_of(infos)
     if not shuffle:
-        _check_whole(client, layout, infos, futures, numbers)
+        _check_whole(client, layout, infos, futures, called)
     futures = _mended(client, layout, infos, futures)
     kept = [number for number, queries in enumerate(layout.queries) if queries]
     rows = [layout.sizes[number] for number in kept]
@@ -84,38 +86,35 @@ def place(
     )
 
 
-def _check_alike(infos: list[PartInfo], numbers: list[int]) -> None:
+def _check_alike(infos: list[PartInfo], called: list[str]) -> None:
     """Raise unless all parts have the same features, and ids of one kind."""
     first = infos[0]
-    for number, info in zip(numbers, infos, strict=True):
+    for name, info in zip(called, infos, strict=True):
         if info.features != first.features or info.names != first.names:
             raise InputError(
-                f"partition {number} has {info.features} features, but partition {numbers[0]} has {first.features}, or "
-                "they have other names: give all partitions the same features."
+                f"{name} has {info.features} features, but {called[0]} has {first.features}, or they have other names: "
+                "give all parts the same features."
             )
         if info.kind != first.kind:
             raise InputError(
-                f"query ids are {first.kind} in partition {numbers[0]} and {info.kind} in partition {number}: give "
-                "them one type."
+                f"query ids are {first.kind} in {called[0]} and {info.kind} in {name}: give them one type."
             )
 
 
 def _check_whole(
-    client: Any, layout: Layout, infos: list[PartInfo], futures: list[Any], numbers: list[int]
+    client: Any, layout: Layout, infos: list[PartInfo], futures: list[Any], called: list[str]
 ) -> None:
     """Raise if a query is in pieces, other than across the seam of two neighbouring parts."""
     ways = "sort the data by query, or pass shuffle_parts=True to bring its rows together"
-    for number, info in zip(numbers, infos, strict=True):
+    for part, info in zip(called, infos, strict=True):
         if info.torn:
             raise InputError(
-                f"the rows of query {info.torn} are in several pieces of partition {number}: {ways}."
+                f"the rows of query {info.torn} are in several pieces of {part}: {ways}."
             )
     if layout.torn is not None:
         first, second, at = layout.torn
         name = client.submit(parts.id_of, futures[second], at, pure=False).result()
-        raise InputError(
-            f"query {name} is in partitions {numbers[first]} and {numbers[second]}: {ways}."
-        )
+        raise InputError(f"query {name} is in {called[first]} and in {called[second]}: {ways}.")
 
 
 def _mended(client: Any, layout: Layout, infos: list[PartInfo], futures: list[Any]) -> list[Any]:

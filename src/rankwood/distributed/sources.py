@@ -10,9 +10,11 @@ import numpy as np
 from rankwood._core import checks
 from rankwood._core.checks import InputError
 from rankwood.data.ranking_data import RankingData
+from rankwood.data.stream import StreamedData
 from rankwood.distributed import parts
 from rankwood.training.inputs import VALID, named_sets, training_data
 
+_PARQUET = (".parquet", ".parq", ".pq")
 _COLUMNS = ("y", "qid", "sample_weight")
 
 
@@ -75,9 +77,16 @@ class Wide(NamedTuple):
 
 def futures_of(client: Any, given: Given, pieces: int, like: Wide | None) -> list[Any]:
     """Return parts as Dask's futures, each of a `RankingData` or None."""
-    if _are_files(given.X):
+    if isinstance(given.X, StreamedData):
+        raise InputError(
+            "data of rw.stream_files is read on one machine: give the names of the files instead, and the workers "
+            "read them."
+        )
+    files = files_of(given.X)
+    if files is not None:
+        _check_files(files)
         _check_left_out(given, ("y", "qid", "group", "weight", "sample_weight"), "a LETOR file")
-        return _files(client, given.X, None if like is None else like.features)
+        return _files(client, files, None if like is None else like.features)
     if is_lazy(given.X):
         _check_left_out(given, ("group", "weight"), "a partition")
         for name in ("y", "qid"):
@@ -138,9 +147,31 @@ def _are_files(x: Any) -> bool:
     return _is_file(x) or (isinstance(x, (list, tuple)) and bool(x) and all(map(_is_file, x)))
 
 
-def _files(client: Any, X: Any, width: int | None) -> list[Any]:
+def files_of(x: Any) -> list[str] | None:
+    """Return the names of files, or None if the data is something else."""
+    if not _are_files(x):
+        return None
+    return [os.fspath(path) for path in ([x] if _is_file(x) else x)]
+
+
+def _check_files(files: list[str]) -> None:
+    """Raise if a file is a Parquet file, or given twice."""
+    seen = set()
+    for name in files:
+        if name.lower().endswith(_PARQUET):
+            raise InputError(
+                f"{name} is a Parquet file, and the workers read LETOR files: give the DataFrame that "
+                "dask.dataframe.read_parquet returns."
+            )
+        real = os.path.realpath(name)
+        if real in seen:
+            raise InputError(f"{name} is given twice: give each file once.")
+        seen.add(real)
+
+
+def _files(client: Any, files: list[str], width: int | None) -> list[Any]:
     """Return LETOR files, all with as many features as the widest of them, or as the training data."""
-    names = [os.path.abspath(os.fspath(path)) for path in ([X] if _is_file(X) else X)]
+    names = [os.path.abspath(name) for name in files]
     found = client.map(parts.part_of_file, names, pure=False)
     widths = client.gather(client.map(parts.width_of, found, pure=False))
     width = max(widths) if width is None else max(width, *widths)

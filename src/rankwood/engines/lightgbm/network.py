@@ -15,6 +15,7 @@ from rankwood._core import checks
 from rankwood.engines import _parameters
 from rankwood.engines.base import RunState
 from rankwood.engines.exact_sums import exact
+from rankwood.engines.lightgbm.listening import unheard
 from rankwood.engines.lightgbm.parameters import binning_params
 from rankwood.engines.round_seeds import RowDraws
 from rankwood.engines.sharing import Compute, Share
@@ -176,7 +177,8 @@ class OneOfSeveral:
         end = time.monotonic() + _BINDING
         while True:
             try:
-                booster = make(network)
+                with unheard():
+                    booster = make(network)
                 break
             except lgb.basic.LightGBMError as error:
                 if "Binding port" not in str(error) or time.monotonic() > end:
