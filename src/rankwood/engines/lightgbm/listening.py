@@ -15,7 +15,7 @@ _ONE = threading.Lock()
 
 @contextlib.contextmanager
 def unheard() -> Iterator[None]:
-    """Leave that line out of stdout, in the process of a worker; whatever else is printed meanwhile comes afterwards."""
+    """Leave that line out of stdout, in the process of a worker; what else is printed meanwhile comes afterwards."""
     # A process that a user started has other threads that print: there the line stays.
     if multiprocessing.parent_process() is None or not _ONE.acquire(blocking=False):
         yield
