@@ -1,5 +1,6 @@
 """Training on a real cluster of two local workers: the same model as on one machine."""
 
+import multiprocessing
 import os
 import signal
 import threading
@@ -164,6 +165,38 @@ def test_letor_files_on_a_process_of_their_own(tmp_path):
     made = ranker().fit(names, valid=names[1], cluster=1)
     both = [rw.load_letor(name, n_features=20) for name in names]
     assert content(made) == content(ranker().fit(rw.RankingData.concat(both), valid=both[1]))
+
+
+def test_files_that_are_not_for_workers_get_advice(client, tmp_path):
+    one, other = str(tmp_path / "a.txt"), str(tmp_path / "b.txt")
+    for name, queries in ((one, range(10)), (other, range(5, 15))):
+        rw.save_letor(TRAIN.select(list(queries)), name)
+    with pytest.raises(rw.InputError, match=rf"{one} is given twice: give each file once"):
+        ranker().fit([one, one], cluster=client)
+    with pytest.raises(rw.InputError, match=rf"query 6 is in {one} and in {other}: "):
+        ranker().fit([one, other], cluster=client)
+    with pytest.raises(rw.InputError, match=r"a1.parquet is a Parquet file.*read_parquet"):
+        ranker().fit(["a1.parquet", "a2.parquet"], y="label", qid="query", cluster=client)
+    streamed, advice = rw.stream_files(one), "stream_files.*give the names of the files"
+    with pytest.raises(rw.InputError, match=advice):
+        ranker().fit(streamed, cluster=client)
+    with pytest.raises(rw.InputError, match=rf"in the validation data, .*{advice}"):
+        ranker().fit(one, valid=streamed, cluster=client)
+
+
+def test_a_script_without_a_guard_gets_one_error(monkeypatch):
+    def fail(**options):
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr(distributed, "LocalCluster", fail)
+    with pytest.raises(rw.InputError, match='inside `if __name__ == "__main__":`'):
+        ranker().fit(TRAIN, cluster=2)
+    # The process of a worker, while it imports the script once more:
+    process = multiprocessing.current_process()
+    monkeypatch.setattr(process, "_inheriting", True, raising=False)
+    monkeypatch.setattr(process, "_name", "Dask Worker process (from Nanny)")
+    with pytest.raises(SystemExit):
+        ranker().fit(TRAIN, cluster=2)
 
 
 def test_callbacks_progress_and_a_checkpoint_that_goes_on(client, local, tmp_path, capsys):
