@@ -234,6 +234,11 @@ def test_an_error_of_a_callback_arrives_and_the_workers_stop(client):
         long.fit(TRAIN, cluster=client, callbacks=[fail])
     running = client.run(lambda dask_worker: [task.key for task in dask_worker.state.executing])
     assert not any("run_rank" in key for keys in running.values() for key in keys)
+    # Nothing is kept that Dask would miss if the cluster were closed now.
+    end = time.monotonic() + 10
+    while kept := client.run_on_scheduler(lambda dask_scheduler: [*map(str, dask_scheduler.tasks)]):
+        assert time.monotonic() < end or not any("close_tracker" in key for key in kept)
+        time.sleep(0.05)
 
 
 # LightGBM: tests/engines/test_cluster_lightgbm.py has the rest.
