@@ -1,5 +1,6 @@
 """Training on a real cluster of two local workers: the same model as on one machine."""
 
+import multiprocessing
 import os
 import signal
 import threading
@@ -182,6 +183,38 @@ def test_letor_files_on_a_process_of_their_own(tmp_path):
     assert content(made) == content(ranker().fit(rw.RankingData.concat(both), valid=both[1]))
 
 
+def test_files_that_are_not_for_workers_get_advice(client, tmp_path):
+    one, other = str(tmp_path / "a.txt"), str(tmp_path / "b.txt")
+    for name, queries in ((one, range(10)), (other, range(5, 15))):
+        rw.save_letor(TRAIN.select(list(queries)), name)
+    with pytest.raises(rw.InputError, match=rf"{one} is given twice: give each file once"):
+        ranker().fit([one, one], cluster=client)
+    with pytest.raises(rw.InputError, match=rf"query 6 is in {one} and in {other}: "):
+        ranker().fit([one, other], cluster=client)
+    with pytest.raises(rw.InputError, match=r"a1.parquet is a Parquet file.*read_parquet"):
+        ranker().fit(["a1.parquet", "a2.parquet"], y="label", qid="query", cluster=client)
+    streamed, advice = rw.stream_files(one), "stream_files.*give the names of the files"
+    with pytest.raises(rw.InputError, match=advice):
+        ranker().fit(streamed, cluster=client)
+    with pytest.raises(rw.InputError, match=rf"in the validation data, .*{advice}"):
+        ranker().fit(one, valid=streamed, cluster=client)
+
+
+def test_a_script_without_a_guard_gets_one_error(monkeypatch):
+    def fail(**options):
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr(distributed, "LocalCluster", fail)
+    with pytest.raises(rw.InputError, match='inside `if __name__ == "__main__":`'):
+        ranker().fit(TRAIN, cluster=2)
+    # The process of a worker, while it imports the script once more:
+    process = multiprocessing.current_process()
+    monkeypatch.setattr(process, "_inheriting", True, raising=False)
+    monkeypatch.setattr(process, "_name", "Dask Worker process (from Nanny)")
+    with pytest.raises(SystemExit):
+        ranker().fit(TRAIN, cluster=2)
+
+
 def test_callbacks_progress_and_a_checkpoint_that_goes_on(client, local, tmp_path, capsys):
     train, valid, path = parts_of(TRAIN, 4), parts_of(VALID, 2), tmp_path / "run.ckpt"
     seen = []
@@ -217,6 +250,15 @@ def test_an_error_of_a_callback_arrives_and_the_workers_stop(client):
         long.fit(TRAIN, cluster=client, callbacks=[fail])
     running = client.run(lambda dask_worker: [task.key for task in dask_worker.state.executing])
     assert not any("run_rank" in key for keys in running.values() for key in keys)
+    # Nothing is kept that Dask would miss if the cluster were closed now.
+    end = time.monotonic() + 10
+    while any("close_tracker" in key for key in client.run_on_scheduler(_keys)):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def _keys(dask_scheduler):
+    return [*map(str, dask_scheduler.tasks)]
 
 
 # LightGBM: tests/engines/test_cluster_lightgbm.py has the rest.

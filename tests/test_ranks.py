@@ -1,6 +1,7 @@
 """The workers of a cluster as threads of one process: the same model for any number of them and any placement."""
 
 import json
+import logging
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
@@ -129,7 +130,7 @@ class Sender:
         pass
 
 
-def test_an_error_of_one_worker_stops_the_others():
+def test_an_error_of_one_worker_stops_the_others(capfd, caplog):
     class Odd(rw.Ranker):
         def _computer(self, objective, train, groups, share=None):
             made = super()._computer(objective, train, groups, share)
@@ -147,6 +148,13 @@ def test_an_error_of_one_worker_stops_the_others():
     found = by_threads(given, *PLACEMENTS["two"])
     assert sorted(type(error).__name__ for error in found) == ["InputError", "PeerFailed"]
     assert "round 2 is odd." in map(str, found)
+    # Neither the ranks are printed, nor, on a worker of Dask, that one stopped because of the other.
+    assert "got rank" not in "".join(capfd.readouterr())
+    for error in found:
+        logging.getLogger("distributed.worker").error("Exception: %r", repr(error))
+    assert [record.args for record in caplog.records] == [
+        (repr(error),) for error in found if type(error) is rw.InputError
+    ]
 
 
 def test_digests_of_parts_add_up_to_that_of_the_whole():

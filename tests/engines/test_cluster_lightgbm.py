@@ -1,6 +1,8 @@
 """LightGBM's data-parallel trees: the same for any number of processes, which are threads here."""
 
 import contextlib
+import multiprocessing
+import os
 import threading
 
 import lightgbm as lgb
@@ -11,6 +13,7 @@ import rankwood as rw
 from rankwood.distributed.errors import PeerFailed
 from rankwood.engines import base
 from rankwood.engines.lightgbm import engine as lightgbm
+from rankwood.engines.lightgbm.listening import unheard
 from rankwood.engines.lightgbm.network import OneOfSeveral
 from rankwood.objectives.families.registry import objective
 
@@ -209,3 +212,19 @@ def test_a_model_that_shrinks_keeps_no_checkpoint_on_a_cluster():
     assert all(
         isinstance(e, rw.InputError) and "model_shrink_rate on a cluster" in str(e) for e in errors
     )
+
+
+def test_a_worker_prints_everything_but_that_it_listens(monkeypatch, capfd):
+    monkeypatch.setattr(multiprocessing, "parent_process", lambda: "a nanny")
+    with unheard():
+        os.write(1, b"[LightGBM] [Info] Listening...\n")
+        print("of another thread")
+        with unheard():  # two at once: only one of them may turn stdout
+            os.write(1, b"and another\n")
+    print("afterwards")
+    assert sorted(capfd.readouterr().out.split("\n")) == [
+        "",
+        "afterwards",
+        "and another",
+        "of another thread",
+    ]

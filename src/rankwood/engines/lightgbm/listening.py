@@ -34,8 +34,8 @@ def unheard() -> Iterator[None]:
 def _held_back() -> Iterator[None]:
     """Keep what is printed in a file, and print it at the end without the line."""
     with tempfile.TemporaryFile() as file:
-        stdout = os.dup(_STDOUT)
         _flush()
+        stdout = os.dup(_STDOUT)
         os.dup2(file.fileno(), _STDOUT)
         try:
             yield
@@ -44,9 +44,9 @@ def _held_back() -> Iterator[None]:
             os.dup2(stdout, _STDOUT)
             os.close(stdout)
             file.seek(0)
-            for line in file:
-                if line.strip() != _LINE:
-                    os.write(_STDOUT, line)
+            rest = b"".join(line for line in file if line.strip() != _LINE)
+            with contextlib.suppress(OSError):  # nobody reads it any more
+                os.write(_STDOUT, rest)
 
 
 def _flush() -> None:
