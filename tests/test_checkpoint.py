@@ -139,7 +139,7 @@ def test_resume_chooses(data, tmp_path, monkeypatch):
     never = ranker("lightgbm", 3).fit(train, checkpoint=rw.Checkpoint(file, resume="never"))
     assert never.resumed_after_ == 0
     monkeypatch.setattr(lightgbm, "__version__", "0.1")
-    with pytest.raises(rw.InputError, match=r"of a run with lightgbm='\d.*set resume='force'"):
+    with pytest.raises(rw.InputError, match=r"to a run with lightgbm='\d.*set resume='force'"):
         ranker("lightgbm").fit(train, checkpoint=file)
     force = ranker("lightgbm", 4).fit(train, checkpoint=rw.Checkpoint(file, resume="force"))
     assert force.resumed_after_ == 3

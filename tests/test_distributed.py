@@ -232,9 +232,9 @@ def test_callbacks_progress_and_a_checkpoint_that_goes_on(client, local, tmp_pat
     kept = rw.Ranker.load(path)
     assert len(kept.history_["ndcg@10"]) == 3 and kept.data_size_ == local.data_size_
     # Other partitions, and plain data: it is the same run.
-    with pytest.raises(rw.InputError, match="is of a run on other training data"):
+    with pytest.raises(rw.InputError, match="belongs to a run on other training data"):
         ranker().fit(parts_of(VALID, 2), **given)
-    with pytest.raises(rw.InputError, match="is of a run on a cluster: go on there"):
+    with pytest.raises(rw.InputError, match="belongs to a run on a cluster: go on there"):
         ranker().fit(TRAIN, valid=VALID, checkpoint=path)
     assert content(ranker().fit(parts_of(TRAIN, 2), **given)) == content(local)
     again = ranker().fit(frame(TRAIN), cluster=client, **{**given, "valid": frame(VALID)})

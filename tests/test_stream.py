@@ -150,7 +150,7 @@ def test_a_checkpoint_goes_on_to_the_same_model(kind, in_memory, folder, tmp_pat
     rw.Ranker(**short).fit(files, checkpoint=file, **more)
     again = rw.Ranker(**SETTINGS, **ENGINES[kind]).fit(files, checkpoint=file, **more)
     assert same(again, in_memory(kind))
-    with pytest.raises(rw.InputError, match="of a run on other training data"):
+    with pytest.raises(rw.InputError, match="to a run on other training data"):
         rw.Ranker(**SETTINGS, **ENGINES[kind]).fit(files[:1], checkpoint=file, **more)
 
 

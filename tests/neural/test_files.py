@@ -179,8 +179,8 @@ def test_checkpoints_of_other_runs(train, valid, tmp_path):
             None,
             "with learning_rate=None, and now it is 0.5",
         ),
-        (small(epochs=1), valid, None, "of a run on other data"),
-        (small(epochs=1), train, valid, "of a run on other data"),
+        (small(epochs=1), valid, None, "to a run on other data"),
+        (small(epochs=1), train, valid, "to a run on other data"),
     ]
     for ranker, data, other, message in cases:
         with pytest.raises(rw.InputError, match=message):

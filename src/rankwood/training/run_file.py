@@ -89,7 +89,7 @@ class RunFile:
         """Raise if early stopping might have ended the rounds that are done sooner."""
         if self._patience is not None and (before is None or self._patience < before):
             raise checks.InputError(
-                f"{self.path} is of a run with early_stopping_rounds={before}, and {self._patience} might have ended "
+                f"{self.path} belongs to a run with early_stopping_rounds={before}, and {self._patience} might have ended "
                 "it sooner: give another file, or the same number or a larger one."
             )
 
@@ -101,14 +101,14 @@ class RunFile:
             if here != there:
                 place = "a cluster" if there else "one machine"
                 raise checks.InputError(
-                    f"{self.path} is of a run on {place}: go on there, {start}."
+                    f"{self.path} belongs to a run on {place}: go on there, {start}."
                 )
             if both[0] != both[1]:
                 what = "training data" if number == 0 else "validation data"
-                raise checks.InputError(f"{self.path} is of a run on other {what}: {start}.")
+                raise checks.InputError(f"{self.path} belongs to a run on other {what}: {start}.")
         if len(self._own["data"]) != len(run["data"]):
             raise checks.InputError(
-                f"{self.path} is of a run with other sets of validation data: {start}."
+                f"{self.path} belongs to a run with other sets of validation data: {start}."
             )
         for kind in ("params", "versions"):
             if kind == "versions" and self._checkpoint.resume == "force":
@@ -118,7 +118,7 @@ class RunFile:
                 if own.get(name) != theirs.get(name):
                     force = "" if kind == "params" else ", or set resume='force'"
                     raise checks.InputError(
-                        f"{self.path} is of a run with {name}={theirs.get(name)!r}, and now it is {own.get(name)!r}: "
+                        f"{self.path} belongs to a run with {name}={theirs.get(name)!r}, and now it is {own.get(name)!r}: "
                         f"{start}{force}."
                     )
 

@@ -188,7 +188,7 @@ def _check_sets(history: dict[str, Any], stopping: EarlyStopping, file: Any) -> 
     if set(history) != set(stopping.history):
         known = ", ".join(history) or "no validation data"
         raise checks.InputError(
-            f"{file.path} is of a run with {known}: give validation sets of the same names, or another file."
+            f"{file.path} belongs to a run with {known}: give validation sets of the same names, or another file."
         )
 
 
