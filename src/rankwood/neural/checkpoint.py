@@ -62,8 +62,8 @@ class Checkpoint:
         for name, value in self._params.items():
             if content["params"].get(name) != value:
                 raise checks.InputError(
-                    f"{self.path} belongs to a run with {name}={content['params'].get(name)!r}, and now it is {value!r}: "
-                    "give another name for the checkpoint, or delete the file."
+                    f"{self.path} belongs to a run with {name}={content['params'].get(name)!r}, and now it is "
+                    f"{value!r}: give another name for the checkpoint, or delete the file."
                 )
         if content["data"] != self._data:
             raise checks.InputError(

@@ -89,8 +89,8 @@ class RunFile:
         """Raise if early stopping might have ended the rounds that are done sooner."""
         if self._patience is not None and (before is None or self._patience < before):
             raise checks.InputError(
-                f"{self.path} belongs to a run with early_stopping_rounds={before}, and {self._patience} might have ended "
-                "it sooner: give another file, or the same number or a larger one."
+                f"{self.path} belongs to a run with early_stopping_rounds={before}, and {self._patience} might have "
+                "ended it sooner: give another file, or the same number or a larger one."
             )
 
     def _compare(self, run: dict[str, Any]) -> None:
@@ -118,8 +118,8 @@ class RunFile:
                 if own.get(name) != theirs.get(name):
                     force = "" if kind == "params" else ", or set resume='force'"
                     raise checks.InputError(
-                        f"{self.path} belongs to a run with {name}={theirs.get(name)!r}, and now it is {own.get(name)!r}: "
-                        f"{start}{force}."
+                        f"{self.path} belongs to a run with {name}={theirs.get(name)!r}, and now it is "
+                        f"{own.get(name)!r}: {start}{force}."
                     )
 
     def due(self, rounds_done: int) -> bool:
