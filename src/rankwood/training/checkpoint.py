@@ -46,10 +46,6 @@ class Checkpoint:
     rounds: int | None = None
     resume: str = "auto"
 
-    def absolute(self) -> "Checkpoint":
-        """Return the checkpoint with the path from the root: the working directory may change during a run."""
-        return replace(self, path=os.path.abspath(self.path))
-
     def __post_init__(self) -> None:
         checks.one_of(self.resume, _RESUME, "resume")
         if self.rounds is not None:
@@ -97,10 +93,11 @@ class Clock:
 
 def as_checkpoint(given: Any) -> Checkpoint:
     """Return a checkpoint from the argument of `fit`: a path or a `Checkpoint`."""
-    if isinstance(given, Checkpoint):
-        return given
     if isinstance(given, (str, os.PathLike)):
-        return Checkpoint(os.fspath(given))
+        given = Checkpoint(os.fspath(given))
+    if isinstance(given, Checkpoint):
+        # The working directory may change during a run.
+        return replace(given, path=os.path.abspath(given.path))
     raise checks.InputError(
         f"checkpoint must be a file name or a rankwood.Checkpoint, got {type(given).__name__}."
     )

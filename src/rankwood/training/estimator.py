@@ -142,7 +142,7 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
         given = {"qid": qid, "group": group, "weight": weight, "valid": valid}
         given = spellings.fit_arguments(others, given, self)
         called = spellings.check_callbacks(callbacks)
-        kept = None if checkpoint is None else as_checkpoint(checkpoint).absolute()
+        kept = None if checkpoint is None else as_checkpoint(checkpoint)
         if cluster is not None or hasattr(X, "__dask_graph__"):
             given |= {"X": X, "y": y, "sample_weight": sample_weight, "callbacks": called}
             given |= {"shuffle_parts": shuffle_parts, "retries": retries, "checkpoint": kept}
