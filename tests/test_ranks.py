@@ -120,6 +120,17 @@ def test_a_run_goes_on_with_other_workers(tmp_path, monkeypatch):
     assert kind == "checkpoint" and last["run"]["rounds"] == 6 and last["run"]["ends"] == "rounds"
 
 
+def test_a_missing_package_is_named(monkeypatch):
+    def missing(name):
+        raise ModuleNotFoundError(name, name="xgboost")
+
+    monkeypatch.setattr("rankwood.training.estimator.import_module", missing)
+    with pytest.raises(
+        rw.InputError, match=r"needs the package xgboost: pip install 'rankwood\[dask\]'"
+    ):
+        rw.Ranker().fit(TRAIN, cluster=2)
+
+
 class Sender:
     """Stands for the line to the process that called `fit`."""
 

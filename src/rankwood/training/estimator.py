@@ -147,7 +147,7 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
             given |= {"X": X, "y": y, "sample_weight": sample_weight, "callbacks": called}
             given |= {"shuffle_parts": shuffle_parts, "retries": retries, "checkpoint": kept}
             given["stream"] = stream
-            import_module("rankwood.distributed.fitting").fit(self, given, cluster)
+            _fit_on_cluster()(self, given, cluster)
             return self
         if shuffle_parts or retries:
             name = "shuffle_parts" if shuffle_parts else "retries"
@@ -284,3 +284,13 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
     def _feature_names(self) -> list[str] | None:
         """Return the names of the features that were trained on, or None if they have no names."""
         return list(getattr(self, "feature_names_in_", [])) or None
+
+
+def _fit_on_cluster() -> Any:
+    """Return what trains on a cluster, or raise if a package that it needs isn't installed."""
+    try:
+        return import_module("rankwood.distributed.fitting").fit
+    except ModuleNotFoundError as error:
+        raise checks.InputError(
+            f"training on a cluster needs the package {error.name}: pip install 'rankwood[dask]'."
+        ) from None
