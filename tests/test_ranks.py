@@ -111,7 +111,7 @@ def test_a_run_goes_on_with_other_workers(tmp_path, monkeypatch):
     wanted = Wanted("a run", checkpoint=rw.Checkpoint(path), earlier=json.loads(path.read_text()))
     assert wanted.earlier["run"]["rounds"] == 3
     sent = []
-    monkeypatch.setattr("rankwood.distributed.reporting.Line", lambda run: Sender(sent))
+    monkeypatch.setattr("rankwood.distributed.reporting.ReportLine", lambda run: Sender(sent))
     found, *others = by_threads(ranker("yetirank", **given), *PLACEMENTS["two"], wanted)
     assert others == [None]
     expected = model_file.content_of(ranker("yetirank", **given).fit(TRAIN, valid=VALID))

@@ -111,12 +111,12 @@ import os, signal, sys
 sys.path[:0] = sys.argv[3:]
 from neural.small import small, some_data
 from rankwood.neural import checkpoint
-write, kills = checkpoint.Checkpoint.write, int(sys.argv[2])
+write, kills = checkpoint.EpochFile.write, int(sys.argv[2])
 def killed(self, run):
     if run.state.epochs_done == kills:
         os.kill(os.getpid(), signal.SIGKILL)
     write(self, run)
-checkpoint.Checkpoint.write = killed
+checkpoint.EpochFile.write = killed
 small("attn-din", epochs=5).fit(some_data(), valid=some_data(1), checkpoint=sys.argv[1])
 """
 

@@ -36,7 +36,7 @@ class Inbox:
             queue.close()
 
 
-class Line:
+class ReportLine:
     """The end of the line at the first worker."""
 
     def __init__(self, run: str) -> None:

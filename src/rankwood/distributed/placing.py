@@ -10,7 +10,7 @@ from rankwood.distributed import parts
 from rankwood.distributed.parts import PartInfo
 from rankwood.distributed.rank import Place
 from rankwood.distributed.sources import Given, Wide, files_of, futures_of
-from rankwood.distributed.whole_queries import Layout, layout_of
+from rankwood.distributed.whole_queries import QueryLayout, layout_of
 
 #: Rows from which bins are made; if there are no more, the bins are those of a fit on one machine.
 SAMPLE = 200_000
@@ -102,7 +102,7 @@ def _check_alike(infos: list[PartInfo], called: list[str]) -> None:
 
 
 def _check_whole(
-    client: Any, layout: Layout, infos: list[PartInfo], futures: list[Any], called: list[str]
+    client: Any, layout: QueryLayout, infos: list[PartInfo], futures: list[Any], called: list[str]
 ) -> None:
     """Raise if a query is in pieces, other than across the seam of two neighbouring parts."""
     ways = "sort the data by query, or pass shuffle_parts=True to bring its rows together"
@@ -117,7 +117,9 @@ def _check_whole(
         raise InputError(f"query {name} is in {called[first]} and in {called[second]}: {ways}.")
 
 
-def _mended(client: Any, layout: Layout, infos: list[PartInfo], futures: list[Any]) -> list[Any]:
+def _mended(
+    client: Any, layout: QueryLayout, infos: list[PartInfo], futures: list[Any]
+) -> list[Any]:
     """Return parts whose queries are whole."""
     arriving: dict[int, list[Any]] = {}
     for (leaves, home), places in layout.moves.items():

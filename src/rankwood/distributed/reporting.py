@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwood.distributed.news import Line, check_is_wanted
+from rankwood.distributed.news import ReportLine, check_is_wanted
 from rankwood.engines.sharing import Compute, Share
 from rankwood.training import model_file
 from rankwood.training.checkpoint import Checkpoint, Clock
@@ -47,12 +47,12 @@ class Wanted(NamedTuple):
         return self.progress or self.callbacks or self.checkpoint is not None
 
     @contextmanager
-    def line_of(self, worker: int) -> Iterator[Line | None]:
+    def line_of(self, worker: int) -> Iterator[ReportLine | None]:
         """Return the line of a worker; None if it sends nothing."""
         if worker or not self.anything:
             yield None
             return
-        line = Line(self.run)
+        line = ReportLine(self.run)
         try:
             yield line
         finally:
@@ -62,7 +62,7 @@ class Wanted(NamedTuple):
 class RankKeeper:
     """Stands for the file of a run on a worker: the first worker sends its content, the others only read."""
 
-    def __init__(self, wanted: Wanted, line: Line | None) -> None:
+    def __init__(self, wanted: Wanted, line: ReportLine | None) -> None:
         self.path: str | Path = "the checkpoint of the cluster"
         self.writes = line is not None
         self._earlier, self._line = wanted.earlier, line
@@ -109,7 +109,9 @@ class WatchedShare:
         return self._share.together(lambda: (one, one))[1][0] > 0
 
 
-def callbacks_of(wanted: Wanted, line: Line | None, share: WatchedShare) -> tuple[Callback, ...]:
+def callbacks_of(
+    wanted: Wanted, line: ReportLine | None, share: WatchedShare
+) -> tuple[Callback, ...]:
     """Return what a worker calls after each round."""
     if wanted.callbacks:
         return (_Relay(line, share),)
@@ -119,7 +121,7 @@ def callbacks_of(wanted: Wanted, line: Line | None, share: WatchedShare) -> tupl
 class _Progress:
     """Sends the number of the round, not too often."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: ReportLine) -> None:
         self._line, self._sent = line, 0.0
 
     def __call__(self, done: Round) -> None:
@@ -132,7 +134,7 @@ class _Progress:
 class _Relay:
     """Lets the callbacks of the other process see a round; all workers stop if one of them wants it."""
 
-    def __init__(self, line: Line | None, share: WatchedShare) -> None:
+    def __init__(self, line: ReportLine | None, share: WatchedShare) -> None:
         self._line, self._share = line, share
 
     def __call__(self, done: Round) -> bool:
@@ -147,7 +149,7 @@ class _Relay:
             raise failed
         return stop
 
-    def _ask(self, done: Round, line: Line) -> bool:
+    def _ask(self, done: Round, line: ReportLine) -> bool:
         answer = line.ask("round", _plain(done))
         while answer == MODEL:
             answer = line.ask("model", model_file.content_of(done.model()))

@@ -16,7 +16,7 @@ class Torn(NamedTuple):
     place: int
 
 
-class Layout(NamedTuple):
+class QueryLayout(NamedTuple):
     """Which queries stay in their part, and which move to the part in which they begin.
 
     Attributes
@@ -40,7 +40,7 @@ class Layout(NamedTuple):
     torn: Torn | None
 
 
-def layout_of(infos: list[PartInfo]) -> Layout:
+def layout_of(infos: list[PartInfo]) -> QueryLayout:
     """Return where the rows of each query come together: in the first part that has any."""
     counts = [info.hashes.size for info in infos]
     part = np.repeat(np.arange(len(infos)), counts)
@@ -65,7 +65,7 @@ def layout_of(infos: list[PartInfo]) -> Layout:
     pairs = sorted({(int(part[i]), int(home[i])) for i in moved.tolist()})
     moves = {(a, b): place[moved[(part[moved] == a) & (home[moved] == b)]] for a, b in pairs}
     sizes = np.bincount(home, weights=rows, minlength=len(infos)).astype(np.int64).tolist()
-    return Layout(keep, moves, sizes, [one.size for one in keep], torn)
+    return QueryLayout(keep, moves, sizes, [one.size for one in keep], torn)
 
 
 def _is_seam(home: int, part: int, place: int, begins: int, counts: list[int]) -> bool:

@@ -30,7 +30,7 @@ _STATE_FIELDS = {
 _FIELDS = {"params": dict, "data": list, **_STATE_FIELDS, "state": str}
 
 
-class Checkpoint:
+class EpochFile:
     """The file of a run with its parameters and its data, which must be the same when it goes on.
 
     Parameters

@@ -14,7 +14,7 @@ from rankwood._core.rng import round_state
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines.base import refuse_categories
 from rankwood.neural.architectures.table import architecture_of, build
-from rankwood.neural.checkpoint import Checkpoint
+from rankwood.neural.checkpoint import EpochFile
 from rankwood.neural.data import ResidentData, resident
 from rankwood.neural.library import find_device, need_torch, own_seed, torch_threads
 from rankwood.neural.loss import Objective
@@ -80,7 +80,7 @@ def fit_network(
     )
     sets = [train] if valid is None else [train, valid.joined]
     given = context.checkpoint
-    checkpoint = None if given is None else Checkpoint(given.path, ranker, sets)
+    checkpoint = None if given is None else EpochFile(given.path, ranker, sets)
     before = None if checkpoint is None else checkpoint.read()
     start = perf_counter()
     transform = InputTransform.fit(train.X, check_steps(ranker.transform))
