@@ -21,7 +21,7 @@ from rankwood._core.inner import PIPELINE
 
 # A fast-math subset without nnan and ninf: NaN and infinity keep their meaning.
 OPTIONS: dict[str, Any] = {
-    "fastmath": {"nsz", "arcp", "contract", "reassoc"},
+    "fastmath": False,
     "error_model": "numpy",
     "no_cfunc_wrapper": True,
 }

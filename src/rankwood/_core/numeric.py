@@ -1,4 +1,10 @@
-"""Numbers in kernels: constants in the precision at hand, and exp, log and log1p that vectorise in float32."""
+"""Numbers in kernels: constants in the precision at hand, and exp, log, cos and powers of two of our own.
+
+IEEE 754 fixes the last bit of sums, products, quotients and square roots, and of nothing else. The C library and NumPy
+compute exp, log, cos and powers in one way on processors with FMA or AVX-512 and in another way on others. The
+functions here consist of these four operations, so they have the same bits everywhere; compiled loops over them
+vectorise. The formulas take numbers and arrays alike: Python computes them too.
+"""
 
 from typing import Any
 
@@ -6,7 +12,7 @@ import numpy as np
 from numba.core import types  # type: ignore[attr-defined]
 from numba.extending import overload
 
-from rankwood._core.compile import INNER, UNCOUNTED
+from rankwood._core.compile import INNER, UNCOUNTED, uncounted
 from rankwood._core.records import instruction
 
 
@@ -82,8 +88,22 @@ def _descending_bits64(x):  # type: ignore[no-untyped-def]
     return np.uint64(~(bits ^ ((bits >> np.int64(63)) | np.int64(-(2**63)))))
 
 
+# ln(2) in two pieces: a whole number below 2^11 (in float32 below 2^10) times the first is exact.
+_LN2_HIGH, _LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
+_LN2_HIGH32, _LN2_LOW32 = np.float32(0.693359375), np.float32(-2.12194440e-4)
+_INVERSE_LN2 = 1.4426950408889634
+_SQRT_HALF_BITS, _SQRT_HALF_BITS32 = 0x3FE6A09E667F3BCD, np.int32(0x3F3504F3)
+_TWO_PI = 6.283185307179586
+_TOO_LARGE = 1100.0  # 2 to this power is infinite, 2 to minus this power is 0
+
+
+def _typed(x: Any) -> Any:
+    """Return numbers of Python as NumPy's float64; NumPy's own numbers and arrays as they are."""
+    return x if isinstance(x, (np.floating, np.ndarray)) else np.float64(x)
+
+
 def exp(x: Any) -> Any:
-    """Return e to the power x; in float32 by a polynomial, right to 3e-7, that vectorises.
+    """Return e to the power x, the same bits on every processor: right to 1e-16 of it, in float32 to 3e-7.
 
     Parameters
     ----------
@@ -100,20 +120,20 @@ def exp(x: Any) -> Any:
     >>> float(exp(0.0))
     1.0
     """
-    return np.exp(x)
+    x = _typed(x)
+    return _exp32(x) if x.dtype == np.float32 else _exp64(x)
 
 
-@overload(exp, jit_options=INNER, strict=False)
+@overload(exp, jit_options=UNCOUNTED, strict=False)
 def _exp(x: Any) -> Any:
-    return _exp32 if x == types.float32 else lambda x: np.exp(x)
+    return _exp32 if x == types.float32 else lambda x: _exp64(np.float64(x))
 
 
 def _exp32(x):  # type: ignore[no-untyped-def]
     """Powers of two by exponent bits, the rest by a polynomial on [-ln(2)/2, ln(2)/2]; for |x| below 87."""
-    n = np.float32(np.floor(x * np.float32(1.4426950408889634) + np.float32(0.5)))
-    # ln(2) comes in two pieces: n times the first is exact.
-    r = x - n * np.float32(0.693359375)
-    r = r - n * np.float32(-2.12194440e-4)
+    n = np.float32(np.floor(x * np.float32(_INVERSE_LN2) + np.float32(0.5)))
+    r = x - n * _LN2_HIGH32
+    r = r - n * _LN2_LOW32
     p = np.float32(1.0 / 5040)
     p = p * r + np.float32(1.0 / 720)
     p = p * r + np.float32(1.0 / 120)
@@ -125,13 +145,85 @@ def _exp32(x):  # type: ignore[no-untyped-def]
     return p * np.int32((np.int32(n) + np.int32(127)) << np.int32(23)).view(np.float32)
 
 
-def log(x: Any) -> Any:
-    """Return the natural logarithm; in float32 by a polynomial, right to 2e-7, that vectorises.
+@uncounted
+def _exp64(x):  # type: ignore[no-untyped-def]
+    """Do as `_exp32`, for all numbers."""
+    x = np.minimum(np.maximum(x, -_TOO_LARGE), _TOO_LARGE)
+    n = np.floor(x * _INVERSE_LN2 + 0.5)
+    return _scaled(_exp_near_0((x - n * _LN2_HIGH) - n * _LN2_LOW), n)
+
+
+@uncounted
+def _exp_near_0(r):  # type: ignore[no-untyped-def]
+    """Return e^r for |r| up to ln(2)/2: its series, until terms are too small to matter."""
+    p = 1.0 / 6227020800
+    p = p * r + 1.0 / 479001600
+    p = p * r + 1.0 / 39916800
+    p = p * r + 1.0 / 3628800
+    p = p * r + 1.0 / 362880
+    p = p * r + 1.0 / 40320
+    p = p * r + 1.0 / 5040
+    p = p * r + 1.0 / 720
+    p = p * r + 1.0 / 120
+    p = p * r + 1.0 / 24
+    p = p * r + 1.0 / 6
+    p = p * r + 0.5
+    return 1.0 + (r + r * r * p)
+
+
+@uncounted
+def _scaled(y, n):  # type: ignore[no-untyped-def]
+    """Return y times 2^n, in two steps: half the exponent is never beyond those of normal numbers."""
+    half = np.floor(0.5 * n)
+    return y * _power_of_2(half) * _power_of_2(n - half)
+
+
+@uncounted
+def _power_of_2(n):  # type: ignore[no-untyped-def]
+    return np.int64((np.int64(n) + 1023) << 52).view(np.float64)
+
+
+def exp2(x: Any) -> Any:
+    """Return 2 to the power x, the same bits on every processor; exact if x is a whole number.
 
     Parameters
     ----------
     x : float
-        A positive number.
+        Exponent.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from rankwood._core.numeric import exp2
+    >>> float(exp2(-3.0)), round(float(exp2(0.5)), 9)
+    (0.125, 1.414213562)
+    """
+    return _exp2(_typed(x))
+
+
+@overload(exp2, jit_options=UNCOUNTED, strict=False)
+def _exp2_overload(x: Any) -> Any:
+    return lambda x: _exp2(np.float64(x))
+
+
+@uncounted
+def _exp2(x):  # type: ignore[no-untyped-def]
+    x = np.minimum(np.maximum(x, -_TOO_LARGE), _TOO_LARGE)
+    n = np.floor(x + 0.5)
+    r = x - n
+    return _scaled(_exp_near_0(r * _LN2_HIGH + r * _LN2_LOW), n)
+
+
+def log(x: Any) -> Any:
+    """Return the natural logarithm, the same bits on every processor: right to 1e-16 of it, in float32 to 2e-7.
+
+    Parameters
+    ----------
+    x : float
+        A positive number, not so small that it has lost digits (below 1e-307, in float32 1e-37).
 
     Returns
     -------
@@ -143,18 +235,19 @@ def log(x: Any) -> Any:
     >>> float(log(1.0))
     0.0
     """
-    return np.log(x)
+    x = _typed(x)
+    return _log32(x) if x.dtype == np.float32 else _log64(x)
 
 
-@overload(log, jit_options=INNER, strict=False)
+@overload(log, jit_options=UNCOUNTED, strict=False)
 def _log(x: Any) -> Any:
-    return _log32 if x == types.float32 else lambda x: np.log(x)
+    return _log32 if x == types.float32 else lambda x: _log64(np.float64(x))
 
 
 def _log32(x):  # type: ignore[no-untyped-def]
     """Exponent bits times ln(2), and 2 atanh(t) with t = (m - 1) / (m + 1) of a mantissa m in [1/sqrt(2), sqrt(2))."""
     bits = np.float32(x).view(np.int32)
-    e = np.int32((bits - np.int32(0x3F3504F3)) >> np.int32(23))
+    e = np.int32((bits - _SQRT_HALF_BITS32) >> np.int32(23))
     m = np.int32(bits - (e << np.int32(23))).view(np.float32)
     t = (m - np.float32(1.0)) / (m + np.float32(1.0))
     t2 = t * t
@@ -168,8 +261,67 @@ def _log32(x):  # type: ignore[no-untyped-def]
     return np.float32(e) * np.float32(0.6931471805599453) + (t + t) * p
 
 
+@uncounted
+def _log64(x):  # type: ignore[no-untyped-def]
+    """Return the logarithm of the mantissa 1 + f plus that of the power of two, the small terms first."""
+    e, m = _mantissa(x)
+    f, t = m - 1.0, (m - 1.0) / (m + 1.0)
+    square = 0.5 * f * f
+    low = t * (square + _atanh_rest(t * t)) + e * _LN2_LOW
+    return e * _LN2_HIGH - ((square - low) - f)
+
+
+@uncounted
+def _mantissa(x):  # type: ignore[no-untyped-def]
+    """Return e and m with x = 2^e m and m in [1/sqrt(2), sqrt(2))."""
+    bits = np.float64(x).view(np.int64)
+    e = (bits - _SQRT_HALF_BITS) >> 52
+    return np.float64(e), np.int64(bits - (e << 52)).view(np.float64)
+
+
+@uncounted
+def _atanh_rest(z):  # type: ignore[no-untyped-def]
+    """Return 2 atanh(t) / t - 2 for z = t^2 up to 0.03: its series, until terms are too small to matter."""
+    p = 2.0 / 23
+    p = p * z + 2.0 / 21
+    p = p * z + 2.0 / 19
+    p = p * z + 2.0 / 17
+    p = p * z + 2.0 / 15
+    p = p * z + 2.0 / 13
+    p = p * z + 2.0 / 11
+    p = p * z + 2.0 / 9
+    p = p * z + 2.0 / 7
+    p = p * z + 2.0 / 5
+    p = p * z + 2.0 / 3
+    return p * z
+
+
+def log2(x: np.ndarray) -> np.ndarray:
+    """Return binary logarithms of positive numbers, the same bits on every processor; exact for powers of two.
+
+    Parameters
+    ----------
+    x : array of float64
+        Positive numbers.
+
+    Returns
+    -------
+    array of float64
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankwood._core.numeric import log2
+    >>> log2(np.array([1.0, 8.0])).tolist()
+    [0.0, 3.0]
+    """
+    e, m = _mantissa(x)
+    whole: np.ndarray = e + _log64(m) * _INVERSE_LN2
+    return whole
+
+
 def log1p(x: Any) -> Any:
-    """Return the natural logarithm of 1 + x; in float32 by polynomials, right to 4e-7 of its size, that vectorise.
+    """Return the natural logarithm of 1 + x, the same bits on every processor: right to 2e-16 of it, in float32 to 4e-7.
 
     Parameters
     ----------
@@ -186,12 +338,13 @@ def log1p(x: Any) -> Any:
     >>> float(log1p(1e-20))
     1e-20
     """
-    return np.log1p(x)
+    x = _typed(x)
+    return _log1p32(x) if x.dtype == np.float32 else _log1p64(x)
 
 
-@overload(log1p, jit_options=INNER, strict=False)
+@overload(log1p, jit_options=UNCOUNTED, strict=False)
 def _log1p(x: Any) -> Any:
-    return _log1p32 if x == types.float32 else lambda x: np.log1p(x)
+    return _log1p32 if x == types.float32 else lambda x: _log1p64(np.float64(x))
 
 
 def _log1p32(x):  # type: ignore[no-untyped-def]
@@ -202,6 +355,70 @@ def _log1p32(x):  # type: ignore[no-untyped-def]
     small = (t + t) * (p + np.float32(1.0))
     large = log(x + np.float32(1.0))
     return small if x < np.float32(0.25) else large
+
+
+@uncounted
+def _log1p64(x):  # type: ignore[no-untyped-def]
+    """Return the logarithm of 1 + x as it is rounded, and what the rounding has lost."""
+    rounded = 1.0 + x
+    return _log64(rounded) + (x - (rounded - 1.0)) / rounded
+
+
+def cos_turns(turns: Any) -> Any:
+    """Return cos(2 pi t) of t turns, from 0 to 1, the same bits on every processor.
+
+    Parameters
+    ----------
+    turns : float
+        A number between 0 and 1.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from rankwood._core.numeric import cos_turns
+    >>> [float(cos_turns(t)) for t in (0.0, 0.25, 0.5)]
+    [1.0, 0.0, -1.0]
+    """
+    turns = _typed(turns)
+    return _cos_turns32(turns) if turns.dtype == np.float32 else _cos_turns64(turns)
+
+
+@overload(cos_turns, jit_options=UNCOUNTED, strict=False)
+def _cos_turns(turns: Any) -> Any:
+    return _cos_turns32 if turns == types.float32 else lambda turns: _cos_turns64(np.float64(turns))
+
+
+def _cos_turns32(turns):  # type: ignore[no-untyped-def]
+    """Return the sine of an angle between -pi/2 and pi/2: its series."""
+    a = np.float32(_TWO_PI) * (abs(turns - np.float32(0.5)) - np.float32(0.25))
+    z = a * a
+    p = np.float32(1.0 / 6227020800)
+    p = p * z - np.float32(1.0 / 39916800)
+    p = p * z + np.float32(1.0 / 362880)
+    p = p * z - np.float32(1.0 / 5040)
+    p = p * z + np.float32(1.0 / 120)
+    p = p * z - np.float32(1.0 / 6)
+    return a + a * z * p
+
+
+@uncounted
+def _cos_turns64(turns):  # type: ignore[no-untyped-def]
+    a = _TWO_PI * (abs(turns - 0.5) - 0.25)
+    z = a * a
+    p = 1.0 / 51090942171709440000
+    p = p * z - 1.0 / 121645100408832000
+    p = p * z + 1.0 / 355687428096000
+    p = p * z - 1.0 / 1307674368000
+    p = p * z + 1.0 / 6227020800
+    p = p * z - 1.0 / 39916800
+    p = p * z + 1.0 / 362880
+    p = p * z - 1.0 / 5040
+    p = p * z + 1.0 / 120
+    p = p * z - 1.0 / 6
+    return a + a * z * p
 
 
 def minus_log1m(q: Any) -> Any:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba.core import cgutils, types  # type: ignore[attr-defined]
 from numba.extending import lower_builtin, overload, type_callable
 
@@ -146,9 +147,25 @@ def _document(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         array = context.make_array(kind)(context, builder, value)
         # A number that stands for a whole column has a stride of 0.
         place = array.data if kind.layout == "A" else builder.gep(array.data, [args[1]])
-        return context.unpack_value(builder, kind.dtype, place)
+        return apart(context.unpack_value(builder, kind.dtype, place), "document", ())
 
     return _rebuilt((context, builder), signature.args[0], signature.return_type, args[0], leaf)
+
+
+def apart(access: Any, scope: str, others: tuple[str, ...]) -> Any:
+    """Tell the compiler that a load or store shares no memory with those of other scopes; return it."""
+    if not isinstance(access, (ir.LoadInstr, ir.StoreInstr)):
+        return access
+    module = access.parent.parent.module
+    domain = module.add_metadata(["rankwood"])
+
+    def scopes(names: tuple[str, ...]) -> Any:
+        return module.add_metadata([module.add_metadata([name, domain]) for name in names])
+
+    access.set_metadata("alias.scope", scopes((scope,)))
+    if others:
+        access.set_metadata("noalias", scopes(others))
+    return access
 
 
 def _documents_type(record: Any, start: Any, stop: Any) -> Any:

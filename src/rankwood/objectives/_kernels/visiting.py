@@ -10,6 +10,7 @@ with few partners.
 import numpy as np
 
 from rankwood._core.compile import uncounted, uncounted_inline
+from rankwood._core.lanes import lanes, sum_lanes
 from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import part
 from rankwood._core.records import document
@@ -87,22 +88,35 @@ def _visit_block(objective, anchors, places, docs, block, sums):
     The bounds are unsigned: a signed index might be negative, and every access would test for it.
     """
     a0, a1, a2, a3 = anchors
-    p0 = p1 = p2 = p3 = c0 = c1 = c2 = c3 = total = as_type_of(a0.score, 0.0)
-    for j in range(block.start, block.end):
-        b = document(docs, j)
-        push0, size0, hessian0 = gradient_of(objective, 0, a0, b)
-        push1, size1, hessian1 = gradient_of(objective, 1, a1, b)
-        push2, size2, hessian2 = gradient_of(objective, 2, a2, b)
-        push3, size3, hessian3 = gradient_of(objective, 3, a3, b)
-        p0, p1, p2, p3 = p0 + push0, p1 + push1, p2 + push2, p3 + push3
-        c0, c1, c2, c3 = c0 + hessian0, c1 + hessian1, c2 + hessian2, c3 + hessian3
-        total += (size0 + size1) + (size2 + size3)
-        push, hessian = (
-            Four(push0, push1, push2, push3),
-            Four(hessian0, hessian1, hessian2, hessian3),
-        )
-        add_partner_of_four(sums, places, j, push, hessian)
-    return (p0, p1, p2, p3), (c0, c1, c2, c3), total
+    zero = as_type_of(a0.score, 0.0)
+    p0, p1, p2, p3 = lanes(zero), lanes(zero), lanes(zero), lanes(zero)
+    c0, c1, c2, c3 = lanes(zero), lanes(zero), lanes(zero), lanes(zero)
+    sizes = lanes(zero)
+    for start in range(block.start, block.end, np.uint64(VECTOR_WIDTH)):
+        for lane in range(np.uint64(VECTOR_WIDTH)):
+            j = start + lane
+            b = document(docs, j)
+            push0, size0, hessian0 = gradient_of(objective, 0, a0, b)
+            push1, size1, hessian1 = gradient_of(objective, 1, a1, b)
+            push2, size2, hessian2 = gradient_of(objective, 2, a2, b)
+            push3, size3, hessian3 = gradient_of(objective, 3, a3, b)
+            p0[lane] += push0
+            p1[lane] += push1
+            p2[lane] += push2
+            p3[lane] += push3
+            c0[lane] += hessian0
+            c1[lane] += hessian1
+            c2[lane] += hessian2
+            c3[lane] += hessian3
+            sizes[lane] += (size0 + size1) + (size2 + size3)
+            push, hessian = (
+                Four(push0, push1, push2, push3),
+                Four(hessian0, hessian1, hessian2, hessian3),
+            )
+            add_partner_of_four(sums, places, j, push, hessian)
+    pushes = (sum_lanes(p0), sum_lanes(p1), sum_lanes(p2), sum_lanes(p3))
+    hessians = (sum_lanes(c0), sum_lanes(c1), sum_lanes(c2), sum_lanes(c3))
+    return pushes, hessians, sum_lanes(sizes)
 
 
 @verb(kind="uncounted")

@@ -1,0 +1,146 @@
+"""Sums whose order doesn't depend on the processor: sixteen sums of every sixteenth number, added up at the end.
+
+The order of a sum decides its last bits. A compiler that may choose the order adds as many numbers at once as the
+vectors of the processor have room for, so that each processor has a sum of its own. Here the order is fixed: number i
+goes to lane i % 16, and the lanes are added by halves: 0 to 8, 1 to 9, ... A loop over the lanes has no sum in it, so it
+fills vectors of any width, with the same bits (`docs/numba-notes.md`: lanes).
+"""
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types  # type: ignore[attr-defined]
+from numba.extending import overload
+
+from rankwood._core.compile import UNCOUNTED
+from rankwood._core.records import apart, instruction
+
+#: As many float32 numbers as the widest vectors of a processor have.
+LANES = 16
+_ALIGNED = 64  # bytes of such a vector
+
+
+def lanes(zero: Any) -> Any:
+    """Return sixteen zeros in the precision of `zero`: an array on the stack, which must not be returned."""
+    return np.zeros(LANES, type(zero))
+
+
+def sum_lanes(column: Any) -> Any:
+    """Return the sum of what `lanes` returned, by halves."""
+    now = list(column)
+    while len(now) > 1:
+        half = len(now) // 2
+        now = [now[i] + now[i + half] for i in range(half)]
+    return now[0]
+
+
+def sum_in_lanes(column: Any, n: Any) -> Any:
+    """Return the sum of the first n numbers of a column."""
+    padded = np.zeros(-(-n // LANES) * LANES, column.dtype)
+    padded[:n] = column[:n]
+    total = np.zeros(LANES, column.dtype)
+    for block in padded.reshape(-1, LANES):
+        total += block
+    return sum_lanes(total)
+
+
+def add_apart(first: Any, second: Any, i: Any, x: Any, y: Any) -> None:
+    """Add x to `first[i]` and y to `second[i]`, two columns that share no memory, nor any with a `document`.
+
+    The compiler takes this as a promise. Otherwise a loop would check for shared memory before it begins.
+    """
+    first[i] += x
+    second[i] += y
+
+
+def _lanes_type(zero: Any) -> Any:
+    return types.Array(zero, 1, "C")
+
+
+def _lanes(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    kind = signature.return_type
+    item, word = context.get_data_type(kind.dtype), context.get_value_type(types.intp)
+    vector = ir.VectorType(item, LANES)
+    place = cgutils.alloca_once(builder, vector)
+    place.align = _ALIGNED
+    builder.store(ir.Constant(vector, [0.0] * LANES), place, align=_ALIGNED)
+    array, size = context.make_array(kind)(context, builder), word(context.get_abi_sizeof(item))
+    data = builder.bitcast(place, item.as_pointer())
+    shape, strides = [word(LANES)], [size]
+    context.populate_array(
+        array, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None
+    )
+    return array._getvalue()
+
+
+def _column_number(column: Any) -> Any:
+    return column.dtype
+
+
+def _sum_lanes(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    now = builder.load(_vector_at(context, builder, signature.args[0], args[0]), align=_ALIGNED)
+    word, half = ir.IntType(32), LANES // 2
+    while half:
+        numbers = (list(range(first, first + half)) for first in (0, half))
+        low, high = (
+            builder.shuffle_vector(now, now, ir.Constant(ir.VectorType(word, half), chosen))
+            for chosen in numbers
+        )
+        now, half = builder.fadd(low, high), half // 2
+    return builder.extract_element(now, word(0))
+
+
+def _vector_at(context: Any, builder: Any, kind: Any, array: Any, index: Any = None) -> Any:
+    """Return where a vector of sixteen begins in an array."""
+    data = context.make_array(kind)(context, builder, array).data
+    place = data if index is None else builder.gep(data, [index])
+    return builder.bitcast(place, ir.VectorType(data.type.pointee, LANES).as_pointer())
+
+
+def _add_block(total: Any, column: Any, start: Any) -> None:
+    """Add sixteen numbers of a column, from `start` on, to lanes."""
+
+
+def _write_add_block(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    kinds = signature.args
+    total = _vector_at(context, builder, kinds[0], args[0])
+    block = _vector_at(context, builder, kinds[1], args[1], args[2])
+    size = context.get_abi_sizeof(context.get_data_type(kinds[1].dtype))
+    both = (builder.load(total, align=_ALIGNED), builder.load(block, align=size))
+    builder.store(builder.fadd(*both), total, align=_ALIGNED)
+    return context.get_dummy_value()
+
+
+@overload(sum_in_lanes, jit_options=UNCOUNTED, strict=False)
+def _sum_in_lanes(column: Any, n: Any) -> Any:
+    def build(column: Any, n: Any) -> Any:
+        total = lanes(column[0])
+        whole = np.int64(n) - np.int64(n) % LANES
+        for start in range(np.int64(0), whole, LANES):
+            _add_block(total, column, start)
+        for i in range(whole, np.int64(n)):
+            total[i - whole] += column[i]
+        return sum_lanes(total)
+
+    return build
+
+
+def _add_apart(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    first, second, i, *terms = args
+    for name, other, column, term, kind, given in (
+        ("first", "second", first, terms[0], signature.args[0], signature.args[3]),
+        ("second", "first", second, terms[1], signature.args[1], signature.args[4]),
+    ):
+        data = context.make_array(kind)(context, builder, column).data
+        place = builder.gep(data, [i])
+        term = context.cast(builder, term, given, kind.dtype)
+        before = apart(builder.load(place), name, (other, "document"))
+        apart(builder.store(builder.fadd(before, term), place), name, (other, "document"))
+    return context.get_dummy_value()
+
+
+instruction(lanes, _lanes_type, _lanes)
+instruction(sum_lanes, _column_number, _sum_lanes)
+instruction(_add_block, lambda total, column, start: types.none, _write_add_block)
+instruction(add_apart, lambda first, second, i, x, y: types.none, _add_apart)
