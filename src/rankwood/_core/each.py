@@ -14,6 +14,7 @@ from typing import Any
 from numba.extending import overload
 
 from rankwood._core.compile import UNCOUNTED
+from rankwood._core.lanes import sum_in_lanes
 from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import all_parts
 from rankwood._core.verbs import VERBS
@@ -164,10 +165,7 @@ def power(base, exponent):
 
 
 def _sum(column):
-    total = as_type_of(column[0], 0.0)
-    for i in range(column.size):
-        total += column[i]
-    return total
+    return sum_in_lanes(column, column.size)
 
 
 def _highest(column):

@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core.compile import uncounted
-from rankwood._core.numeric import as_type_of, log, log1p
+from rankwood._core.compile import jit, uncounted
+from rankwood._core.numeric import as_type_of, cos_turns, log, log1p
 
 _MASK = 0xFFFFFFFF
 _SPLIT_FIRST, _SPLIT_SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _BITS_30, _BITS_27, _BITS_31 = np.uint64(30), np.uint64(27), np.uint64(31)
-_TURN = 2.0 * float(np.pi)
 
 
 @uncounted
@@ -163,7 +162,14 @@ def normal(real, state, i):
     True
     """
     far = np.sqrt(as_type_of(real, -2.0) * log(uniform(real, state, 2 * i)))
-    return far * np.cos(as_type_of(real, _TURN) * uniform(real, state, 2 * i + 1))
+    return far * cos_turns(uniform(real, state, 2 * i + 1))
+
+
+@jit
+def fill_normal(state, first, out):
+    """Fill an array with the standard normal numbers of a random state, from the number `first` on."""
+    for i in range(out.size):
+        out[i] = normal(out[i], state, first + i)
 
 
 @uncounted

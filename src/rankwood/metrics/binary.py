@@ -202,7 +202,9 @@ class AP:
         by_rank(ranked, values, room.gain)
         none = as_type_of(room.gain[0], 0.0)
         above = total = none
-        for i in range(ranked.slot.size):
+        for i in range(ranked.n, ranked.slot.size):  # padding
+            room.inverse[i] = room.lead[i] = none
+        for i in range(ranked.n):
             inverse = as_type_of(none, 1.0 / (i + 1)) if i < self.k else none  # type: ignore[operator]
             room.inverse[i] = inverse
             room.lead[i] = total - above * inverse

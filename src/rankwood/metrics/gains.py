@@ -4,6 +4,7 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood._core.compile import inner
+from rankwood._core.numeric import exp2
 from rankwood._core.parts import Positive, part
 from rankwood.metrics.verbs import gain
 
@@ -12,7 +13,7 @@ from rankwood.metrics.verbs import gain
 def _power(label):
     """Return 2 to the power of a label; most labels are small integers, for which a shift does it."""
     whole = int(label)
-    return float(1 << whole) if whole == label and whole < 62 else 2.0**label
+    return float(1 << whole) if whole == label and whole < 62 else exp2(label)
 
 
 @inner

@@ -9,6 +9,8 @@ from collections import namedtuple
 
 import numpy as np
 
+from rankwood._core.numeric import log2
+
 
 class Ranked(namedtuple("Ranked", "n label score slot discount")):
     """The documents of one query by rank, as verbs of metrics and weights see them.
@@ -32,6 +34,8 @@ class Ranked(namedtuple("Ranked", "n label score slot discount")):
     Examples
     --------
     >>> import numpy as np
+
+from rankwood._core.numeric import log2
     >>> from rankwood.extend import Ranked
     >>> label, score = np.array([0.0, 2.0]), np.array([-0.5, 0.5])
     >>> slot = np.argsort(-score, stable=True)
@@ -44,4 +48,4 @@ class Ranked(namedtuple("Ranked", "n label score slot discount")):
 
 def discounts(size: int) -> np.ndarray:
     """Return the discounts 1 / log2(1 + position) of positions 1 to `size`."""
-    return 1.0 / np.log2(np.arange(2.0, size + 2.0))
+    return 1.0 / log2(np.arange(2.0, size + 2.0))

@@ -2,8 +2,6 @@
 
 from typing import ClassVar
 
-import numpy as np
-
 from rankwood._core.compile import uncounted
 from rankwood._core.each import each, only, sum_of
 from rankwood._core.numeric import as_type_of, exp, log
@@ -13,7 +11,7 @@ from rankwood.metrics.dcg import Exp, best_dcg
 from rankwood.metrics.verbs import Gain
 
 _FAR = 80.0  # temperatures between two documents; farther apart counts as that far
-_LN2 = float(np.log(2.0))
+_LN2 = 0.6931471805599453
 
 
 @part

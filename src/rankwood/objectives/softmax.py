@@ -6,7 +6,7 @@ import numpy as np
 
 from rankwood._core.compile import uncounted
 from rankwood._core.each import each, highest, only, sum_of
-from rankwood._core.numeric import as_type_of, exp, log
+from rankwood._core.numeric import as_type_of, exp, exp2, log
 from rankwood._core.parts import part
 from rankwood._core.records import documents
 from rankwood._core.rng import uniform
@@ -151,7 +151,7 @@ class ListNet:
         """Return the derivatives of the loss in which each document's term has its weight."""
         groups = documents.groups
         top = groups.per_row(np.maximum.reduceat(documents.label[groups.rows], groups.ptr[:-1]))
-        power = np.exp(np.maximum(documents.label - top, _FAR))
+        power = exp(np.maximum(documents.label - top, _FAR))
         return weighted_cross_entropy(terms, power / documents.total(power), documents)
 
     def list_loss(self, query, state, room):
@@ -191,7 +191,7 @@ class XENDCG:
         # 2^y over that of the highest label: no label is too large.
         top = label.max()
         for i in range(label.size):
-            out[i] = 2.0 ** (label[i] - top)
+            out[i] = exp2(label[i] - top)
 
     def list_gradient(self, query, state, room, out):
         n = query.score.size
@@ -221,7 +221,7 @@ class XENDCG:
 def _draw_targets(query, state, term):
     """Fill `term` with targets that don't add up to 1 yet; return the factor with which they do."""
     top = query.label[highest(query.label)]
-    unit = as_type_of(query.score[0], 2.0 ** -float(top))
+    unit = as_type_of(query.score[0], exp2(-np.float64(top)))
     for i in each(query.score.size):
         term[i] = query.values[i] - unit * uniform(unit, state, i)
     total = as_type_of(unit, 1e-15) + sum_of(term)  # every draw might be 1 in float32

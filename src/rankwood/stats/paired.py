@@ -6,6 +6,7 @@ has no bootstrap test. `t_test` and `wilcoxon` use SciPy and add rules for diffe
 number of threads and any order of queries.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from rankwood._core import checks
 from rankwood.stats.sampling import on_grid, resample, sign_sums, tie_margin
-from rankwood.stats.sizes import mean_over_deviation, moments, signed_ranks
+from rankwood.stats.sizes import mean_over_deviation, moments, signed_ranks, steady
 
 #: Alternative hypotheses about the mean difference: it is not 0, above 0, or below 0.
 ALTERNATIVES = ("two-sided", "greater", "less")
@@ -207,12 +208,12 @@ def t_test(differences: ArrayLike, alternative: str = "two-sided") -> Outcome:
         return Outcome(float("nan"), float("nan"), True)
     if not d.any():
         return _NO_DIFFERENCE
-    t = mean_over_deviation(d, d.size**0.5)
+    t = mean_over_deviation(d, math.sqrt(d.size))
     if alternative == "two-sided":
         p = 2 * stdtr(d.size - 1, -abs(t))
     else:
         p = stdtr(d.size - 1, -t if alternative == "greater" else t)
-    return Outcome(t, float(p), True)
+    return Outcome(t, steady(p), True)
 
 
 def wilcoxon(differences: ArrayLike, alternative: str = "two-sided") -> Outcome:
@@ -248,7 +249,7 @@ def wilcoxon(differences: ArrayLike, alternative: str = "two-sided") -> Outcome:
     if not d.size:
         return _NO_DIFFERENCE
     without_ties = np.unique(np.abs(d)).size == d.size
-    p = float(scipy_wilcoxon(d, alternative=alternative).pvalue)
+    p = steady(scipy_wilcoxon(d, alternative=alternative).pvalue)
     return Outcome(float(ranks[d > 0].sum()), p, without_ties and d.size <= 50)
 
 

@@ -15,6 +15,22 @@ from rankwood.stats.sampling import resample
 
 _EQUAL = 1e-12  # values closer than this share of the largest are equal: 0.3 and 0.1 + 0.2
 _DIGITS = 33
+_STEADY = 36
+
+
+def _round_binary(x: np.ndarray, digits: int) -> np.ndarray:
+    """Round numbers to so many binary digits each."""
+    fraction, exponent = np.frexp(x)
+    result: np.ndarray = np.ldexp(np.rint(np.ldexp(fraction, digits)), exponent - digits)
+    return result
+
+
+def steady(x: Any) -> float:
+    """Round a value of one of SciPy's distributions to 36 binary digits, about 11 decimal ones.
+
+    Their last digits differ between processors with and without FMA.
+    """
+    return float(_round_binary(np.float64(x), _STEADY))
 
 
 def snap(values: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -50,8 +66,7 @@ def signed_ranks(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     from scipy.stats import rankdata  # slow to import, as in `paired`
 
-    fraction, exponent = np.frexp(differences)
-    rounded = np.ldexp(np.rint(np.ldexp(fraction, _DIGITS)), exponent - _DIGITS)
+    rounded = _round_binary(differences, _DIGITS)
     d = rounded[rounded != 0]
     return d, rankdata(np.abs(d))
 
@@ -194,7 +209,7 @@ def t_interval(differences: ArrayLike, level: float = 0.95) -> tuple[float, floa
     if d.size < 2:
         return float("nan"), float("nan")
     mean, deviation = moments(d)
-    half = float(stdtrit(d.size - 1, (1 + level) / 2)) * deviation / d.size**0.5
+    half = steady(stdtrit(d.size - 1, (1 + level) / 2)) * deviation / math.sqrt(d.size)
     return mean - half, mean + half
 
 
@@ -257,12 +272,12 @@ def _bca_quantiles(quantiles: np.ndarray, x: np.ndarray, sums: np.ndarray) -> np
     observed = int(x.sum())
     below = ((sums < observed).mean() + (sums <= observed).mean()) / 2
     edge = 0.5 / sums.size  # the normal quantile of 0 or 1 would be infinite
-    bias = ndtri(np.clip(below, edge, 1 - edge))
+    bias = steady(ndtri(np.clip(below, edge, 1 - edge)))
     centred = x - x.mean()
-    acceleration = (centred**3).sum() / (6 * (centred**2).sum() ** 1.5)
-    z = bias + ndtri(quantiles)
-    result: np.ndarray = ndtr(bias + z / (1 - acceleration * z))
-    return result
+    squares = (centred * centred).sum()
+    acceleration = (centred * centred * centred).sum() / (6 * squares * math.sqrt(squares))
+    z = bias + _round_binary(ndtri(quantiles), _STEADY)
+    return _round_binary(ndtr(bias + z / (1 - acceleration * z)), _STEADY)
 
 
 def confidence(level: Any) -> float:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from rankwood._core import checks
-from rankwood._core.rng import generator_at
+from rankwood._core.compile import callable_kernel
+from rankwood._core.rng import fill_normal, mix, round_state
 from rankwood.engines.sharing import Share
 
 NAMES = ("langevin", "diffusion_temperature", "model_shrink_rate", "model_shrink_mode")
@@ -19,6 +20,7 @@ NAMES = ("langevin", "diffusion_temperature", "model_shrink_rate", "model_shrink
 _MODES = {"Constant": 0.001, "Decreasing": 0.01}
 _TEMPERATURE = 1e4
 _HOTTEST = 1e-20
+_NOISE = 0x5EED  # keeps the noise apart from what objectives draw in the same round
 
 
 @dataclass(frozen=True)
@@ -55,14 +57,13 @@ class Langevin:
 
     def noise(self, round_index: int, size: int, share: Share | None = None) -> np.ndarray:
         """Return the noise of a round, one number per document; it doesn't depend on the number of threads."""
-        generator = generator_at(self.seed, round_index)
-        count = size if share is None else share.documents
-        normal = generator.standard_normal(count, dtype=np.float32)
-        if (
-            share is not None
-        ):  # normal numbers can't be skipped: each takes as many random words as it happens to need
-            normal = np.concatenate([normal[a:b] for a, b in share.rows.tolist()])
-        return normal * np.float32(self.noise_sd)
+        state = mix(round_state(self.seed, round_index), _NOISE)
+        ranges = [(0, size)] if share is None else share.rows.tolist()
+        parts = []
+        for first, end in ranges:
+            parts.append(np.zeros(end - first, np.float32))
+            callable_kernel(fill_normal)(state, first, parts[-1])
+        return np.concatenate(parts) * np.float32(self.noise_sd)
 
 
 class ShrinkingScores:

@@ -13,6 +13,7 @@ so a step that isn't used isn't compiled. `records` explains the coordinates of 
 from typing import Annotated, Any
 
 from rankwood._core.compile import jit, uncounted_inline
+from rankwood._core.lanes import LANES
 from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import Can, part
 from rankwood._core.records import documents, lend
@@ -27,7 +28,7 @@ from rankwood.objectives._kernels.ranking import (
     rank,
     ranked_query,
 )
-from rankwood.objectives._kernels.records import VECTOR_WIDTH, Query
+from rankwood.objectives._kernels.records import Query
 from rankwood.objectives._kernels.scratch import Memory, PairScratch
 from rankwood.objectives._kernels.sums import (
     DocumentSums,
@@ -86,7 +87,7 @@ def one_query(plan, q):
     """Return one query of the plan."""
     start, end = plan.ptr[q], plan.ptr[q + 1]
     n, values = end - start, documents(plan.values, start, end)
-    return Query(q, n, n + VECTOR_WIDTH - 1, start, plan.rows, plan.label, values, plan.discount)
+    return Query(q, n, n + LANES - 1, start, plan.rows, plan.label, values, plan.discount)
 
 
 def pairwise_scratch(objective: Any, steps: Steps, memory: Memory) -> PairScratch:

@@ -7,6 +7,7 @@ import numpy as np
 
 from rankwood._core import checks, threads
 from rankwood._core.compile import callable_kernel
+from rankwood._core.lanes import LANES
 from rankwood._core.parts import all_parts, lower, named_record, parts_inside
 from rankwood._core.records import Table
 from rankwood.data.groups import Groups
@@ -14,7 +15,6 @@ from rankwood.data.unlisted import UnlistedLabels
 from rankwood.metrics.kernels import fill_values
 from rankwood.metrics.ranked import discounts
 from rankwood.metrics.verbs import label_values, value
-from rankwood.objectives._kernels.records import VECTOR_WIDTH
 
 #: Documents grouped by query: query q has the positions `ptr[q]` to `ptr[q + 1]`, and `rows[p]` is the caller's row of
 #: position p. `values` is the record of what parts made of the labels, `discount` the discounts by rank.
@@ -65,7 +65,7 @@ class Planner:
         seen = listed.label if groups.rows.size < lists.y.size else y  # padding may hold anything
         for part in self._checking:
             part.check_labels(seen)
-        discount = discounts(int(groups.sizes.max(initial=0)) + 2 * VECTOR_WIDTH)
+        discount = discounts(int(groups.sizes.max(initial=0)) + 2 * LANES)
         values = self._recipe.make(_Sources(listed, every, discount, self.real, n_jobs))
         label: np.ndarray = listed.label.astype(self.real)
         return Plan(groups.ptr, groups.rows, label, values, discount.astype(self.real))

@@ -21,8 +21,6 @@ from rankwood._core.compile import uncounted
 from rankwood._core.numeric import as_type_of
 from rankwood._core.verbs import verb
 
-VECTOR_WIDTH = 16
-
 #: Everything that stays the same between rounds: the lowered objective and steps, the plan, and the slots by
 #: rank of each query in the round before.
 KernelTask = namedtuple("KernelTask", "objective steps plan last_ranking")

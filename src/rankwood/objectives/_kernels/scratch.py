@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from rankwood._core.lanes import LANES
 from rankwood._core.parts import named_record, parts_inside
 from rankwood._core.records import Table, Unmoved
 from rankwood._core.sorting import make_sort_scratch
-from rankwood.objectives._kernels.records import VECTOR_WIDTH
 
 #: Memory of the pairwise kernel, step by step: `ranking` and `docs` by rank, `arranging` by place, `own` and `pairs`
 #: for the weight and the pair set, `draws` for several rankings, `sums` by place, `totals` by slot.
@@ -41,7 +41,7 @@ class Memory:
     """
 
     def __init__(self, longest: int, real: type, n_labels: int = 1) -> None:
-        self.size = longest + VECTOR_WIDTH - 1
+        self.size = longest + LANES - 1
         self.real = real
         self.n_labels = n_labels
 

@@ -10,13 +10,12 @@ with few partners.
 import numpy as np
 
 from rankwood._core.compile import uncounted, uncounted_inline
-from rankwood._core.lanes import lanes, sum_lanes
+from rankwood._core.lanes import LANES, lanes, sum_in_lanes, sum_lanes
 from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import part
 from rankwood._core.records import document
 from rankwood._core.verbs import verb
 from rankwood.objectives._kernels.records import (
-    VECTOR_WIDTH,
     Doc,
     DocBlock,
     beside,
@@ -92,8 +91,8 @@ def _visit_block(objective, anchors, places, docs, block, sums):
     p0, p1, p2, p3 = lanes(zero), lanes(zero), lanes(zero), lanes(zero)
     c0, c1, c2, c3 = lanes(zero), lanes(zero), lanes(zero), lanes(zero)
     sizes = lanes(zero)
-    for start in range(block.start, block.end, np.uint64(VECTOR_WIDTH)):
-        for lane in range(np.uint64(VECTOR_WIDTH)):
+    for start in range(block.start, block.end, np.uint64(LANES)):
+        for lane in range(np.uint64(LANES)):
             j = start + lane
             b = document(docs, j)
             push0, size0, hessian0 = gradient_of(objective, 0, a0, b)
@@ -158,8 +157,8 @@ class FourAtATime:
             low = min(min(a0.first, a1.first), min(a2.first, a3.first))
             high = max(max(a0.end, a1.end), max(a2.end, a3.end))
             low = first_partner(anchors, t, low)
-            vectors = (np.int64(high - low) + VECTOR_WIDTH - 1) // VECTOR_WIDTH if high > low else 0
-            end = np.uint64(np.int64(low) + vectors * VECTOR_WIDTH)
+            vectors = (np.int64(high - low) + LANES - 1) // LANES if high > low else 0
+            end = np.uint64(np.int64(low) + vectors * LANES)
             block = DocBlock(np.uint64(low), end, arranged.ranks)
             look_up(objective.weight, docs.own, (a0, a1, a2, a3), block)
             push, hessian, size = _visit_block(
@@ -206,7 +205,8 @@ class Bands:
 
     def visit(self, objective, arranged, wide, scratch):
         docs, m, n = arranged.docs, arranged.anchors.stop, arranged.n
-        push, hessian = docs.first, docs.end  # a band has no ranges, so these columns are free
+        # A band has no ranges and embeds scores itself, so these columns are free.
+        push, hessian, sizes = docs.first, docs.end, docs.embedded
         clear(scratch.sums, arranged.padded)
         total = as_type_of(docs.score[0], 0.0)
         edge, far = largest_score(objective.loss), as_type_of(total, _NOWHERE)
@@ -226,7 +226,7 @@ class Bands:
                 a = Doc(docs.label[i], docs.score[i], center, docs.rank[i], own, here, -far, far)
                 own, embedded = document(docs.own, j), embed(objective.loss, away)
                 b = Doc(docs.label[j], docs.score[j], embedded, docs.rank[j], own, here, far, far)
-                push[i], size, hessian[i] = gradient_of(objective, 0, a, b)
-                total += size
+                push[i], sizes[i], hessian[i] = gradient_of(objective, 0, a, b)
+            total += sum_in_lanes(sizes, np.int64(end))
             add_band(scratch.sums, distance, end, push, hessian)
         return total

@@ -1,11 +1,9 @@
 """Factors on a query's lambdas."""
 
-import numpy as np
-
-from rankwood._core.numeric import as_type_of
+from rankwood._core.numeric import as_type_of, log1p
 from rankwood._core.parts import part
 
-_LN2 = float(np.log(2.0))
+_LN2 = 0.6931471805599453
 
 
 @part
@@ -43,5 +41,5 @@ class Log2Sum:
     def scale(self, total):
         # log1p: a sum much smaller than 1 would be lost in 1 + S.
         if total > 0:
-            return np.log1p(total) / (total * as_type_of(total, _LN2))
+            return log1p(total) / (total * as_type_of(total, _LN2))
         return as_type_of(total, 1.0)

@@ -1,0 +1,133 @@
+"""Digests of results, one for each thing whose bits must be the same on every processor: `python digests.py [all]`.
+
+Prints a JSON object. A test runs this program in processes that compile for other processors, with NumPy's and the C
+library's own choices by processor switched off, and compares.
+"""
+
+import hashlib
+import json
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import rankwood as rw
+from rankwood.data.groups import group_rows
+from rankwood.metrics.registry import METRICS
+from rankwood.objectives.families.registry import OBJECTIVES
+from rankwood.objectives.gradients import GradientComputer
+from rankwood.objectives.units import unit_of
+
+#: Objectives that together use every step of the kernels; "all" takes every name.
+FEW = (
+    *("ranknet", "lambdarank-ndcg@10", "lambdarank-map@10", "lambdaloss-ndcg++@5", "lambdagap-s+@3"),
+    *("lambdagap-x++@3", "lambdamart-ex-random@5", "yetirank", "stochasticrank-ndcg@5", "softmax"),
+    *("xendcg", "approxndcg", "bi-ranknet"),
+)
+_ROUNDS = {"n_estimators": 8, "random_state": 3}
+
+
+def digest(*arrays: Any) -> str:
+    """Return a digest of the bits of arrays and texts."""
+    whole = hashlib.sha256()
+    for array in arrays:
+        text = isinstance(array, str)
+        whole.update(array.encode() if text else np.ascontiguousarray(array).tobytes())
+    return whole.hexdigest()[:16]
+
+
+def lists() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return labels, sizes and scores: lists of 1 to 140 documents, ties, and scores too far apart to embed."""
+    rng = np.random.default_rng(0)
+    sizes = np.array([1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100, 140, 12, 5, 40, 40])
+    y = rng.choice(5, sizes.sum(), p=[0.5, 0.25, 0.15, 0.06, 0.04]).astype(float)
+    scores = rng.integers(-2000, 2000, y.size) / 512.0
+    scores[-80:-40] *= 100.0
+    scores[-40:] = np.round(scores[-40:])
+    return y, sizes, scores
+
+
+def gradients(names: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield a digest of the gradients of each objective in both precisions."""
+    y, sizes, scores = lists()
+    for name in names:
+        made = rw.objective(name)
+        if unit_of(made) == "pairs":
+            one = slice(0, 33)
+            S = np.subtract.outer(scores[one], scores[one] / 3)
+            yield name, digest(*rw.bivariate_gradients(made, y[one], S))
+            continue
+        found = []
+        for real in (np.float32, np.float64):
+            groups = group_rows(y.size, group=sizes)
+            compute = GradientComputer(made, y, groups, real=real, n_jobs=2, seed=5)
+            found += [compute(scores, 0), compute(scores * 0.5, 1)]
+        yield name, digest(*(column for pair in found for column in pair))
+
+
+def metrics() -> Iterator[tuple[str, str]]:
+    """Yield a digest of the values of each metric, query by query."""
+    y, sizes, scores = lists()
+    without = {"arp": ("arp",), "arpk": ("arpk@5",), "rprec": ("rprec",)}
+    for name in METRICS:
+        names = without.get(name, (name, f"{name}@5"))
+        values = [rw.evaluate([one], y, scores, group=sizes).per_query[one] for one in names]
+        yield f"metric {name}", digest(*values)
+
+
+def models() -> Iterator[tuple[str, str]]:
+    """Yield a digest of the file and the scores of a small model of each engine."""
+    train, test = rw.make_ranking(40, seed=1), rw.make_ranking(10, seed=2)
+    made = {
+        "lightgbm": rw.Ranker(**_ROUNDS),
+        "lightgbm, yetirank": rw.Ranker("yetirank", subsample=0.7, **_ROUNDS),
+        "langevin": rw.Ranker("stochasticrank-ndcg@10", langevin=True, **_ROUNDS),
+        "xgboost": rw.Ranker(engine="xgboost", subsample=0.7, **_ROUNDS),
+        "pair trees": rw.Ranker("bi-ranknet", engine="pairtree", **_ROUNDS),
+        "two stages": rw.TwoStage(rw.Ranker(**_ROUNDS), rw.Ranker(**_ROUNDS)),
+    }
+    for name, model in made.items():
+        model.fit(train)
+        yield f"model {name}", digest(model.predict(test))
+        if hasattr(model, "booster_"):
+            yield f"file {name}", digest(_text(model))
+    ranker = made["lightgbm"]
+    yield "scorer", digest(ranker.scorer()(test.X))
+    yield "contributions", digest(ranker.explain(test).values)
+
+
+def _text(model: Any) -> str:
+    booster = model.booster_
+    if hasattr(booster, "model_to_string"):
+        return booster.model_to_string()
+    if hasattr(booster, "save_raw"):
+        return booster.save_raw("json").decode()
+    return ""
+
+
+def others() -> Iterator[tuple[str, str]]:
+    """Yield digests of statistics, listwise features and diagnostics."""
+    from rankwood import stats
+
+    rng = np.random.default_rng(7)
+    d = rng.integers(-500, 700, 150) / 1024.0
+    tests = [stats.permutation(d), stats.bootstrap(d), stats.t_test(d), stats.wilcoxon(d)]
+    sizes = [stats.t_interval(d), stats.bootstrap_interval(d), (stats.cohen_d(d),)]
+    yield "statistics", digest(np.concatenate([np.ravel(list(map(float, t))) for t in tests + sizes]))
+    yield "listwise features", digest(rw.listwise_features(rw.make_ranking(10, seed=3)).X)
+
+
+def main() -> None:
+    """Print the digests."""
+    warnings.simplefilter("ignore")
+    every = sys.argv[1:] == ["all"]
+    found = dict(gradients(sorted(OBJECTIVES) if every else list(FEW)))
+    for more in (metrics(), models(), others()):
+        found.update(more)
+    json.dump(found, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
