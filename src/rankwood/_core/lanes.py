@@ -2,8 +2,9 @@
 
 The order of a sum decides its last bits. A compiler that may choose the order adds as many numbers at once as the
 vectors of the processor have room for, so that each processor has a sum of its own. Here the order is fixed: number i
-goes to lane i % 16, and the lanes are added by halves: 0 to 8, 1 to 9, ... A loop over the lanes has no sum in it, so it
-fills vectors of any width, with the same bits (`docs/numba-notes.md`: lanes).
+goes to lane i % 16, and the lanes are added by halves: 0 to 8, 1 to 9, ... What is left behind the last block of sixteen
+is added one by one. A loop over the lanes has no sum in it, so it fills vectors of any width, with the same bits
+(`docs/numba-notes.md`: lanes).
 """
 
 from typing import Any
@@ -14,6 +15,7 @@ from numba.core import cgutils, types  # type: ignore[attr-defined]
 from numba.extending import overload
 
 from rankwood._core.compile import UNCOUNTED
+from rankwood._core.numeric import as_type_of
 from rankwood._core.records import apart, instruction
 
 #: As many float32 numbers as the widest vectors of a processor have.
@@ -36,13 +38,13 @@ def sum_lanes(column: Any) -> Any:
 
 
 def sum_in_lanes(column: Any, n: Any) -> Any:
-    """Return the sum of the first n numbers of a column."""
-    padded = np.zeros(-(-n // LANES) * LANES, column.dtype)
-    padded[:n] = column[:n]
-    total = np.zeros(LANES, column.dtype)
-    for block in padded.reshape(-1, LANES):
-        total += block
-    return sum_lanes(total)
+    """Return the sum of the first n numbers of a column: whole blocks of sixteen in lanes, then the rest."""
+    rest, total = int(n) - int(n) % LANES, column.dtype.type(0)
+    if rest:
+        total = sum_lanes(np.add.accumulate(column[:rest].reshape(-1, LANES))[-1])
+    for number in column[rest : int(n)]:
+        total += number
+    return total
 
 
 def add_apart(first: Any, second: Any, i: Any, x: Any, y: Any) -> None:
@@ -115,13 +117,17 @@ def _write_add_block(context: Any, builder: Any, signature: Any, args: Any) -> A
 @overload(sum_in_lanes, jit_options=UNCOUNTED, strict=False)
 def _sum_in_lanes(column: Any, n: Any) -> Any:
     def build(column: Any, n: Any) -> Any:
-        total = lanes(column[0])
-        whole = np.int64(n) - np.int64(n) % LANES
-        for start in range(np.int64(0), whole, LANES):
-            _add_block(total, column, start)
-        for i in range(whole, np.int64(n)):
-            total[i - whole] += column[i]
-        return sum_lanes(total)
+        n = np.int64(n)
+        rest = n - n % LANES
+        total = as_type_of(column[0], 0.0)
+        if rest > 0:
+            blocks = lanes(total)
+            for start in range(np.int64(0), rest, LANES):
+                _add_block(blocks, column, start)
+            total = sum_lanes(blocks)
+        for i in range(rest, n):
+            total += column[i]
+        return total
 
     return build
 

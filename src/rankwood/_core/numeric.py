@@ -12,7 +12,7 @@ import numpy as np
 from numba.core import types  # type: ignore[attr-defined]
 from numba.extending import overload
 
-from rankwood._core.compile import INNER, UNCOUNTED, uncounted
+from rankwood._core.compile import UNCOUNTED, uncounted
 from rankwood._core.records import instruction
 
 
@@ -51,16 +51,28 @@ def _constant(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 instruction(as_type_of, _constant_type, _constant)
 
 
-def counters_like(x: Any) -> Any:
-    """Return 0 and 1 to count with, as wide as `x`, so that counts fill vectors as numbers like `x` do."""
-    return 0, 1
+def counter_like(x: Any) -> Any:
+    """Return 0 to count from, an integer as wide as `x`, so that counts fill vectors as numbers like `x` do."""
+    return np.int32(0) if isinstance(x, np.float32) else np.int64(0)
 
 
-@overload(counters_like, jit_options=INNER, strict=False)
-def _counters_like(x: Any) -> Any:
-    if x == types.float32:  # floats count exactly up to 2^24
-        return lambda x: (np.float32(0.0), np.float32(1.0))
-    return lambda x: (np.int64(0), np.int64(1))
+def count_if(count: Any, condition: Any) -> Any:
+    """Return a count, and 1 more if a condition holds, as wide as it was: Numba's sums are as wide as a word."""
+    return type(count)(count + bool(condition))
+
+
+def _write_zero(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return context.get_constant(signature.return_type, 0)
+
+
+def _write_count(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return builder.add(args[0], builder.zext(args[1], args[0].type))
+
+
+instruction(
+    counter_like, lambda x: types.int32 if x == types.float32 else types.int64, _write_zero
+)
+instruction(count_if, lambda count, condition: count, _write_count)
 
 
 def descending_bits(x: Any) -> Any:

@@ -13,7 +13,7 @@ from numba.core import types  # type: ignore[attr-defined]
 from numba.extending import overload
 
 from rankwood._core.compile import UNCOUNTED, inner, uncounted
-from rankwood._core.numeric import counters_like, descending_bits
+from rankwood._core.numeric import count_if, counter_like, descending_bits
 from rankwood._core.records import documents
 
 #: Lists of up to so many documents are sorted by counting, which is quadratic but vectorises.
@@ -102,18 +102,17 @@ def counting_sort(scores, slot, used):
     for i in range(n):
         used[i] = 0  # of equal scores, how many have their place already
     last = n - np.uint64(1)
-    zero, one = counters_like(scores[0])
     for i in range(np.uint64(0), n, np.uint64(4)):
         s0 = scores[i]
         s1 = scores[i + np.uint64(1) if i + np.uint64(1) < n else last]
         s2 = scores[i + np.uint64(2) if i + np.uint64(2) < n else last]
         s3 = scores[i + np.uint64(3) if i + np.uint64(3) < n else last]
-        above0 = above1 = above2 = above3 = zero
+        above0 = above1 = above2 = above3 = counter_like(s0)
         for j in range(n):  # the counters are as wide as the scores: they fill the same vectors
-            above0 += one if scores[j] > s0 else zero
-            above1 += one if scores[j] > s1 else zero
-            above2 += one if scores[j] > s2 else zero
-            above3 += one if scores[j] > s3 else zero
+            above0 = count_if(above0, scores[j] > s0)
+            above1 = count_if(above1, scores[j] > s1)
+            above2 = count_if(above2, scores[j] > s2)
+            above3 = count_if(above3, scores[j] > s3)
         for r in range(np.uint64(4)):
             if i + r < n:
                 above = above0 if r == 0 else (above1 if r == 1 else (above2 if r == 2 else above3))

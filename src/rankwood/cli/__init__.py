@@ -20,6 +20,7 @@ from rankwood.cli import (
     compare,
     data,
     demo,
+    doctor,
     evaluate,
     explain,
     export,
@@ -45,6 +46,7 @@ _COMMANDS = {
     "explain": explain.add,
     "card": card.add,
     "demo": demo.add,
+    "doctor": doctor.add,
     "objectives": listing.add_objectives,
     "metrics": listing.add_metrics,
 }

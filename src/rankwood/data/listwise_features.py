@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from rankwood._core import checks, threads
-from rankwood._core.compile import jit, without_fastmath
+from rankwood._core.compile import inner, jit
 from rankwood._core.sorting import shell_sort
 from rankwood.data.frames import dense
 from rankwood.data.ranking_data import RankingData
@@ -145,12 +145,12 @@ def expand(ptr, rows, X, width, first, last):
             rank_and_standardise(value[:n], row, found, X[:, 3 * width + column :: width])
 
 
-@without_fastmath
+@inner
 def moments(value, begin, end):
     """Return the moments of sorted values, summed in that order: the same bits for any order of rows.
 
     Sums are of distances from the highest value, so that equal values have no deviation at all. The unit is one in
-    which the largest distance is finite: 1, or else 1/4. Without fast-math, since the compiler would factor it out.
+    which the largest distance is finite: 1, or else 1/4.
     """
     n = end - begin
     if n == 0:
@@ -173,7 +173,7 @@ def moments(value, begin, end):
     return Moments((top + mean * span) / unit, sd / unit, unit)
 
 
-@without_fastmath
+@inner
 def rank_and_standardise(value, row, found, out):
     """Fill the columns of ranks and of standardised values, 0 and 1 of `out`, one run of ties after the other.
 

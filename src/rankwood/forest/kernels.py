@@ -6,7 +6,7 @@ the programs. Four trees are evaluated before their leaves are added, in the ord
 
 import numpy as np
 
-from rankwood._core.compile import inner, jit, without_fastmath
+from rankwood._core.compile import inner, jit
 from rankwood._core.vectors import (
     answers_32,
     answers_128,
@@ -78,7 +78,7 @@ def _answer_levels(levels, t, width, codes, rows, to):
         answers_32(codes, levels, levels.first[t], levels.first[t + 1], rows, to)
 
 
-@without_fastmath
+@inner
 def _add_leaves(leaves, t, rows, at, width, out):
     """Add the leaves of tree t."""
     value, row = leaves.value[leaves.first[t] :], rows[at[0] * width :]
@@ -86,7 +86,7 @@ def _add_leaves(leaves, t, rows, at, width, out):
         out[d] += value[np.uint64(row[d])]
 
 
-@without_fastmath
+@inner
 def _add_four(leaves, t, rows, at, width, out):
     """Add the leaves of the four trees from t on, one after another."""
     i, j = leaves.value[leaves.first[t] :], leaves.value[leaves.first[t + 1] :]
@@ -209,7 +209,7 @@ def _step(nodes, i, codes):
     return ((word >> np.uint64(24)) if low else (word >> np.uint64(40))) & np.uint64(65535)
 
 
-@without_fastmath
+@inner
 def _add_value(leaves, t, paths, i, out, d):
     """Add the value of a leaf; leaves are numbered after the nodes of their tree."""
     nodes = (paths.first[t + 1] - paths.first[t]) // 2

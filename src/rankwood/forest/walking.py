@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankwood._core.compile import callable_kernel, inner, jit, without_fastmath
+from rankwood._core.compile import callable_kernel, inner, jit
 from rankwood._core.numeric import as_type_of
 
 if TYPE_CHECKING:
@@ -101,16 +101,11 @@ def _fill_leaves(X, trees, out):
             out[d, t] = _leaf_of(X[d], trees, t) - trees.first_leaf[t]
 
 
-@without_fastmath
-def _plus(total, value):
-    return total + value
-
-
 @jit
 def _add_scores(X, trees, out):
     for d in range(X.shape[0]):
         total = out[d]
         for t in range(trees.first_node.size - 1):
             value = trees.leaf_value[_leaf_of(X[d], trees, t)]
-            total = _plus(total, as_type_of(total, value))
+            total += as_type_of(total, value)
         out[d] = total

@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from rankwood._core.compile import uncounted
+from rankwood._core.each import sum_of
 from rankwood._core.numeric import as_type_of, exp
 from rankwood._core.parts import NonNegative, OneOf, Positive, part
 from rankwood._core.records import documents
@@ -102,7 +103,7 @@ class StochasticRank:
                 ranked = Ranked(n, room.label, room.key, slot, query.discount)
                 insertion_record(self.metric, ranked, query.values.metric, insertions)
                 _add_estimate(n, insertions, width, room, out.gradient)
-            _finish(self.sfa, self.nu, self.samples, query.score, out.gradient)
+            _finish(self.sfa, self.nu, self.samples, query.score, out.gradient, room)
 
     def list_loss(self, query, state, room):
         # The same draws again: minus the metric of these rankings is an estimate of the loss.
@@ -125,11 +126,10 @@ class StochasticRank:
 def _draw(scale, projected, state, label, room):
     """Rank documents with new noise; return the standard deviation of a document around its middle."""
     n = label.size
-    total = as_type_of(scale, 0.0)
     for i in range(n):
         room.noise[i] = scale * normal(scale, state, i)
         room.noisy[i] = room.score[i] + room.noise[i]
-        total += room.noise[i]
+    total = sum_of(documents(room.noise, 0, n))
     sort_down(documents(room.noisy, 0, n), room.slot, room.sorting)
     others = as_type_of(scale, 1.0 / (n - 1) if projected else 0.0)
     for i in range(n):
@@ -173,20 +173,21 @@ def _pass(passed, gain, middle, first, end, out):
 
 
 @uncounted
-def _finish(sfa, nu, samples, score, gradient):
-    """Turn the sum of estimates into the gradient to descend: its mean, less what moves or stretches all scores."""
+def _finish(sfa, nu, samples, score, gradient, room):
+    """Turn the sum of estimates into the gradient to descend: its mean, less what moves or stretches all scores.
+
+    The columns of noise are free by now: they take squares and products.
+    """
     n = score.size
-    zero = as_type_of(sfa, 0.0)
-    size = as_type_of(zero, n)
-    middle = mean = square = along = zero
-    for i in range(n):
-        middle += score[i] / size
-        mean += gradient[i] / size
+    square, along = documents(room.noise, 0, n), documents(room.noisy, 0, n)
+    size = as_type_of(sfa, n)
+    middle, mean = sum_of(score) / size, sum_of(gradient) / size
     for i in range(n):
         z = score[i] - middle
-        square += z * z
-        along += z * (gradient[i] - mean)
-    stretch = sfa * along / (np.sqrt(square) + nu) ** 2 if n > 2 else zero
-    scale = as_type_of(zero, -1.0) / as_type_of(zero, samples)
+        square[i] = z * z
+        along[i] = z * (gradient[i] - mean)
+    length = np.sqrt(sum_of(square)) + nu
+    stretch = sfa * sum_of(along) / (length * length) if n > 2 else as_type_of(sfa, 0.0)
+    scale = as_type_of(sfa, -1.0) / as_type_of(sfa, samples)
     for i in range(n):
         gradient[i] = scale * (gradient[i] - mean - stretch * (score[i] - middle))

@@ -15,5 +15,8 @@ for _gone, _now in (("row_stack", "vstack"), ("in1d", "isin"), ("trapz", "trapez
 
 from numba import cuda as _cuda  # noqa: E402
 
+#: Fast-math options of kernels, without nnan and ninf: NaN and infinity keep their meaning. The bits of a GPU are not
+#: those of a CPU anyway: a team of threads adds in an order of its own.
+FASTMATH = {"nsz", "arcp", "contract", "reassoc"}
 #: Whether Numba simulates a GPU (NUMBA_ENABLE_CUDASIM=1).
 SIMULATED = "simulator" in _cuda.api.__name__

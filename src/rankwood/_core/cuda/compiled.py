@@ -11,7 +11,7 @@ from numba.cuda.core.imputils import RefType, iternext_impl, lower_builtin
 from numba.cuda.extending import models, overload, register_model
 
 from rankwood._core import each as sharing
-from rankwood._core.compile import OPTIONS
+from rankwood._core.cuda import FASTMATH
 from rankwood._core.cuda.sorting import sort_on_team
 from rankwood._core.cuda.team import (
     alone,
@@ -30,7 +30,7 @@ from rankwood._core.sorting import sort_down
 
 _WARP = 32
 _LANES = 0xFFFFFFFF
-_INLINE = {"forceinline": True, "fastmath": OPTIONS["fastmath"]}
+_INLINE = {"forceinline": True, "fastmath": FASTMATH}
 
 
 def _complete_functions() -> None:

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda, typeof, types
 
-from rankwood._core.compile import OPTIONS
-from rankwood._core.cuda import SIMULATED, team
+from rankwood._core.cuda import FASTMATH, SIMULATED, team
 
 if SIMULATED:
     team.simulate()
@@ -106,7 +105,7 @@ class Kernel:
 
     def __init__(self, function: Any, fixed: tuple[Any, ...], dtypes: tuple[Any, ...]) -> None:
         if function not in _KERNELS:
-            options = {} if SIMULATED else {"fastmath": OPTIONS["fastmath"]}
+            options = {} if SIMULATED else {"fastmath": FASTMATH}
             _KERNELS[function] = cuda.jit(**options)(function)
         self._fixed, self._flat = fixed, []  # type: ignore[var-annotated]
         self._configs: dict[tuple[int, int, int], Any] = {}

@@ -43,7 +43,6 @@ _FAILED = -1  # in place of the position where a token ends
 LABEL = -1  # the "column" of a label in the list of uncertain numbers
 LARGEST_INDEX = 2**31
 _MAX_QID_DIGITS = 18  # as many always fit into an int64
-_NEGATIVE_ZERO = 0x80000000  # the bits of -0.0 as float32
 _D, _I, _Q = ord("d"), ord("i"), ord("q")
 
 
@@ -60,7 +59,6 @@ class Columns(NamedTuple):
     """What a block holds: features, the rest of each line, and the bytes of all comments."""
 
     X: np.ndarray
-    bits: np.ndarray  # the same memory as X, as uint32
     lines: np.recarray  # records of LINE
     comments: np.ndarray
 
@@ -141,7 +139,7 @@ def read_label(buf, i, line, state):
         # Both factors are float64 without rounding, so that their product is rounded only once.
         exact = number.kind == NUMBER and number.mantissa <= 2**53 and abs(number.exponent) <= 22
         if exact:
-            line.power = number.exponent  # applied by NumPy, where fast-math can't touch a division
+            line.power = number.exponent  # applied to whole blocks, by NumPy
         elif not defer(state, i, number.stop, np.int64(LABEL)):
             report.error = FULL
             return _FAILED
@@ -182,7 +180,7 @@ def read_qid(buf, i, line, report):
 @inline
 def read_features(buf, i, rules, columns, state):
     """Read the `index:value` tokens of a line from `i` on; return where they end."""
-    X, bits = columns.X, columns.bits
+    X = columns.X
     last_row, report = state.last_row, state.report[0]
     begin = i
     row, width = report.rows, X.shape[1]
@@ -221,8 +219,6 @@ def read_features(buf, i, rules, columns, state):
             rounded = feature_value(number, rules)
             if rounded.certain:
                 X[row, index - 1] = rounded.value
-                if number.negative and rounded.value == 0:
-                    bits[row, index - 1] = _NEGATIVE_ZERO  # fast-math may drop the sign
             elif not defer(state, i + 1, number.stop, index - 1):
                 report.error = FULL
                 return _FAILED

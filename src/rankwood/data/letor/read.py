@@ -138,7 +138,6 @@ class Parser:
         X = allocate_pages(n * width, np.float32).reshape(n, width)
         return kernel.Columns(
             X=X,
-            bits=X.view(np.uint32),
             lines=np.recarray(n, kernel.LINE),
             comments=allocate_pages(text.buf.size, np.uint8),
         )

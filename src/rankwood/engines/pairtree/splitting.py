@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwood._core.compile import inner, jit, without_fastmath
+from rankwood._core.compile import inner, jit
 from rankwood.engines.pairtree.fixed_point import Scale, Sums
 from rankwood.engines.pairtree.tree import Params
 
@@ -147,13 +147,7 @@ def _as_float(x, zero):
 _ZERO = 6755399441055744.0  # the float64 with the bits that `_as_float` adds
 
 
-@without_fastmath
-def _plus(h, l2):
-    """Return h + l2; l2 may be far below a unit, and must not be added to the number that `_as_float` subtracts."""
-    return h + l2
-
-
-@without_fastmath
+@inner
 def _cross_sum(a, d, b, e):
     """Return (a / d + b / e) d e; (b, e, a, d) gives the same bits, so splits that mirror each other tie."""
     return a * e + b * d
@@ -171,7 +165,7 @@ def split_gain(left_g, left_packed, total, scale, limits):
     enough = left_packed >= limits.min_packed
     enough &= total.packed - left_packed >= limits.min_packed
     enough &= (h >= limits.min_hessian) & (right_h >= limits.min_hessian)
-    d, e = _plus(h, limits.l2), _plus(right_h, limits.l2)
+    d, e = h + limits.l2, right_h + limits.l2
     squares = _thresholded_square(g, limits.l1), _thresholded_square(right_g, limits.l1)
     # One division for both sides.
     gain = _cross_sum(squares[0], d, squares[1], e) / (d * e if enough else 1.0)

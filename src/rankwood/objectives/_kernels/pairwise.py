@@ -13,7 +13,6 @@ so a step that isn't used isn't compiled. `records` explains the coordinates of 
 from typing import Annotated, Any
 
 from rankwood._core.compile import jit, uncounted_inline
-from rankwood._core.lanes import LANES
 from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import Can, part
 from rankwood._core.records import documents, lend
@@ -38,7 +37,7 @@ from rankwood.objectives._kernels.sums import (
     write,
 )
 from rankwood.objectives._kernels.verbs import factors, prepare, scale
-from rankwood.objectives._kernels.visiting import FourAtATime, visit
+from rankwood.objectives._kernels.visiting import FourAtATime, padded_length, visit
 
 
 @part
@@ -60,7 +59,7 @@ def pairwise_kernel(task, scratch, state, scores, out, first, last):
     scores, out = lend(scores), lend(out)
     by_push, by_hessian = factors(objective.loss)
     for q in range(first, last):
-        query = one_query(plan, q)
+        query = one_query(steps.visit, plan, q)
         wide = rank(steps.rank, objective.loss, query, scores, last_ranking, scratch)
         keep_scores(steps.draws, query.n, scratch)
         start_query(steps.sums, query.n, scratch)
@@ -83,11 +82,13 @@ def pairwise_kernel(task, scratch, state, scores, out, first, last):
 
 
 @uncounted_inline
-def one_query(plan, q):
-    """Return one query of the plan."""
+def one_query(step, plan, q):
+    """Return one query of the plan, padded for a step."""
     start, end = plan.ptr[q], plan.ptr[q + 1]
     n, values = end - start, documents(plan.values, start, end)
-    return Query(q, n, n + LANES - 1, start, plan.rows, plan.label, values, plan.discount)
+    return Query(
+        q, n, padded_length(step, n), start, plan.rows, plan.label, values, plan.discount
+    )
 
 
 def pairwise_scratch(objective: Any, steps: Steps, memory: Memory) -> PairScratch:

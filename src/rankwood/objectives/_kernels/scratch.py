@@ -20,8 +20,8 @@ DocColumns = namedtuple("DocColumns", "label score embedded rank turn first end"
 #: Memory of the listwise kernel: labels and scores by slot, what the objective needs, and its derivatives.
 ListScratch = namedtuple("ListScratch", "label score own totals")
 
-# Compiled loops check at run time whether arrays overlap, and round differently if they might. Columns lie so many
-# numbers apart that no check fails: the bits of a query must not depend on the longest list of its batch.
+# Compiled loops check at run time whether arrays overlap, and are slower if they might. Columns lie so many numbers
+# apart that no check fails.
 _APART = 256
 _LINE = 64  # bytes of a cache line
 _PAGE = 4096  # bytes after which addresses fall into the same cache set

@@ -68,8 +68,7 @@ class PlaceSums(namedtuple("PlaceSums", "push hessian")):
         return 0
 
     def add_partner(self, i, j, push, hessian):
-        self.push[j] -= push
-        self.hessian[j] += hessian
+        add_apart(self.push, self.hessian, j, -push, hessian)
         return 0
 
     def add_partner_of_four(self, places, j, push, hessian):

@@ -2,9 +2,9 @@
 
 `FourAtATime` is the usual loop. Four anchors visit the same documents together: they share the loads, and the loads
 and stores of the partners' sums, and the loop vectorises over documents. Lists are padded with documents that are
-nobody's partners, so that loops are as long as vectors are wide and leave no remainder. If partners lie at the same
-few rank distances from every anchor, `Bands` vectorises over anchors instead. `OneByOne` is a scalar loop for anchors
-with few partners.
+nobody's partners to a multiple of sixteen, and the sums of an anchor are made in sixteen lanes (`_core/lanes.py`). If
+partners lie at the same few rank distances from every anchor, `Bands` vectorises over anchors instead. With `OneByOne`
+each anchor has a loop of its own, for anchors with few partners.
 """
 
 import numpy as np
@@ -50,6 +50,15 @@ def visit(step, objective, arranged, wide, scratch):
 
     `wide` says that scores are too far apart to be embedded together: they are embedded around each anchor.
     """
+
+
+def _no_padding(step, n):
+    return n
+
+
+@verb(default=_no_padding, kind="uncounted inline")
+def padded_length(step, n):
+    """Return the length to which a list of n documents is padded for the loop."""
 
 
 @uncounted
@@ -136,6 +145,9 @@ class FourAtATime:
 
     visit = _visit_runs
 
+    def padded_length(self, n):
+        return (n + LANES - 1) // LANES * LANES
+
     def visit_run(self, objective, arranged, run, wide, sums):
         docs, anchors, stop = arranged.docs, arranged.anchors, run[1]
         total = as_type_of(docs.score[0], 0.0)
@@ -158,8 +170,9 @@ class FourAtATime:
             high = max(max(a0.end, a1.end), max(a2.end, a3.end))
             low = first_partner(anchors, t, low)
             vectors = (np.int64(high - low) + LANES - 1) // LANES if high > low else 0
-            end = np.uint64(np.int64(low) + vectors * LANES)
-            block = DocBlock(np.uint64(low), end, arranged.ranks)
+            # A block may begin before its first partner, but must end with the padding.
+            start = min(np.int64(low), arranged.padded - vectors * LANES)
+            block = DocBlock(np.uint64(start), np.uint64(start + vectors * LANES), arranged.ranks)
             look_up(objective.weight, docs.own, (a0, a1, a2, a3), block)
             push, hessian, size = _visit_block(
                 objective, (a0, a1, a2, a3), places, docs, block, sums
@@ -168,6 +181,32 @@ class FourAtATime:
                 add_anchor(sums, places[r], push[r], hessian[r])
             total += size
         return total
+
+
+@uncounted_inline
+def _visit_alone(objective, a, i, docs, block, sums):
+    """Visit the pairs of one anchor, at place i, with a block of documents: sixteen at a time, then one by one."""
+    push_sum = hessian_sum = size_sum = as_type_of(a.score, 0.0)
+    sixteens = (block.end - block.start) // np.uint64(LANES) * np.uint64(LANES)
+    rest = block.start + sixteens
+    if sixteens > np.uint64(0):
+        pushes, hessians, sizes = lanes(push_sum), lanes(push_sum), lanes(push_sum)
+        for start in range(block.start, rest, np.uint64(LANES)):
+            for lane in range(np.uint64(LANES)):
+                j = start + lane
+                push, size, hessian = gradient_of(objective, 0, a, document(docs, j))
+                pushes[lane] += push
+                hessians[lane] += hessian
+                sizes[lane] += size
+                add_partner(sums, i, j, push, hessian)
+        push_sum, hessian_sum = sum_lanes(pushes), sum_lanes(hessians)
+        size_sum = sum_lanes(sizes)
+    for j in range(rest, block.end):
+        push, size, hessian = gradient_of(objective, 0, a, document(docs, j))
+        push_sum, hessian_sum = push_sum + push, hessian_sum + hessian
+        size_sum += size
+        add_partner(sums, i, j, push, hessian)
+    return push_sum, hessian_sum, size_sum
 
 
 @part
@@ -186,12 +225,9 @@ class OneByOne:
             a = anchor(objective, docs, i, True)
             block = DocBlock(np.uint64(a.first), np.uint64(a.end), arranged.ranks)
             look_up(objective.weight, docs.own, (a, a, a, a), block)
-            push_sum = hessian_sum = as_type_of(total, 0.0)
-            for j in range(block.start, block.end):
-                push, size, hessian = gradient_of(objective, 0, a, document(docs, j))
-                push_sum, hessian_sum, total = push_sum + push, hessian_sum + hessian, total + size
-                add_partner(sums, i, j, push, hessian)
-            add_anchor(sums, i, push_sum, hessian_sum)
+            push, hessian, size = _visit_alone(objective, a, i, docs, block, sums)
+            add_anchor(sums, i, push, hessian)
+            total += size
         return total
 
 

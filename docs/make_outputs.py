@@ -1,0 +1,69 @@
+"""Run the Python of pages and write what it prints under it: `python docs/make_outputs.py [PAGE ...]`.
+
+A block of text right under a block of Python is what the block prints; the tests compare the two. Without names, all
+pages are run. Pages that need a package that isn't installed are left as they are.
+"""
+
+import io
+import os
+import re
+import sys
+import tempfile
+import warnings
+from contextlib import chdir, redirect_stdout
+from importlib.util import find_spec
+from multiprocessing import get_context
+from pathlib import Path
+from types import ModuleType
+
+ROOT = Path(__file__).parents[1]
+BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.DOTALL | re.MULTILINE)
+NEEDS = re.compile(r"^<!-- needs: (\w+) -->$", re.MULTILINE)
+
+
+def run(page: Path) -> str:
+    """Return the text of a page with today's outputs; blocks of a page share their names."""
+    text = page.read_text(encoding="utf-8")
+    if any(find_spec(name) is None for name in NEEDS.findall(text)):
+        return text
+    warnings.simplefilter("ignore")
+    module = ModuleType("a_page_of_the_documentation")
+    module.__file__ = str(page)
+    sys.modules[module.__name__] = module
+    made, end = "", 0
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        for block in BLOCK.finditer(text):
+            lines = text[: block.start(1)].count("\n")
+            out = io.StringIO()
+            with redirect_stdout(out):
+                exec(compile("\n" * lines + block[1], str(page), "exec"), module.__dict__)
+            if block[2] is not None:
+                made += text[end : block.start(2)] + _printed(out.getvalue(), block[2])
+                end = block.end(2)
+    return made + text[end:]
+
+
+def _printed(got: str, shown: str) -> str:
+    """Return what is shown if only spaces differ, else what was printed."""
+    return shown if got.split() == shown.split() else got.rstrip("\n") + "\n"
+
+
+def fill(page: Path) -> None:
+    """Run a page and write it, if something changed."""
+    before, now = page.read_text(encoding="utf-8"), run(page)
+    if now != before:
+        page.write_text(now, encoding="utf-8")
+        print(f"changed {page.relative_to(ROOT)}", flush=True)
+
+
+def main() -> None:
+    """Run the pages, each in a process of its own."""
+    pages = [Path(name).resolve() for name in sys.argv[1:]]
+    pages = pages or [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
+    with_code = [page for page in pages if "```python\n" in page.read_text(encoding="utf-8")]
+    with get_context("spawn").Pool(os.cpu_count(), maxtasksperchild=1) as pool:
+        pool.map(fill, with_code, chunksize=1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""``rankwood doctor``: versions, processor, threads, compiled code, and whether results are the expected ones."""
+
+import argparse
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding as llvm
+import numba
+from rich.console import Console
+
+from rankwood._core.compile import JIT
+from rankwood._core.text import plural
+from rankwood._core.threads import threads
+from rankwood._core.versions import version_of
+from rankwood._version import __version__
+from rankwood.cli import _args, _show
+from rankwood.objectives._kernels.pairwise import pairwise_kernel
+
+_EXAMPLE = """
+rankwood doctor
+rankwood doctor --json
+"""
+#: What results depend on, and what is there besides.
+_PACKAGES = (
+    *("numpy", "scipy", "numba", "llvmlite", "scikit-learn", "lightgbm", "xgboost", "catboost"),
+    *("torch", "dask", "numba-cuda"),
+)
+#: Sets of instructions that matter for speed, the best first.
+_VECTORS = (("avx512f", "AVX-512"), ("avx2", "AVX2"), ("avx", "AVX"), ("neon", "NEON"), ("sse2", "SSE2"))
+#: Variables of the environment that change how code is compiled or how many threads run it.
+_VARIABLES = (
+    *("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "NUMBA_CACHE_DIR", "NUMBA_DISABLE_JIT", "OMP_NUM_THREADS"),
+    *("OMP_WAIT_POLICY", "NPY_DISABLE_CPU_FEATURES"),
+)
+
+
+def add(commands: _args.Commands) -> argparse.ArgumentParser:
+    """Add the command and its arguments."""
+    about = "Show versions, processor, threads and compiled code, and check that results are the expected ones."
+    parser = _args.command(commands, "doctor", about, _EXAMPLE, run, show)
+    parser.set_defaults(exit_code=lambda result: int(not result["as_expected"]))
+    _args.add_threads(parser)
+    return parser
+
+
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    """Look around, then compute."""
+    facts = {
+        "rankwood": __version__,
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "packages": {name: version_of(name) for name in _PACKAGES},
+        "processor": _processor(),
+        "threads": threads(args.threads),
+        "environment": {name: os.environ[name] for name in _VARIABLES if name in os.environ},
+    }
+    with _show.status("Computing (the first time compiles for some seconds)"):
+        from rankwood.training.self_check import self_check
+
+        checks = self_check(args.threads)
+    found = [
+        {"name": c.name, "digest": c.found, "expected": c.expected, "verdict": c.verdict}
+        for c in checks
+    ]
+    as_expected = not any(check.differs for check in checks)
+    return {**facts, "compiled": _compiled(), "checks": found, "as_expected": as_expected}
+
+
+def _processor() -> dict[str, str | None]:
+    """Return the processor, and the one that code is compiled for."""
+    features = llvm.get_host_cpu_features()
+    vectors = next((name for feature, name in _VECTORS if features.get(feature)), None)
+    return {
+        "machine": platform.machine(),
+        "name": llvm.get_host_cpu_name(),
+        "vectors": vectors,
+        "compiled_for": numba.config.CPU_NAME or llvm.get_host_cpu_name(),
+    }
+
+
+def _compiled() -> dict[str, Any]:
+    """Return where compiled code is kept, and how much of it there is."""
+    if not JIT:
+        return {"folder": None, "files": 0, "bytes": 0}
+    path = getattr(getattr(pairwise_kernel, "_cache", None), "cache_path", None)
+    if path is None:
+        return {"folder": None, "files": 0, "bytes": 0}
+    sizes = [file.stat().st_size for file in Path(path).glob("*.nb[ic]")]
+    return {"folder": str(path), "files": len(sizes), "bytes": sum(sizes)}
+
+
+def show(result: dict[str, Any], out: Console) -> None:
+    """Write it for people."""
+    out.print(_show.fact_table(_rows(result)))
+    out.print()
+    for check in result["checks"]:
+        out.print(f"{check['name']}: {check['digest']}, {check['verdict']}", soft_wrap=True)
+    if result["as_expected"]:
+        return
+    out.print()
+    out.print(
+        "Models trained here differ from those of other machines. Please report this with the output of "
+        "rankwood doctor --json.",
+        soft_wrap=True,
+    )
+
+
+def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:
+    processor, compiled = result["processor"], result["compiled"]
+    there = [f"{name} {known}" for name, known in result["packages"].items() if known]
+    absent = [name for name, known in result["packages"].items() if not known]
+    target = processor["compiled_for"]
+    instead = "" if target == processor["name"] else f"; code is compiled for {target}"
+    rows = [
+        ("Rankwood", f"{result['rankwood']}, Python {result['python']}, {result['system']}"),
+        ("Packages", ", ".join(there)),
+        ("Not installed", ", ".join(absent)),
+        ("Processor", f"{processor['machine']}, {processor['name']}, {processor['vectors']}{instead}"),
+        ("Threads", str(result["threads"])),
+        ("Compiled code", _code_text(compiled)),
+        ("Environment", ", ".join(f"{k}={v}" for k, v in result["environment"].items())),
+    ]
+    return [(name, text) for name, text in rows if text]
+
+
+def _code_text(compiled: dict[str, Any]) -> str:
+    if compiled["folder"] is None:
+        return "is not kept: every process compiles again" if JIT else "none: NUMBA_DISABLE_JIT is set"
+    size = f"{compiled['bytes'] / 2**20:.1f} MiB"
+    return f"{plural(compiled['files'], 'file')} of pair kernels, {size}, in {compiled['folder']}"

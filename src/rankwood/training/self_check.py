@@ -1,0 +1,77 @@
+"""Whether this installation computes what every other one does: digests of gradients and of a small trained model.
+
+Digests of bits, beside those that are expected. Gradients depend on this package alone. Models depend on the engine
+too, so the expected digest is that of a version of the engine.
+"""
+
+import hashlib
+from typing import NamedTuple
+
+import numpy as np
+
+from rankwood._core.versions import version_of
+from rankwood.data.groups import group_rows
+from rankwood.data.synthetic import make_ranking
+from rankwood.objectives.families.registry import objective
+from rankwood.objectives.gradients import GradientComputer
+
+#: One kernel serves the gradients and the model: it takes some seconds to compile.
+OBJECTIVE = "lambdarank-ndcg@10"
+_GRADIENTS = "0"
+#: By version of LightGBM.
+_MODELS: dict[str, str] = {}
+
+
+class Check(NamedTuple):
+    """One comparison; `expected` is None if there is nothing to compare with."""
+
+    name: str
+    found: str
+    expected: str | None
+
+    @property
+    def verdict(self) -> str:
+        """What a user reads."""
+        if self.expected is None:
+            return "no expected digest for this version"
+        return "as expected" if self.found == self.expected else f"differs from {self.expected}"
+
+    @property
+    def differs(self) -> bool:
+        """Whether the digest is not the expected one."""
+        return self.expected is not None and self.found != self.expected
+
+
+def self_check(n_jobs: int | None = None) -> list[Check]:
+    """Compute gradients and train a small model; return their digests beside the expected ones."""
+    return [
+        Check(f"gradients of {OBJECTIVE}", _digest(*_gradients(n_jobs)), _GRADIENTS),
+        Check(f"LightGBM model of {OBJECTIVE}", _digest(_scores(n_jobs)), _expected_model()),
+    ]
+
+
+def _expected_model() -> str | None:
+    return _MODELS.get(version_of("lightgbm") or "")
+
+
+def _digest(*arrays: np.ndarray) -> str:
+    return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]
+
+
+def _gradients(n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return gradients and Hessians of lists of 1 to 140 documents, at scores that are exact numbers."""
+    rng = np.random.default_rng(0)
+    sizes = np.array([1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100, 140])
+    y = rng.integers(0, 5, sizes.sum()).astype(np.float64)
+    scores = rng.integers(-2000, 2000, y.size) / 512.0
+    groups = group_rows(y.size, group=sizes)
+    compute = GradientComputer(objective(OBJECTIVE), y, groups, real=np.float32, n_jobs=n_jobs)
+    return compute(scores)
+
+
+def _scores(n_jobs: int | None) -> np.ndarray:
+    """Return what a model of ten trees predicts for its own training data."""
+    from rankwood.training.ranker import Ranker  # with LightGBM, which other modules do without
+
+    data = make_ranking(60, seed=1)
+    return Ranker(OBJECTIVE, n_estimators=10, n_jobs=n_jobs, verbose=False).fit(data).predict(data)

@@ -1,0 +1,88 @@
+"""The same bits on every processor: code compiled for others, and their ways to compute exp and log.
+
+`NUMBA_CPU_NAME` compiles for another processor. NumPy and the C library choose among several versions of exp, log and
+other functions by what the processor can do; variables of the environment make them choose those of an older one.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import llvmlite.binding as llvm
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.processors
+
+PROGRAM = Path(__file__).parent / "digests.py"
+#: Processors by LLVM's names, and what this one must have to run code for them.
+TARGETS = {
+    "haswell": ("avx2", "fma", "bmi2"),
+    "skylake-avx512": ("avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd"),
+    "x86-64-v2": ("sse4.2", "popcnt"),
+    "znver3": ("avx2", "fma", "sse4a", "vaes"),
+}
+#: Processors for which every objective is compiled, not just `digests.FEW`: without FMA, with it, with AVX-512.
+EVERY = ("x86-64-v2", "skylake-avx512")
+
+
+def digests(tmp_path, environment, *args):
+    """Return the digests that a process of this environment prints."""
+    env = {**os.environ, **environment, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM), *args], env=env, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout)
+
+
+def older():
+    """Return the variables that make NumPy, OpenBLAS and the C library compute as for a processor of 2009."""
+    umath = np._core._multiarray_umath
+    dispatched = [name for name in umath.__cpu_dispatch__ if umath.__cpu_features__.get(name)]
+    return {
+        "NPY_DISABLE_CPU_FEATURES": " ".join(dispatched),
+        "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-FMA,-AVX2,-AVX512F,-FMA4",
+        "OPENBLAS_CORETYPE": "Nehalem",
+    }
+
+
+@pytest.fixture(scope="session")
+def here(tmp_path_factory):
+    """The digests of this processor."""
+    return digests(tmp_path_factory.mktemp("here"), {}, "all")
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_bits_are_those_of_another_processor(target, here, tmp_path):
+    missing = [name for name in TARGETS[target] if not llvm.get_host_cpu_features().get(name)]
+    if missing:
+        pytest.skip(f"this processor can't run code for {target}: it lacks {', '.join(missing)}")
+    environment = {"NUMBA_CPU_NAME": target, "NUMBA_CPU_FEATURES": ""}
+    if target == "x86-64-v2":
+        environment |= older()
+    found = digests(tmp_path, environment, *(["all"] if target in EVERY else []))
+    assert found == {name: here[name] for name in found}
+
+
+def test_the_test_sees_a_difference(tmp_path):
+    """Without our exp and log, and with sums in the compiler's order, processors differ."""
+    code = """
+import numpy as np, numba, hashlib
+@numba.njit(fastmath=True)
+def total(x):
+    s = np.float32(0.0)
+    for v in x: s += v * v
+    return s
+x = np.random.default_rng(0).normal(size=1001).astype(np.float32)
+print(float(total(x)), hashlib.sha256(np.log2(np.arange(2.0, 5000.0)).tobytes()).hexdigest())
+"""
+    results = set()
+    for environment in ({}, {"NUMBA_CPU_NAME": "x86-64-v2", "NUMBA_CPU_FEATURES": "", **older()}):
+        env = {**os.environ, **environment}
+        done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+        results.add(tuple(done.stdout.split()))
+    (one, logs), (other, other_logs) = results
+    assert one != other and logs != other_logs
