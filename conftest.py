@@ -1,4 +1,4 @@
-"""What pytest doesn't import, and the order of files: those that take longest start first."""
+"""What pytest doesn't import, the order of files, and tests of packages that aren't installed."""
 
 from collections import Counter
 from contextlib import nullcontext
@@ -37,6 +37,61 @@ _LONG = (
     "tests/tuning/test_tune.py",
     "tests/reproduce/test_pages.py",
 )
+
+
+#: Packages of the extra `test-all` that `test` hasn't got, by the names that they are imported by.
+_LARGE = (
+    *(
+        "catboost",
+        "dask",
+        "distributed",
+        "fastapi",
+        "flaml",
+        "httpx",
+        "ir_measures",
+        "mlflow",
+        "onnx",
+    ),
+    *("onnxruntime", "optuna", "polars", "pyarrow", "pytrec_eval", "safetensors", "shap", "torch"),
+    *("treelite", "ruff", "mypy"),
+)
+_ABSENT = {name for name in _LARGE if find_spec(name) is None}
+
+
+def _absent_package(error):
+    """Return the package whose absence is behind an exception, or None."""
+    while error is not None:
+        if isinstance(error, ModuleNotFoundError) and error.name:
+            package = error.name.partition(".")[0]
+            return package if package in _ABSENT else None
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def _skip_if_absent(report, call, path):
+    """Let a test that failed for want of a package count as skipped."""
+    package = _absent_package(call.excinfo.value) if report.failed and call.excinfo else None
+    if package is not None:
+        report.outcome = "skipped"
+        report.longrepr = (str(path), 0, f"Skipped: {package} is not installed")
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Skip tests of packages that aren't installed."""
+    return _skip_if_absent((yield), call, item.path)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Skip files of tests of packages that aren't installed."""
+    report = yield
+    return (
+        _skip_if_absent(report, report.call, getattr(collector, "path", ""))
+        if hasattr(report, "call")
+        else report
+    )
 
 
 def pytest_collection_modifyitems(items):

@@ -117,7 +117,9 @@ def computer(name: str, y: np.ndarray, sizes: np.ndarray, n_jobs: int) -> Any:
     return make(objective, y, group_rows(y.size, group=sizes), real=np.float32, n_jobs=n_jobs)
 
 
-def compare(contenders: dict[str, Contender], name: str, lists: str, options: Any) -> dict[str, Any]:
+def compare(
+    contenders: dict[str, Contender], name: str, lists: str, options: Any
+) -> dict[str, Any]:
     """Return the times of both, and their ratio."""
     first = {which: one.prepare(name, lists, options.cpu) for which, one in contenders.items()}
     seconds: dict[str, list[float]] = {which: [] for which in contenders}
@@ -161,9 +163,7 @@ def main() -> None:
     options = parser.parse_args()
     folder = options.caches or tempfile.mkdtemp()
     sources = {"before": unpack(options.commit), "now": ROOT / "src"}
-    contenders = {
-        which: Contender(path, f"{folder}/{which}") for which, path in sources.items()
-    }
+    contenders = {which: Contender(path, f"{folder}/{which}") for which, path in sources.items()}
     print(f"against {options.commit}, for {os.environ.get('NUMBA_CPU_NAME', 'this processor')}")
     print(
         "| objective | lists | before, ms (best / median / worst) | now | ratio of best | of medians | compiling, s |"

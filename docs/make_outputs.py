@@ -59,7 +59,11 @@ def fill(page: Path) -> None:
 def main() -> None:
     """Run the pages, each in a process of its own."""
     pages = [Path(name).resolve() for name in sys.argv[1:]]
-    pages = pages or [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
+    pages = pages or [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        *sorted(ROOT.glob("docs/**/*.md")),
+    ]
     with_code = [page for page in pages if "```python\n" in page.read_text(encoding="utf-8")]
     with get_context("spawn").Pool(os.cpu_count(), maxtasksperchild=1) as pool:
         pool.map(fill, with_code, chunksize=1)

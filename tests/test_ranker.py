@@ -5,7 +5,6 @@ import pickle
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 import sklearn
 from scipy import sparse
@@ -17,10 +16,13 @@ from sklearn.preprocessing import StandardScaler
 
 import rankwood as rw
 from conftest import random_lists
+from optional import Optional
 from rankwood.diagnostics import diagnose
 from rankwood.metrics import DCG
 from rankwood.objectives import Lambda, Swap, Top
 from refusals import signed
+
+pl = Optional("polars")
 
 
 @pytest.fixture

@@ -214,4 +214,4 @@ def test_gains_and_shares():
 
 
 def test_discounts():
-    assert discounts(3).tolist() == [1.0, 1 / np.log2(3), 0.5]
+    assert discounts(3).tolist() == [1.0, pytest.approx(1 / np.log2(3), rel=2e-16), 0.5]

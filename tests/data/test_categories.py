@@ -4,14 +4,15 @@ import warnings
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankwood as rw
+from optional import Optional
 from rankwood.data.categories import coded_column
+
+pl, pa = Optional("polars"), Optional("pyarrow")
 
 WORDS = ["pear", None, "apple", "pear", "fig", "apple"]
 NUMBERS = [2.0, np.nan, 0.0, 2.0, 1.0, 0.0]  # positions among apple, fig, pear

@@ -2,15 +2,16 @@
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
 import rankwood as rw
+from optional import Optional
 from rankwood.data.groups import group_rows
+
+pl, pa = Optional("polars"), Optional("pyarrow")
 
 X = np.array([[1.0, 2.0], [3.0, np.nan], [5.0, 6.0], [7.0, 8.0]])
 Y = [0, 2, 1, 0]

@@ -4,10 +4,12 @@ import warnings
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 
 import rankwood as rw
+from optional import Optional
+
+pl = Optional("polars")
 
 SIZES = [3] * 12
 QID = np.repeat(np.arange(12), 3) * 7 + 100

@@ -5,13 +5,14 @@ import warnings
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 
 import rankwood as rw
 from conftest import random_lists
+from optional import Optional
 from rankwood.training import model_file
+
+pl, pa = Optional("polars"), Optional("pyarrow")
 
 ENGINES = {
     "lightgbm": "lambdarank-ndcg@10",

@@ -6,15 +6,17 @@ import re
 import lightgbm as lgb
 import numpy as np
 import pytest
-from catboost import CatBoost, Pool
 
 import rankwood as rw
 from conftest import random_lists
+from optional import Optional
 from rankwood.engines.base import TrainingTask
 from rankwood.engines.exact_sums import on_grid
 from rankwood.engines.lightgbm import engine
 from rankwood.engines.lightgbm.langevin import Langevin, parse
 from rankwood.objectives.gradients import GradientComputer
+
+catboost = Optional("catboost")
 
 BOTH = pytest.mark.parametrize("mode", ["Constant", "Decreasing"])
 RATE, STEP = 0.6, 0.3
@@ -79,13 +81,13 @@ def test_shrinkage_is_catboosts(mode):
     rng = np.random.default_rng(5)
     X, y = (np.arange(40) % 2)[:, None].astype(float), rng.integers(0, 3, 40).astype(float)
     params = {"learning_rate": STEP, "model_shrink_rate": RATE, "model_shrink_mode": mode}
-    theirs = CatBoost(
+    theirs = catboost.CatBoost(
         {
             **{"loss_function": "QueryRMSE", "iterations": 6, "depth": 1, "l2_leaf_reg": 0},
             **{"bootstrap_type": "No", "random_strength": 0, "thread_count": 1, "verbose": False},
             **{"allow_writing_files": False, **params},
         }
-    ).fit(Pool(X, y, group_id=np.zeros(40, int)))
+    ).fit(catboost.Pool(X, y, group_id=np.zeros(40, int)))
 
     def query_rmse(s):
         gap = s - y

@@ -4,14 +4,16 @@ import inspect
 import re
 from itertools import combinations
 
-import catboost.core
 import lightgbm as lgb
 import pytest
 
 import rankwood as rw
+from optional import Optional
 from rankwood.engines import base
 from rankwood.objectives.families.registry import objective
 from rankwood.training.parameters import engine_params
+
+catboost = Optional("catboost")
 
 OBJECTIVES = {
     "lightgbm": "lambdarank-ndcg@10",

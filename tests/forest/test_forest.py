@@ -2,13 +2,15 @@
 
 import json
 
-import catboost as cb
 import numpy as np
 import pytest
 import xgboost as xgb
 
 from forest_models import MODELS, features, fitted
 from hard_rows import hard_rows
+from optional import Optional
+
+cb = Optional("catboost")
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,13 @@ from rankwood.objectives.units import unit_of
 
 #: Objectives that together use every step of the kernels; "all" takes every name.
 FEW = (
-    *("ranknet", "lambdarank-ndcg@10", "lambdarank-map@10", "lambdaloss-ndcg++@5", "lambdagap-s+@3"),
+    *(
+        "ranknet",
+        "lambdarank-ndcg@10",
+        "lambdarank-map@10",
+        "lambdaloss-ndcg++@5",
+        "lambdagap-s+@3",
+    ),
     *("lambdagap-x++@3", "lambdamart-ex-random@5", "yetirank", "stochasticrank-ndcg@5", "softmax"),
     *("xendcg", "approxndcg", "bi-ranknet"),
 )
@@ -115,7 +121,10 @@ def others() -> Iterator[tuple[str, str]]:
     d = rng.integers(-500, 700, 150) / 1024.0
     tests = [stats.permutation(d), stats.bootstrap(d), stats.t_test(d), stats.wilcoxon(d)]
     sizes = [stats.t_interval(d), stats.bootstrap_interval(d), (stats.cohen_d(d),)]
-    yield "statistics", digest(np.concatenate([np.ravel(list(map(float, t))) for t in tests + sizes]))
+    yield (
+        "statistics",
+        digest(np.concatenate([np.ravel(list(map(float, t))) for t in tests + sizes])),
+    )
     yield "listwise features", digest(rw.listwise_features(rw.make_ranking(10, seed=3)).X)
 
 

@@ -69,9 +69,7 @@ def _write_count(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     return builder.add(args[0], builder.zext(args[1], args[0].type))
 
 
-instruction(
-    counter_like, lambda x: types.int32 if x == types.float32 else types.int64, _write_zero
-)
+instruction(counter_like, lambda x: types.int32 if x == types.float32 else types.int64, _write_zero)
 instruction(count_if, lambda count, condition: count, _write_count)
 
 
@@ -213,7 +211,7 @@ def exp2(x: Any) -> Any:
     >>> float(exp2(-3.0)), round(float(exp2(0.5)), 9)
     (0.125, 1.414213562)
     """
-    return _exp2(_typed(x))
+    return _exp2(np.float64(x))
 
 
 @overload(exp2, jit_options=UNCOUNTED, strict=False)

@@ -6,11 +6,10 @@ import platform
 from pathlib import Path
 from typing import Any
 
-import llvmlite.binding as llvm
-import numba
 from rich.console import Console
 
 from rankwood._core.compile import JIT
+from rankwood._core.processor import processor
 from rankwood._core.text import plural
 from rankwood._core.threads import threads
 from rankwood._core.versions import version_of
@@ -27,11 +26,15 @@ _PACKAGES = (
     *("numpy", "scipy", "numba", "llvmlite", "scikit-learn", "lightgbm", "xgboost", "catboost"),
     *("torch", "dask", "numba-cuda"),
 )
-#: Sets of instructions that matter for speed, the best first.
-_VECTORS = (("avx512f", "AVX-512"), ("avx2", "AVX2"), ("avx", "AVX"), ("neon", "NEON"), ("sse2", "SSE2"))
 #: Variables of the environment that change how code is compiled or how many threads run it.
 _VARIABLES = (
-    *("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "NUMBA_CACHE_DIR", "NUMBA_DISABLE_JIT", "OMP_NUM_THREADS"),
+    *(
+        "NUMBA_CPU_NAME",
+        "NUMBA_CPU_FEATURES",
+        "NUMBA_CACHE_DIR",
+        "NUMBA_DISABLE_JIT",
+        "OMP_NUM_THREADS",
+    ),
     *("OMP_WAIT_POLICY", "NPY_DISABLE_CPU_FEATURES"),
 )
 
@@ -52,7 +55,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         "python": platform.python_version(),
         "system": platform.platform(),
         "packages": {name: version_of(name) for name in _PACKAGES},
-        "processor": _processor(),
+        "processor": processor()._asdict(),
         "threads": threads(args.threads),
         "environment": {name: os.environ[name] for name in _VARIABLES if name in os.environ},
     }
@@ -66,18 +69,6 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     ]
     as_expected = not any(check.differs for check in checks)
     return {**facts, "compiled": _compiled(), "checks": found, "as_expected": as_expected}
-
-
-def _processor() -> dict[str, str | None]:
-    """Return the processor, and the one that code is compiled for."""
-    features = llvm.get_host_cpu_features()
-    vectors = next((name for feature, name in _VECTORS if features.get(feature)), None)
-    return {
-        "machine": platform.machine(),
-        "name": llvm.get_host_cpu_name(),
-        "vectors": vectors,
-        "compiled_for": numba.config.CPU_NAME or llvm.get_host_cpu_name(),
-    }
 
 
 def _compiled() -> dict[str, Any]:
@@ -117,7 +108,10 @@ def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:
         ("Rankwood", f"{result['rankwood']}, Python {result['python']}, {result['system']}"),
         ("Packages", ", ".join(there)),
         ("Not installed", ", ".join(absent)),
-        ("Processor", f"{processor['machine']}, {processor['name']}, {processor['vectors']}{instead}"),
+        (
+            "Processor",
+            f"{processor['machine']}, {processor['name']}, {processor['vectors']}{instead}",
+        ),
         ("Threads", str(result["threads"])),
         ("Compiled code", _code_text(compiled)),
         ("Environment", ", ".join(f"{k}={v}" for k, v in result["environment"].items())),
@@ -127,6 +121,8 @@ def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _code_text(compiled: dict[str, Any]) -> str:
     if compiled["folder"] is None:
-        return "is not kept: every process compiles again" if JIT else "none: NUMBA_DISABLE_JIT is set"
+        return (
+            "is not kept: every process compiles again" if JIT else "none: NUMBA_DISABLE_JIT is set"
+        )
     size = f"{compiled['bytes'] / 2**20:.1f} MiB"
     return f"{plural(compiled['files'], 'file')} of pair kernels, {size}, in {compiled['folder']}"

@@ -16,7 +16,7 @@ class Ranked(namedtuple("Ranked", "n label score slot discount")):
     """The documents of one query by rank, as verbs of metrics and weights see them.
 
     The pair loop pads its lists with copies of the last document that have no label (NaN), so that their length is a
-    multiple of the vector width. So columns by rank have `slot.size` entries, which may be more than `n`.
+    multiple of sixteen. So columns by rank have `slot.size` entries, which may be more than `n`.
 
     Parameters
     ----------
@@ -34,8 +34,6 @@ class Ranked(namedtuple("Ranked", "n label score slot discount")):
     Examples
     --------
     >>> import numpy as np
-
-from rankwood._core.numeric import log2
     >>> from rankwood.extend import Ranked
     >>> label, score = np.array([0.0, 2.0]), np.array([-0.5, 0.5])
     >>> slot = np.argsort(-score, stable=True)

@@ -86,9 +86,7 @@ def one_query(step, plan, q):
     """Return one query of the plan, padded for a step."""
     start, end = plan.ptr[q], plan.ptr[q + 1]
     n, values = end - start, documents(plan.values, start, end)
-    return Query(
-        q, n, padded_length(step, n), start, plan.rows, plan.label, values, plan.discount
-    )
+    return Query(q, n, padded_length(step, n), start, plan.rows, plan.label, values, plan.discount)
 
 
 def pairwise_scratch(objective: Any, steps: Steps, memory: Memory) -> PairScratch:

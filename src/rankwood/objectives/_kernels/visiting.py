@@ -154,11 +154,12 @@ class FourAtATime:
         together = 1 if wide else 4
         for t in range(run[0], stop, together):
             number = min(together, stop - t)
+            last = stop - 1  # which also stands for anchors that would complete the last four
             places = (
                 place_of(anchors, t),
-                place_of(anchors, t + 1),
-                place_of(anchors, t + 2),
-                place_of(anchors, t + 3),
+                place_of(anchors, min(t + 1, last)),
+                place_of(anchors, min(t + 2, last)),
+                place_of(anchors, min(t + 3, last)),
             )
             if wide:
                 embed_around(objective.loss, docs, places[0])
@@ -223,7 +224,8 @@ class OneByOne:
             if wide:
                 embed_around(objective.loss, docs, i)
             a = anchor(objective, docs, i, True)
-            block = DocBlock(np.uint64(a.first), np.uint64(a.end), arranged.ranks)
+            end = max(a.first, a.end)  # the last anchors may have no partners
+            block = DocBlock(np.uint64(a.first), np.uint64(end), arranged.ranks)
             look_up(objective.weight, docs.own, (a, a, a, a), block)
             push, hessian, size = _visit_alone(objective, a, i, docs, block, sums)
             add_anchor(sums, i, push, hessian)
