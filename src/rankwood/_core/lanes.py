@@ -56,6 +56,12 @@ def add_apart(first: Any, second: Any, i: Any, x: Any, y: Any) -> None:
     second[i] += y
 
 
+def store_apart(columns: Any, i: Any, values: Any) -> None:
+    """Store numbers at place i of as many columns, with the promise of `add_apart`."""
+    for column, number in zip(columns, values, strict=True):
+        column[i] = number
+
+
 def _lanes_type(zero: Any) -> Any:
     return types.Array(zero, 1, "C")
 
@@ -132,17 +138,33 @@ def _sum_in_lanes(column: Any, n: Any) -> Any:
     return build
 
 
+def _scopes(which: int, count: int) -> tuple[str, tuple[str, ...]]:
+    """Return the scope of one of several columns, and those that it shares no memory with."""
+    others = [f"column {other}" for other in range(count) if other != which]
+    return f"column {which}", (*others, "document")
+
+
 def _add_apart(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    first, second, i, *terms = args
-    for name, other, column, term, kind, given in (
-        ("first", "second", first, terms[0], signature.args[0], signature.args[3]),
-        ("second", "first", second, terms[1], signature.args[1], signature.args[4]),
-    ):
+    for which in range(2):
+        kind, scopes = signature.args[which], _scopes(which, 2)
+        data = context.make_array(kind)(context, builder, args[which]).data
+        place = builder.gep(data, [args[2]])
+        term = context.cast(builder, args[3 + which], signature.args[3 + which], kind.dtype)
+        before = apart(builder.load(place), *scopes)
+        apart(builder.store(builder.fadd(before, term), place), *scopes)
+    return context.get_dummy_value()
+
+
+def _store_apart(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    kinds, _, given = signature.args
+    for which, kind in enumerate(kinds):
+        column = builder.extract_value(args[0], which)
         data = context.make_array(kind)(context, builder, column).data
-        place = builder.gep(data, [i])
-        term = context.cast(builder, term, given, kind.dtype)
-        before = apart(builder.load(place), name, (other, "document"))
-        apart(builder.store(builder.fadd(before, term), place), name, (other, "document"))
+        number = context.cast(
+            builder, builder.extract_value(args[2], which), given[which], kind.dtype
+        )
+        place = builder.gep(data, [args[1]])
+        apart(builder.store(number, place), *_scopes(which, len(kinds)))
     return context.get_dummy_value()
 
 
@@ -150,3 +172,4 @@ instruction(lanes, _lanes_type, _lanes)
 instruction(sum_lanes, _column_number, _sum_lanes)
 instruction(_add_block, lambda total, column, start: types.none, _write_add_block)
 instruction(add_apart, lambda first, second, i, x, y: types.none, _add_apart)
+instruction(store_apart, lambda columns, i, values: types.none, _store_apart)

@@ -26,7 +26,7 @@ _SMALLEST = -100  # exponent below which units, or their inverses, are out of fl
 def unit_of_grid(largest: float, count: int) -> float:
     """Return the power of two whose multiples sum exactly: `count` values, none above `largest`."""
     exponent = math.frexp(largest)[1]
-    spare = max(0, math.ceil(math.log2(max(count, 1))) - _SUM_BITS)
+    spare = max(0, (max(int(count), 1) - 1).bit_length() - _SUM_BITS)
     return math.ldexp(1.0, exponent - _BITS + spare)
 
 

@@ -63,7 +63,7 @@ def levels_of(forest: "Forest", codes: "Codes") -> Levels:
 
 
 def _depth_of_full(leaves: np.ndarray) -> np.ndarray:
-    return np.round(np.log2(leaves)).astype(np.int64)
+    return np.frexp(leaves)[1].astype(np.int64) - 1
 
 
 def paths_of(forest: "Forest", codes: "Codes") -> Paths:

@@ -10,7 +10,7 @@ each anchor has a loop of its own, for anchors with few partners.
 import numpy as np
 
 from rankwood._core.compile import uncounted, uncounted_inline
-from rankwood._core.lanes import LANES, lanes, sum_in_lanes, sum_lanes
+from rankwood._core.lanes import LANES, lanes, store_apart, sum_in_lanes, sum_lanes
 from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import part
 from rankwood._core.records import document
@@ -258,13 +258,16 @@ class Bands:
             end = np.uint64((m if m < left else left) if left > 0 else 0)
             for i in range(end):
                 j = i + distance
-                away = docs.score[j] - docs.score[i]
-                away = edge if away > edge else (-edge if away < -edge else away)
                 own = seen_by(objective.weight, document(docs.own, i), ANCHOR_ITSELF)
-                a = Doc(docs.label[i], docs.score[i], center, docs.rank[i], own, here, -far, far)
-                own, embedded = document(docs.own, j), embed(objective.loss, away)
-                b = Doc(docs.label[j], docs.score[j], embedded, docs.rank[j], own, here, far, far)
-                push[i], sizes[i], hessian[i] = gradient_of(objective, 0, a, b)
+                label, score, rank = document((docs.label, docs.score, docs.rank), i)
+                a = Doc(label, score, center, rank, own, here, -far, far)
+                own = document(docs.own, j)
+                label, score, rank = document((docs.label, docs.score, docs.rank), j)
+                away = score - a.score
+                away = edge if away > edge else (-edge if away < -edge else away)
+                b = Doc(label, score, embed(objective.loss, away), rank, own, here, far, far)
+                derived, size, second = gradient_of(objective, 0, a, b)
+                store_apart((push, sizes, hessian), i, (derived, size, second))
             total += sum_in_lanes(sizes, np.int64(end))
             add_band(scratch.sums, distance, end, push, hessian)
         return total
