@@ -48,7 +48,23 @@ def _complete_functions() -> None:
             known[getattr(np, name)] = found
 
 
+def _allow_fast_math() -> None:
+    """Let functions that kernels call be compiled with `FASTMATH` for a GPU; for a CPU they have no fast-math."""
+    from numba.core.target_extension import jit_registry, target_registry
+
+    target = target_registry["cuda"]
+    numbas = jit_registry[target]
+
+    def jit(*args: Any, **options: Any) -> Any:
+        if options.get("fastmath") is False:  # stated by `_core.compile` alone
+            options["fastmath"] = FASTMATH
+        return numbas(*args, **options)
+
+    jit_registry[target] = jit
+
+
 _complete_functions()
+_allow_fast_math()
 
 overload(thread, jit_options=_INLINE, strict=False)(lambda: lambda: np.int64(cuda.threadIdx.x))
 overload(threads, jit_options=_INLINE, strict=False)(lambda: lambda: np.int64(cuda.blockDim.x))
