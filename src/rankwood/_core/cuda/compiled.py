@@ -53,7 +53,7 @@ def _allow_fast_math() -> None:
     from numba.core.target_extension import jit_registry, target_registry
 
     target = target_registry["cuda"]
-    numbas = jit_registry[target]
+    numbas = jit_registry.pop(target)  # an entry can't be replaced
 
     def jit(*args: Any, **options: Any) -> Any:
         if options.get("fastmath") is False:  # stated by `_core.compile` alone
