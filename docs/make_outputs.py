@@ -11,6 +11,7 @@ import sys
 import tempfile
 import warnings
 from contextlib import chdir, redirect_stdout
+from decimal import Decimal
 from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
@@ -18,6 +19,7 @@ from types import ModuleType
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.DOTALL | re.MULTILINE)
+NUMBER = re.compile(r"\d+\.\d*(?:e[+-]?\d+)?")
 NEEDS = re.compile(r"^<!-- needs: (\w+) -->$", re.MULTILINE)
 
 
@@ -30,6 +32,7 @@ def run(page: Path) -> str:
     module = ModuleType("a_page_of_the_documentation")
     module.__file__ = str(page)
     sys.modules[module.__name__] = module
+    sys.path.insert(0, str(ROOT / "tests"))  # as in tests: pages use the oracles
     made, end = "", 0
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         for block in BLOCK.finditer(text):
@@ -38,14 +41,27 @@ def run(page: Path) -> str:
             with redirect_stdout(out):
                 exec(compile("\n" * lines + block[1], str(page), "exec"), module.__dict__)
             if block[2] is not None:
-                made += text[end : block.start(2)] + _printed(out.getvalue(), block[2])
+                got = out.getvalue()
+                made += text[end : block.start(2)]
+                made += block[2] if agrees(got, block[2]) else got.rstrip("\n") + "\n"
                 end = block.end(2)
     return made + text[end:]
 
 
-def _printed(got: str, shown: str) -> str:
-    """Return what is shown if only spaces differ, else what was printed."""
-    return shown if got.split() == shown.split() else got.rstrip("\n") + "\n"
+def agrees(got: str, shown: str) -> bool:
+    """Tell whether a page shows what was printed: the same words, and numbers rounded to the digits that it shows."""
+    words, numbers = _split(got), _split(shown)
+    return words[0] == numbers[0] and all(map(_rounds_to, words[1], numbers[1]))
+
+
+def _split(text: str) -> tuple[str, list[str]]:
+    """Return a text without its numbers, with single spaces, and the numbers."""
+    return " ".join(NUMBER.sub("#", text).split()), NUMBER.findall(text)
+
+
+def _rounds_to(got: str, shown: str) -> bool:
+    last_digit = Decimal(1).scaleb(Decimal(shown).as_tuple().exponent)
+    return abs(Decimal(got) - Decimal(shown)) <= last_digit / 2
 
 
 def fill(page: Path) -> None:

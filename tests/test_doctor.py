@@ -17,9 +17,7 @@ def test_this_machine_computes_what_every_other_one_does(capsys):
     gradients, model = found["checks"]
     assert gradients["digest"] == gradients["expected"] and gradients["verdict"] == "as expected"
     known = found["packages"]["lightgbm"] in self_check._LIGHTGBM
-    assert model["verdict"] == (
-        "as expected" if known else "no expected digest for this version"
-    )
+    assert model["verdict"] == ("as expected" if known else "no expected digest for this version")
 
 
 def test_people_read_versions_and_verdicts(capsys):

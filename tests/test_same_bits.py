@@ -10,12 +10,58 @@ import rankwood
 
 ROOT = Path(rankwood.__file__).parent
 #: Rooms whose results are promised to be the same on every processor.
-ROOMS = ("_core", "data", "engines", "explanation", "forest", "metrics", "objectives", "stats", "training")
+ROOMS = (
+    "_core",
+    "data",
+    "engines",
+    "explanation",
+    "forest",
+    "metrics",
+    "objectives",
+    "stats",
+    "training",
+)
 #: NumPy and the C library choose among several versions of these by processor; BLAS chooses the order of sums.
 CHOSEN = {
-    *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp", "power", "float_power", "pow"),
-    *("sin", "cos", "tan", "tanh", "arctan", "arctan2", "sinh", "cosh", "hypot", "cbrt", "erf", "gamma"),
-    *("lgamma", "dot", "vdot", "inner", "matmul", "einsum", "tensordot", "linalg", "polyfit", "cov"),
+    *(
+        "exp",
+        "exp2",
+        "expm1",
+        "log",
+        "log2",
+        "log10",
+        "log1p",
+        "logaddexp",
+        "power",
+        "float_power",
+        "pow",
+    ),
+    *(
+        "sin",
+        "cos",
+        "tan",
+        "tanh",
+        "arctan",
+        "arctan2",
+        "sinh",
+        "cosh",
+        "hypot",
+        "cbrt",
+        "erf",
+        "gamma",
+    ),
+    *(
+        "lgamma",
+        "dot",
+        "vdot",
+        "inner",
+        "matmul",
+        "einsum",
+        "tensordot",
+        "linalg",
+        "polyfit",
+        "cov",
+    ),
     *("corrcoef", "interp", "fft"),
 }
 #: Where they may be, and why.
@@ -29,9 +75,9 @@ ALLOWED = {
 def calls(path):
     """Yield the lines of a file that name one of these functions of NumPy or math, or multiply matrices."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            if node.value.id in ("np", "numpy", "math") and node.attr in CHOSEN:
-                yield node.lineno, f"{node.value.id}.{node.attr}"
+        named = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        if named and node.value.id in ("np", "numpy", "math") and node.attr in CHOSEN:
+            yield node.lineno, f"{node.value.id}.{node.attr}"
         if isinstance(node, ast.ImportFrom) and node.module in ("math", "numpy"):
             yield from ((node.lineno, n.name) for n in node.names if n.name in CHOSEN)
 
