@@ -2,9 +2,9 @@
 
 The order of a sum decides its last bits. A compiler that may choose the order adds as many numbers at once as the
 vectors of the processor have room for, so that each processor has a sum of its own. Here the order is fixed: number i
-goes to lane i % 16, and the lanes are added by halves: 0 to 8, 1 to 9, ... What is left behind the last block of sixteen
-is added one by one. A loop over the lanes has no sum in it, so it fills vectors of any width, with the same bits
-(`docs/numba-notes.md`: lanes).
+goes to lane i % 16, and the lanes are added by halves: 0 to 8, 1 to 9, ... What is left behind the last block of
+sixteen is added one by one. A loop over the lanes has no sum in it, so it fills vectors of any width, with the same
+bits (`docs/numba-notes.md`: lanes).
 """
 
 from typing import Any

@@ -87,13 +87,13 @@ def _descending_bits(x: Any) -> Any:
     return _descending_bits32 if x == types.float32 else _descending_bits64
 
 
-def _descending_bits32(x):  # type: ignore[no-untyped-def]
+def _descending_bits32(x):
     """Only the lower 32 bits are used: half as many bytes to sort by."""
     bits = np.int64(np.float32(x).view(np.int32)) if x != 0 else np.int64(0)
     return np.uint64(np.uint32(~(bits ^ ((bits >> np.int64(31)) | np.int64(-(2**31))))))
 
 
-def _descending_bits64(x):  # type: ignore[no-untyped-def]
+def _descending_bits64(x):
     bits = np.float64(x).view(np.int64) if x != 0 else np.int64(0)
     return np.uint64(~(bits ^ ((bits >> np.int64(63)) | np.int64(-(2**63)))))
 
@@ -139,7 +139,7 @@ def _exp(x: Any) -> Any:
     return _exp32 if x == types.float32 else lambda x: _exp64(np.float64(x))
 
 
-def _exp32(x):  # type: ignore[no-untyped-def]
+def _exp32(x):
     """Powers of two by exponent bits, the rest by a polynomial on [-ln(2)/2, ln(2)/2]; for |x| below 87."""
     n = np.float32(np.floor(x * np.float32(_INVERSE_LN2) + np.float32(0.5)))
     r = x - n * _LN2_HIGH32
@@ -156,7 +156,7 @@ def _exp32(x):  # type: ignore[no-untyped-def]
 
 
 @uncounted
-def _exp64(x):  # type: ignore[no-untyped-def]
+def _exp64(x):
     """Do as `_exp32`, for all numbers."""
     x = np.minimum(np.maximum(x, -_TOO_LARGE), _TOO_LARGE)
     n = np.floor(x * _INVERSE_LN2 + 0.5)
@@ -164,7 +164,7 @@ def _exp64(x):  # type: ignore[no-untyped-def]
 
 
 @uncounted
-def _exp_near_0(r):  # type: ignore[no-untyped-def]
+def _exp_near_0(r):
     """Return e^r for |r| up to ln(2)/2: its series, until terms are too small to matter."""
     p = 1.0 / 6227020800
     p = p * r + 1.0 / 479001600
@@ -182,14 +182,14 @@ def _exp_near_0(r):  # type: ignore[no-untyped-def]
 
 
 @uncounted
-def _scaled(y, n):  # type: ignore[no-untyped-def]
+def _scaled(y, n):
     """Return y times 2^n, in two steps: half the exponent is never beyond those of normal numbers."""
     half = np.floor(0.5 * n)
     return y * _power_of_2(half) * _power_of_2(n - half)
 
 
 @uncounted
-def _power_of_2(n):  # type: ignore[no-untyped-def]
+def _power_of_2(n):
     return np.int64((np.int64(n) + 1023) << 52).view(np.float64)
 
 
@@ -220,7 +220,7 @@ def _exp2_overload(x: Any) -> Any:
 
 
 @uncounted
-def _exp2(x):  # type: ignore[no-untyped-def]
+def _exp2(x):
     x = np.minimum(np.maximum(x, -_TOO_LARGE), _TOO_LARGE)
     n = np.floor(x + 0.5)
     r = x - n
@@ -254,7 +254,7 @@ def _log(x: Any) -> Any:
     return _log32 if x == types.float32 else lambda x: _log64(np.float64(x))
 
 
-def _log32(x):  # type: ignore[no-untyped-def]
+def _log32(x):
     """Exponent bits times ln(2), and 2 atanh(t) with t = (m - 1) / (m + 1) of a mantissa m in [1/sqrt(2), sqrt(2))."""
     bits = np.float32(x).view(np.int32)
     e = np.int32((bits - _SQRT_HALF_BITS32) >> np.int32(23))
@@ -272,7 +272,7 @@ def _log32(x):  # type: ignore[no-untyped-def]
 
 
 @uncounted
-def _log64(x):  # type: ignore[no-untyped-def]
+def _log64(x):
     """Return the logarithm of the mantissa 1 + f plus that of the power of two, the small terms first."""
     e, m = _mantissa(x)
     f, t = m - 1.0, (m - 1.0) / (m + 1.0)
@@ -282,7 +282,7 @@ def _log64(x):  # type: ignore[no-untyped-def]
 
 
 @uncounted
-def _mantissa(x):  # type: ignore[no-untyped-def]
+def _mantissa(x):
     """Return e and m with x = 2^e m and m in [1/sqrt(2), sqrt(2))."""
     bits = np.float64(x).view(np.int64)
     e = (bits - _SQRT_HALF_BITS) >> 52
@@ -290,7 +290,7 @@ def _mantissa(x):  # type: ignore[no-untyped-def]
 
 
 @uncounted
-def _atanh_rest(z):  # type: ignore[no-untyped-def]
+def _atanh_rest(z):
     """Return 2 atanh(t) / t - 2 for z = t^2 up to 0.03: its series, until terms are too small to matter."""
     p = 2.0 / 23
     p = p * z + 2.0 / 21
@@ -331,7 +331,7 @@ def log2(x: np.ndarray) -> np.ndarray:
 
 
 def log1p(x: Any) -> Any:
-    """Return the natural logarithm of 1 + x, the same bits on every processor: right to 2e-16 of it, in float32 to 4e-7.
+    """Return the natural logarithm of 1 + x, with the same bits everywhere: right to 2e-16 of it, in float32 to 4e-7.
 
     Parameters
     ----------
@@ -357,7 +357,7 @@ def _log1p(x: Any) -> Any:
     return _log1p32 if x == types.float32 else lambda x: _log1p64(np.float64(x))
 
 
-def _log1p32(x):  # type: ignore[no-untyped-def]
+def _log1p32(x):
     """2 atanh(t) with t = x / (2 + x) of a small x, whose digits 1 + x would lose; else the logarithm of 1 + x."""
     t = x / (x + np.float32(2.0))
     t2 = t * t
@@ -368,7 +368,7 @@ def _log1p32(x):  # type: ignore[no-untyped-def]
 
 
 @uncounted
-def _log1p64(x):  # type: ignore[no-untyped-def]
+def _log1p64(x):
     """Return the logarithm of 1 + x as it is rounded, and what the rounding has lost."""
     rounded = 1.0 + x
     return _log64(rounded) + (x - (rounded - 1.0)) / rounded
@@ -401,7 +401,7 @@ def _cos_turns(turns: Any) -> Any:
     return _cos_turns32 if turns == types.float32 else lambda turns: _cos_turns64(np.float64(turns))
 
 
-def _cos_turns32(turns):  # type: ignore[no-untyped-def]
+def _cos_turns32(turns):
     """Return the sine of an angle between -pi/2 and pi/2: its series."""
     a = np.float32(_TWO_PI) * (abs(turns - np.float32(0.5)) - np.float32(0.25))
     z = a * a
@@ -415,7 +415,7 @@ def _cos_turns32(turns):  # type: ignore[no-untyped-def]
 
 
 @uncounted
-def _cos_turns64(turns):  # type: ignore[no-untyped-def]
+def _cos_turns64(turns):
     a = _TWO_PI * (abs(turns - 0.5) - 0.25)
     z = a * a
     p = 1.0 / 51090942171709440000
@@ -449,7 +449,8 @@ def minus_log1m(q: Any) -> Any:
     >>> round(float(minus_log1m(0.5)), 6)
     0.693147
     """
-    return -np.log1p(-q)
+    q = _typed(q)
+    return _minus_log1m32(q) if q.dtype == np.float32 else _minus_log1m64(q)
 
 
 @overload(minus_log1m, jit_options=UNCOUNTED, strict=False)
@@ -457,7 +458,7 @@ def _minus_log1m(q: Any) -> Any:
     return _minus_log1m32 if q == types.float32 else _minus_log1m64
 
 
-def _minus_log1m32(q):  # type: ignore[no-untyped-def]
+def _minus_log1m32(q):
     """Return q + q^2 g(q); g is the polynomial of degree 5 with the smallest relative error, in pairs of terms."""
     q2 = q * q
     low = np.float32(0.49987558) + np.float32(0.33793771) * q
@@ -466,7 +467,7 @@ def _minus_log1m32(q):  # type: ignore[no-untyped-def]
     return q + q2 * (low + q2 * (middle + q2 * high))
 
 
-def _minus_log1m64(q):  # type: ignore[no-untyped-def]
+def _minus_log1m64(q):
     """2 atanh(t) with t = q / (2 - q), at most 1/3: its series, until terms are too small to matter."""
     t = q / (2.0 - q)
     t2 = t * t

@@ -18,7 +18,7 @@ _DIGITS = 33
 _STEADY = 36
 
 
-def _round_binary(x: np.ndarray, digits: int) -> np.ndarray:
+def _round_binary(x: Any, digits: int) -> np.ndarray:
     """Round numbers to so many binary digits each."""
     fraction, exponent = np.frexp(x)
     result: np.ndarray = np.ldexp(np.rint(np.ldexp(fraction, digits)), exponent - digits)
