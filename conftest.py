@@ -39,7 +39,7 @@ _LONG = (
 )
 
 
-#: Packages of the extra `test-all` that `test` hasn't got, by the names that they are imported by.
+#: Packages of the extra `test-all` in pyproject.toml that `test` hasn't got, by the names that they are imported by.
 _LARGE = (
     *(
         "catboost",

@@ -102,8 +102,8 @@ def serve(address: str) -> None:
     """Answer the messages of a `Contender` until the last one."""
     served, line = Served(), Client(address)
     while message := line.recv():
-        verb, *args = message
-        line.send(getattr(served, verb)(*args))
+        method, *args = message
+        line.send(getattr(served, method)(*args))
 
 
 def computer(name: str, y: np.ndarray, sizes: np.ndarray, n_jobs: int) -> Any:
@@ -155,8 +155,8 @@ def _all_names() -> list[str]:
 def main() -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("commit")
-    parser.add_argument("names", nargs="*")
+    parser.add_argument("commit", help="what to compare with")
+    parser.add_argument("names", nargs="*", help="objectives (default: all)")
     parser.add_argument("--lists", choices=list(LISTS), nargs="*", default=list(LISTS))
     parser.add_argument("--rounds", type=int, default=14)
     parser.add_argument("--cpu", action="store_true", help="CPU time of one thread")
@@ -173,7 +173,8 @@ def main() -> None:
     for name in options.names or _all_names():
         for lists in options.lists:
             row = compare(contenders, name, lists, options)
-            assert row["different"] < 1e-4, row
+            share = row["different"]
+            assert share < 1e-4, f"{name}: {share:.2%} of the gradients are far from those before"
             print(
                 f"| `{name}` | {lists} | {_spread(row['before'])} | {_spread(row['now'])} "
                 f"| {row['ratio']:.2f} | {row['median']:.2f} "

@@ -1,7 +1,8 @@
 """Run the Python of pages and write what it prints under it: `python docs/make_outputs.py [PAGE ...]`.
 
 A block of text right under a block of Python is what the block prints; the tests compare the two. Without names, all
-pages are run. Pages that need a package that isn't installed are left as they are.
+pages are run. An output that agrees to the digits shown is left as it is. Pages that need a package that isn't
+installed are left as they are.
 """
 
 import io
@@ -50,8 +51,8 @@ def run(page: Path) -> str:
 
 def agrees(got: str, shown: str) -> bool:
     """Tell whether a page shows what was printed: the same words, and numbers rounded to the digits that it shows."""
-    words, numbers = _split(got), _split(shown)
-    return words[0] == numbers[0] and all(map(_rounds_to, words[1], numbers[1]))
+    (got_words, got_numbers), (shown_words, shown_numbers) = _split(got), _split(shown)
+    return got_words == shown_words and all(map(_rounds_to, got_numbers, shown_numbers))
 
 
 def _split(text: str) -> tuple[str, list[str]]:

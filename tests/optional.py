@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import Any
 
 
-class Optional:
+class LazyPackage:
     """A package that is imported when something of it is first used."""
 
     def __init__(self, name: str) -> None:

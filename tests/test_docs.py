@@ -38,9 +38,9 @@ PACKAGE = Path(rankwood.__file__).parent
 ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 # A block of Python, and the block of text that may stand right under it: what it prints.
-BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.DOTALL | re.MULTILINE)
 FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 OUTPUTS = runpy.run_path(str(ROOT / "docs" / "make_outputs.py"))
+BLOCK = OUTPUTS["BLOCK"]
 KEY = r"[a-z]+\d{4}[a-z]?"
 CITED = re.compile(rf"\[({KEY}(?:, {KEY})*)\]")
 

@@ -16,13 +16,13 @@ from sklearn.preprocessing import StandardScaler
 
 import rankwood as rw
 from conftest import random_lists
-from optional import Optional
+from optional import LazyPackage
 from rankwood.diagnostics import diagnose
 from rankwood.metrics import DCG
 from rankwood.objectives import Lambda, Swap, Top
 from refusals import signed
 
-pl = Optional("polars")
+pl = LazyPackage("polars")
 
 
 @pytest.fixture

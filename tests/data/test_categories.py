@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankwood as rw
-from optional import Optional
+from optional import LazyPackage
 from rankwood.data.categories import coded_column
 
-pl, pa = Optional("polars"), Optional("pyarrow")
+pl, pa = LazyPackage("polars"), LazyPackage("pyarrow")
 
 WORDS = ["pear", None, "apple", "pear", "fig", "apple"]
 NUMBERS = [2.0, np.nan, 0.0, 2.0, 1.0, 0.0]  # positions among apple, fig, pear

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import rankwood as rw
-from optional import Optional
+from optional import LazyPackage
 from rankwood.data.groups import group_rows
 
-pl, pa = Optional("polars"), Optional("pyarrow")
+pl, pa = LazyPackage("polars"), LazyPackage("pyarrow")
 
 X = np.array([[1.0, 2.0], [3.0, np.nan], [5.0, 6.0], [7.0, 8.0]])
 Y = [0, 2, 1, 0]

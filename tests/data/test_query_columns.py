@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import rankwood as rw
-from optional import Optional
+from optional import LazyPackage
 
-pl = Optional("polars")
+pl = LazyPackage("polars")
 
 SIZES = [3] * 12
 QID = np.repeat(np.arange(12), 3) * 7 + 100

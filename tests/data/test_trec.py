@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import rankwood as rw
-from optional import Optional
+from optional import LazyPackage
 from rankwood.cli import main
 from rankwood.data import trec
 from rankwood.data.trec import Qrels, Run, load_qrels, load_run, save_qrels, save_run
 
-pytrec_eval = Optional("pytrec_eval")
+pytrec_eval = LazyPackage("pytrec_eval")
 
 MQ2008 = Path(__file__).parents[2].parent / "shared" / "data" / "mq2008" / "S5.txt"
 MEASURES = {"ndcg", "ndcg_cut.3,10", "map", "map_cut.3", "recip_rank", "P.5,10", "recall.3,10"}

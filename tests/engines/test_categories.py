@@ -9,10 +9,10 @@ import pytest
 
 import rankwood as rw
 from conftest import random_lists
-from optional import Optional
+from optional import LazyPackage
 from rankwood.training import model_file
 
-pl, pa = Optional("polars"), Optional("pyarrow")
+pl, pa = LazyPackage("polars"), LazyPackage("pyarrow")
 
 ENGINES = {
     "lightgbm": "lambdarank-ndcg@10",

@@ -9,14 +9,14 @@ import pytest
 
 import rankwood as rw
 from conftest import random_lists
-from optional import Optional
+from optional import LazyPackage
 from rankwood.engines.base import TrainingTask
 from rankwood.engines.exact_sums import on_grid
 from rankwood.engines.lightgbm import engine
 from rankwood.engines.lightgbm.langevin import Langevin, parse
 from rankwood.objectives.gradients import GradientComputer
 
-catboost = Optional("catboost")
+catboost = LazyPackage("catboost")
 
 BOTH = pytest.mark.parametrize("mode", ["Constant", "Decreasing"])
 RATE, STEP = 0.6, 0.3

@@ -8,12 +8,12 @@ import lightgbm as lgb
 import pytest
 
 import rankwood as rw
-from optional import Optional
+from optional import LazyPackage
 from rankwood.engines import base
 from rankwood.objectives.families.registry import objective
 from rankwood.training.parameters import engine_params
 
-catboost = Optional("catboost")
+catboost = LazyPackage("catboost")
 
 OBJECTIVES = {
     "lightgbm": "lambdarank-ndcg@10",

@@ -8,9 +8,9 @@ import xgboost as xgb
 
 from forest_models import MODELS, features, fitted
 from hard_rows import hard_rows
-from optional import Optional
+from optional import LazyPackage
 
-cb = Optional("catboost")
+cb = LazyPackage("catboost")
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """Digests of results, one for each thing whose bits must be the same on every processor: `python digests.py [all]`.
 
-Prints a JSON object. A test runs this program in processes that compile for other processors, with NumPy's and the C
-library's own choices by processor switched off, and compares.
+Prints a JSON object. A test runs this program in processes that compile for other processors, and compares. For the
+oldest of them, NumPy and the C library compute as they would there.
 """
 
 import hashlib
@@ -84,7 +84,7 @@ def metrics() -> Iterator[tuple[str, str]]:
 
 
 def models() -> Iterator[tuple[str, str]]:
-    """Yield a digest of the file and the scores of a small model of each engine."""
+    """Yield a digest of the file and the scores of a small model of each engine but CatBoost."""
     train, test = rw.make_ranking(40, seed=1), rw.make_ranking(10, seed=2)
     made = {
         "lightgbm": rw.Ranker(**_ROUNDS),
@@ -114,7 +114,7 @@ def _text(model: Any) -> str:
 
 
 def others() -> Iterator[tuple[str, str]]:
-    """Yield digests of statistics, listwise features and diagnostics."""
+    """Yield digests of statistics and listwise features."""
     from rankwood import stats
 
     rng = np.random.default_rng(7)

@@ -24,18 +24,21 @@ TARGETS = {
     "x86-64-v2": ("sse4.2", "popcnt"),
     "znver3": ("avx2", "fma", "sse4a", "vaes"),
 }
-#: Processors for which every objective is compiled, not just `digests.FEW`: without FMA, with it, with AVX-512.
+#: Processors for which every objective is compiled, not just `digests.FEW`: without FMA, and with AVX-512.
 EVERY = ("x86-64-v2", "skylake-avx512")
 
 
-def digests(environment, *args):
-    """Return the digests that a process of this environment prints."""
+def printed(environment, *args):
+    """Return what Python prints with these arguments in this environment."""
     env = {**os.environ, **environment}
-    done = subprocess.run(
-        [sys.executable, str(PROGRAM), *args], env=env, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, *args], env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout)
+    return done.stdout
+
+
+def digests(environment, *args):
+    """Return the digests of a process in this environment."""
+    return json.loads(printed(environment, str(PROGRAM), *args))
 
 
 def older():
@@ -83,10 +86,6 @@ def total(x):
 x = np.random.default_rng(0).normal(size=1001).astype(np.float32)
 print(float(total(x)), hashlib.sha256(np.log2(np.arange(2.0, 5000.0)).tobytes()).hexdigest())
 """
-    results = set()
-    for environment in ({}, {"NUMBA_CPU_NAME": "x86-64-v2", "NUMBA_CPU_FEATURES": "", **older()}):
-        env = {**os.environ, **environment}
-        done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
-        results.add(tuple(done.stdout.split()))
-    (one, logs), (other, other_logs) = results
-    assert one != other and logs != other_logs
+    other = {"NUMBA_CPU_NAME": "x86-64-v2", "NUMBA_CPU_FEATURES": "", **older()}
+    here, there = (printed(environment, "-c", code).split() for environment in ({}, other))
+    assert here[0] != there[0] and here[1] != there[1]

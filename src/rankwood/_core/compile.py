@@ -1,7 +1,8 @@
 """How functions are compiled: kernels that Python calls, and inner functions that kernels call.
 
 Compiled kernels are kept on disk and found by the next process. `docs/numba-notes.md` explains the choices that look
-odd: reference counts, alias checks, unsigned indices, literals, inner functions, the disk cache.
+odd: the same bits on every processor, reference counts, alias checks, unsigned indices, literals, inner functions, the
+disk cache.
 """
 
 import hashlib
@@ -136,6 +137,12 @@ def has_cached_code(kernel: Any) -> bool:
     return bool(file._load_index())
 
 
+def cached_code(kernel: Any) -> tuple[Path | None, list[Path]]:
+    """Return the folder of a kernel's disk cache, None if there is no cache, and its files of compiled code."""
+    folder = getattr(getattr(kernel, "_cache", None), "cache_path", None)
+    return (None, []) if folder is None else (Path(folder), list(Path(folder).glob("*.nb[ic]")))
+
+
 def inner(fn: F) -> F:
     """Let compiled functions call `fn`, which is compiled with them; in Python it stays a plain function.
 
@@ -200,7 +207,7 @@ def uncounted_inline(fn: F) -> F:
 
 
 def without_fastmath(fn: F) -> F:
-    """Do as `inner`, which has no fast-math either: what parts of earlier versions are written with.
+    """Do as `inner`: a former name, for parts that were written when `inner` had fast-math.
 
     Parameters
     ----------

@@ -165,7 +165,7 @@ def power(base, exponent):
 
 
 def _sum(column):
-    return sum_in_lanes(column, column.size)
+    return sum_in_lanes(column)
 
 
 def _highest(column):

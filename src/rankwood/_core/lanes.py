@@ -4,7 +4,7 @@ The order of a sum decides its last bits. A compiler that may choose the order a
 vectors of the processor have room for, so that each processor has a sum of its own. Here the order is fixed: number i
 goes to lane i % 16, and the lanes are added by halves: 0 to 8, 1 to 9, ... What is left behind the last block of
 sixteen is added one by one. A loop over the lanes has no sum in it, so it fills vectors of any width, with the same
-bits (`docs/numba-notes.md`: lanes).
+bits (numba-notes: the same bits on every processor).
 """
 
 from typing import Any
@@ -16,20 +16,20 @@ from numba.extending import overload
 
 from rankwood._core.compile import UNCOUNTED
 from rankwood._core.numeric import as_type_of
-from rankwood._core.records import apart, instruction
+from rankwood._core.records import instruction
 
 #: As many float32 numbers as the widest vectors of a processor have.
 LANES = 16
 _ALIGNED = 64  # bytes of such a vector
 
 
-def lanes(zero: Any) -> Any:
+def zero_lanes(zero: Any) -> Any:
     """Return sixteen zeros in the precision of `zero`: an array on the stack, which must not be returned."""
     return np.zeros(LANES, type(zero))
 
 
 def sum_lanes(column: Any) -> Any:
-    """Return the sum of what `lanes` returned, by halves."""
+    """Return the sum of what `zero_lanes` returned, by halves."""
     now = list(column)
     while len(now) > 1:
         half = len(now) // 2
@@ -37,29 +37,14 @@ def sum_lanes(column: Any) -> Any:
     return now[0]
 
 
-def sum_in_lanes(column: Any, n: Any) -> Any:
-    """Return the sum of the first n numbers of a column: whole blocks of sixteen in lanes, then the rest."""
-    rest, total = int(n) - int(n) % LANES, column.dtype.type(0)
+def sum_in_lanes(column: Any) -> Any:
+    """Return the sum of a column: whole blocks of sixteen in lanes, then the rest."""
+    rest, total = column.size - column.size % LANES, column.dtype.type(0)
     if rest:
         total = sum_lanes(np.add.accumulate(column[:rest].reshape(-1, LANES))[-1])
-    for number in column[rest : int(n)]:
+    for number in column[rest:]:
         total += number
     return total
-
-
-def add_apart(first: Any, second: Any, i: Any, x: Any, y: Any) -> None:
-    """Add x to `first[i]` and y to `second[i]`, two columns that share no memory, nor any with a `document`.
-
-    The compiler takes this as a promise. Otherwise a loop would check for shared memory before it begins.
-    """
-    first[i] += x
-    second[i] += y
-
-
-def store_apart(columns: Any, i: Any, values: Any) -> None:
-    """Store numbers at place i of as many columns, with the promise of `add_apart`."""
-    for column, number in zip(columns, values, strict=True):
-        column[i] = number
 
 
 def _lanes_type(zero: Any) -> Any:
@@ -121,13 +106,13 @@ def _write_add_block(context: Any, builder: Any, signature: Any, args: Any) -> A
 
 
 @overload(sum_in_lanes, jit_options=UNCOUNTED, strict=False)
-def _sum_in_lanes(column: Any, n: Any) -> Any:
-    def build(column: Any, n: Any) -> Any:
-        n = np.int64(n)
+def _sum_in_lanes(column: Any) -> Any:
+    def build(column: Any) -> Any:
+        n = np.int64(column.size)
         rest = n - n % LANES
         total = as_type_of(column[0], 0.0)
         if rest > 0:
-            blocks = lanes(total)
+            blocks = zero_lanes(total)
             for start in range(np.int64(0), rest, LANES):
                 _add_block(blocks, column, start)
             total = sum_lanes(blocks)
@@ -138,38 +123,6 @@ def _sum_in_lanes(column: Any, n: Any) -> Any:
     return build
 
 
-def _scopes(which: int, count: int) -> tuple[str, tuple[str, ...]]:
-    """Return the scope of one of several columns, and those that it shares no memory with."""
-    others = [f"column {other}" for other in range(count) if other != which]
-    return f"column {which}", (*others, "document")
-
-
-def _add_apart(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    for which in range(2):
-        kind, scopes = signature.args[which], _scopes(which, 2)
-        data = context.make_array(kind)(context, builder, args[which]).data
-        place = builder.gep(data, [args[2]])
-        term = context.cast(builder, args[3 + which], signature.args[3 + which], kind.dtype)
-        before = apart(builder.load(place), *scopes)
-        apart(builder.store(builder.fadd(before, term), place), *scopes)
-    return context.get_dummy_value()
-
-
-def _store_apart(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    kinds, _, given = signature.args
-    for which, kind in enumerate(kinds):
-        column = builder.extract_value(args[0], which)
-        data = context.make_array(kind)(context, builder, column).data
-        number = context.cast(
-            builder, builder.extract_value(args[2], which), given[which], kind.dtype
-        )
-        place = builder.gep(data, [args[1]])
-        apart(builder.store(number, place), *_scopes(which, len(kinds)))
-    return context.get_dummy_value()
-
-
-instruction(lanes, _lanes_type, _lanes)
+instruction(zero_lanes, _lanes_type, _lanes)
 instruction(sum_lanes, _column_number, _sum_lanes)
 instruction(_add_block, lambda total, column, start: types.none, _write_add_block)
-instruction(add_apart, lambda first, second, i, x, y: types.none, _add_apart)
-instruction(store_apart, lambda columns, i, values: types.none, _store_apart)

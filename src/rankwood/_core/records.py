@@ -147,13 +147,16 @@ def _document(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         array = context.make_array(kind)(context, builder, value)
         # A number that stands for a whole column has a stride of 0.
         place = array.data if kind.layout == "A" else builder.gep(array.data, [args[1]])
-        return apart(context.unpack_value(builder, kind.dtype, place), "document", ())
+        return mark_noalias(context.unpack_value(builder, kind.dtype, place), "document", ())
 
     return _rebuilt((context, builder), signature.args[0], signature.return_type, args[0], leaf)
 
 
-def apart(access: Any, scope: str, others: tuple[str, ...]) -> Any:
-    """Tell the compiler that a load or store shares no memory with those of other scopes; return it."""
+def mark_noalias(access: Any, scope: str, others: tuple[str, ...]) -> Any:
+    """Mark a load or store as one of an alias scope that shares no memory with `others`; return it.
+
+    Values that aren't a single load are returned unmarked.
+    """
     if not isinstance(access, (ir.LoadInstr, ir.StoreInstr)):
         return access
     module = access.parent.parent.module

@@ -3,12 +3,11 @@
 import argparse
 import os
 import platform
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from rankwood._core.compile import JIT
+from rankwood._core.compile import JIT, cached_code
 from rankwood._core.processor import processor
 from rankwood._core.text import plural
 from rankwood._core.threads import threads
@@ -43,7 +42,7 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
     """Add the command and its arguments."""
     about = "Show versions, processor, threads and compiled code, and check that results are the expected ones."
     parser = _args.command(commands, "doctor", about, _EXAMPLE, run, show)
-    parser.set_defaults(exit_code=lambda result: int(not result["as_expected"]))
+    parser.set_defaults(exit_code=lambda result: int(result["differs"]))
     _args.add_threads(parser)
     return parser
 
@@ -67,19 +66,15 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         {"name": c.name, "digest": c.found, "expected": c.expected, "verdict": c.verdict}
         for c in checks
     ]
-    as_expected = not any(check.differs for check in checks)
-    return {**facts, "compiled": _compiled(), "checks": found, "as_expected": as_expected}
+    differs = any(check.differs for check in checks)
+    return {**facts, "compiled": _compiled(), "checks": found, "differs": differs}
 
 
 def _compiled() -> dict[str, Any]:
-    """Return where compiled code is kept, and how much of it there is."""
-    if not JIT:
-        return {"folder": None, "files": 0, "bytes": 0}
-    path = getattr(getattr(pairwise_kernel, "_cache", None), "cache_path", None)
-    if path is None:
-        return {"folder": None, "files": 0, "bytes": 0}
-    sizes = [file.stat().st_size for file in Path(path).glob("*.nb[ic]")]
-    return {"folder": str(path), "files": len(sizes), "bytes": sum(sizes)}
+    """Return where compiled code of the pair kernels is kept, and how much of it there is."""
+    folder, files = cached_code(pairwise_kernel)
+    sizes = [file.stat().st_size for file in files]
+    return {"folder": folder and str(folder), "files": len(sizes), "bytes": sum(sizes)}
 
 
 def show(result: dict[str, Any], out: Console) -> None:
@@ -88,29 +83,29 @@ def show(result: dict[str, Any], out: Console) -> None:
     out.print()
     for check in result["checks"]:
         out.print(f"{check['name']}: {check['digest']}, {check['verdict']}", soft_wrap=True)
-    if result["as_expected"]:
+    if not result["differs"]:
         return
     out.print()
     out.print(
-        "Models trained here differ from those of other machines. Please report this with the output of "
-        "rankwood doctor --json.",
+        "These results are not the expected ones, so models trained here may differ from those of other machines. "
+        "Please open an issue with the output of rankwood doctor --json.",
         soft_wrap=True,
     )
 
 
 def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:
-    processor, compiled = result["processor"], result["compiled"]
+    cpu, compiled = result["processor"], result["compiled"]
     there = [f"{name} {known}" for name, known in result["packages"].items() if known]
     absent = [name for name, known in result["packages"].items() if not known]
-    target = processor["compiled_for"]
-    instead = "" if target == processor["name"] else f"; code is compiled for {target}"
+    target = cpu["compiled_for"]
+    instead = "" if target == cpu["name"] else f"; code is compiled for {target}"
     rows = [
         ("Rankwood", f"{result['rankwood']}, Python {result['python']}, {result['system']}"),
         ("Packages", ", ".join(there)),
         ("Not installed", ", ".join(absent)),
         (
             "Processor",
-            f"{processor['machine']}, {processor['name']}, {processor['vectors']}{instead}",
+            f"{cpu['machine']}, {cpu['name']}, {cpu['vectors'] or 'no vectors known'}{instead}",
         ),
         ("Threads", str(result["threads"])),
         ("Compiled code", _code_text(compiled)),

@@ -11,7 +11,7 @@ from rankwood._core.rng import generator_at, uniform_at
 
 #: Seeds of engines are integers of 31 bits; LightGBM adds the numbers of blocks of rows to them.
 _LARGEST = 2**31 - 2**20
-#: Streams of one round: none of them is that of Langevin noise, which is 0.
+#: Streams of one round: none of them is that of pair trees, which is 0.
 _SEEDS, _ROWS, _COLUMNS = 1, 2, 3
 _SURELY = 1e30  # a weight beside which the others, 0, are never drawn
 

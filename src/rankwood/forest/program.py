@@ -63,7 +63,7 @@ def levels_of(forest: "Forest", codes: "Codes") -> Levels:
 
 
 def _depth_of_full(leaves: np.ndarray) -> np.ndarray:
-    return np.frexp(leaves)[1].astype(np.int64) - 1
+    return np.frexp(leaves)[1].astype(np.int64) - 1  # a full tree has a power of two of leaves
 
 
 def paths_of(forest: "Forest", codes: "Codes") -> Paths:

@@ -4,14 +4,13 @@ from typing import ClassVar
 
 from rankwood._core.compile import uncounted
 from rankwood._core.each import each, only, sum_of
-from rankwood._core.numeric import as_type_of, exp, log
+from rankwood._core.numeric import LN2, as_type_of, exp, log
 from rankwood._core.parts import Positive, part
 from rankwood._core.records import documents
 from rankwood.metrics.dcg import Exp, best_dcg
 from rankwood.metrics.verbs import Gain
 
 _FAR = 80.0  # temperatures between two documents; farther apart counts as that far
-_LN2 = 0.6931471805599453
 
 
 @part
@@ -67,7 +66,7 @@ class ApproxNDCG:
                 one = as_type_of(cold, 1.0)
                 rank = _rank(query.score, i, cold, room)
                 gained = one
-                dcg += query.values[i] * as_type_of(cold, _LN2) / log(one + rank)
+                dcg += query.values[i] * as_type_of(cold, LN2) / log(one + rank)
         return gained - dcg  # a query without gains has no loss
 
 
@@ -97,7 +96,7 @@ def _fall(rank):
     """Return the first and the second derivative of -1 / log2(1 + rank)."""
     x = as_type_of(rank, 1.0) + rank
     y = log(x)
-    first = as_type_of(rank, _LN2) / (x * y * y)
+    first = as_type_of(rank, LN2) / (x * y * y)
     return first, -first * (y + as_type_of(rank, 2.0)) / (x * y)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from rankwood._core import checks
 from rankwood.stats.sampling import on_grid, resample, sign_sums, tie_margin
-from rankwood.stats.sizes import mean_over_deviation, moments, signed_ranks, steady
+from rankwood.stats.sizes import mean_over_deviation, moments, round_scipy, signed_ranks
 
 #: Alternative hypotheses about the mean difference: it is not 0, above 0, or below 0.
 ALTERNATIVES = ("two-sided", "greater", "less")
@@ -213,7 +213,7 @@ def t_test(differences: ArrayLike, alternative: str = "two-sided") -> Outcome:
         p = 2 * stdtr(d.size - 1, -abs(t))
     else:
         p = stdtr(d.size - 1, -t if alternative == "greater" else t)
-    return Outcome(t, steady(p), True)
+    return Outcome(t, round_scipy(p), True)
 
 
 def wilcoxon(differences: ArrayLike, alternative: str = "two-sided") -> Outcome:
@@ -249,7 +249,7 @@ def wilcoxon(differences: ArrayLike, alternative: str = "two-sided") -> Outcome:
     if not d.size:
         return _NO_DIFFERENCE
     without_ties = np.unique(np.abs(d)).size == d.size
-    p = steady(scipy_wilcoxon(d, alternative=alternative).pvalue)
+    p = round_scipy(scipy_wilcoxon(d, alternative=alternative).pvalue)
     return Outcome(float(ranks[d > 0].sum()), p, without_ties and d.size <= 50)
 
 

@@ -14,8 +14,8 @@ from rankwood._core import checks
 from rankwood.stats.sampling import resample
 
 _EQUAL = 1e-12  # values closer than this share of the largest are equal: 0.3 and 0.1 + 0.2
-_DIGITS = 33
-_STEADY = 36
+_RANK_BITS = 33  # differences that agree in so many bits tie
+_SCIPY_BITS = 36  # of values of SciPy's distributions: the others depend on the processor
 
 
 def _round_binary(x: Any, digits: int) -> np.ndarray:
@@ -25,12 +25,12 @@ def _round_binary(x: Any, digits: int) -> np.ndarray:
     return result
 
 
-def steady(x: Any) -> float:
+def round_scipy(x: Any) -> float:
     """Round a value of one of SciPy's distributions to 36 binary digits, about 11 decimal ones.
 
     Their last digits differ between processors with and without FMA.
     """
-    return float(_round_binary(np.float64(x), _STEADY))
+    return float(_round_binary(np.float64(x), _SCIPY_BITS))
 
 
 def snap(values: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -66,7 +66,7 @@ def signed_ranks(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     from scipy.stats import rankdata  # slow to import, as in `paired`
 
-    rounded = _round_binary(differences, _DIGITS)
+    rounded = _round_binary(differences, _RANK_BITS)
     d = rounded[rounded != 0]
     return d, rankdata(np.abs(d))
 
@@ -209,7 +209,7 @@ def t_interval(differences: ArrayLike, level: float = 0.95) -> tuple[float, floa
     if d.size < 2:
         return float("nan"), float("nan")
     mean, deviation = moments(d)
-    half = steady(stdtrit(d.size - 1, (1 + level) / 2)) * deviation / math.sqrt(d.size)
+    half = round_scipy(stdtrit(d.size - 1, (1 + level) / 2)) * deviation / math.sqrt(d.size)
     return mean - half, mean + half
 
 
@@ -272,12 +272,13 @@ def _bca_quantiles(quantiles: np.ndarray, x: np.ndarray, sums: np.ndarray) -> np
     observed = int(x.sum())
     below = ((sums < observed).mean() + (sums <= observed).mean()) / 2
     edge = 0.5 / sums.size  # the normal quantile of 0 or 1 would be infinite
-    bias = steady(ndtri(np.clip(below, edge, 1 - edge)))
+    bias = round_scipy(ndtri(np.clip(below, edge, 1 - edge)))
     centred = x - x.mean()
+    # Products, since NumPy's powers depend on the processor.
     squares = (centred * centred).sum()
     acceleration = (centred * centred * centred).sum() / (6 * squares * math.sqrt(squares))
-    z = bias + _round_binary(ndtri(quantiles), _STEADY)
-    return _round_binary(ndtr(bias + z / (1 - acceleration * z)), _STEADY)
+    z = bias + _round_binary(ndtri(quantiles), _SCIPY_BITS)
+    return _round_binary(ndtr(bias + z / (1 - acceleration * z)), _SCIPY_BITS)
 
 
 def confidence(level: Any) -> float:

@@ -1,7 +1,7 @@
 """Whether this installation computes what every other one does: digests of gradients and of a small trained model.
 
-Digests of bits, beside those that are expected. Gradients depend on this package alone. Models depend on the engine
-too, so there is an expected digest for the versions of the engine that were tried.
+A digest is made of the bits of a result, and compared with the expected one. Gradients depend on this package alone. A
+model also depends on the engine, so its digest is expected only of versions that were tried.
 """
 
 import hashlib
@@ -17,10 +17,10 @@ from rankwood.objectives.gradients import GradientComputer
 
 #: One kernel serves the gradients and the model: it takes some seconds to compile.
 OBJECTIVE = "lambdarank-ndcg@10"
-_GRADIENTS = "fb81a3a04230a84b"
-_MODEL = "62d3fdd8da3a0520"
-#: Versions of LightGBM that have been seen to train it.
-_LIGHTGBM = ("4.5.0", "4.6.0", "4.7.0")
+_GRADIENTS_DIGEST = "fb81a3a04230a84b"
+_MODEL_DIGEST = "62d3fdd8da3a0520"
+#: Versions of LightGBM that were found to train the model with this digest.
+_TRIED_LIGHTGBM = ("4.5.0", "4.6.0", "4.7.0")
 
 
 class Check(NamedTuple):
@@ -35,7 +35,7 @@ class Check(NamedTuple):
         """What a user reads."""
         if self.expected is None:
             return "no expected digest for this version"
-        return "as expected" if self.found == self.expected else f"differs from {self.expected}"
+        return f"differs from {self.expected}" if self.differs else "as expected"
 
     @property
     def differs(self) -> bool:
@@ -46,11 +46,11 @@ class Check(NamedTuple):
 def self_check(n_jobs: int | None = None) -> list[Check]:
     """Compute gradients and train a small model; return their digests beside the expected ones."""
     return [
-        Check(f"gradients of {OBJECTIVE}", _digest(*_gradients(n_jobs)), _GRADIENTS),
+        Check(f"gradients of {OBJECTIVE}", _digest(*_gradients(n_jobs)), _GRADIENTS_DIGEST),
         Check(
             f"LightGBM model of {OBJECTIVE}",
             _digest(_scores(n_jobs)),
-            _MODEL if version_of("lightgbm") in _LIGHTGBM else None,
+            _MODEL_DIGEST if version_of("lightgbm") in _TRIED_LIGHTGBM else None,
         ),
     ]
 

@@ -29,7 +29,7 @@ from rankwood._core.records import instruction
 from rankwood._core.sorting import sort_down
 
 _WARP = 32
-_LANES = 0xFFFFFFFF
+_WHOLE_WARP = 0xFFFFFFFF
 _INLINE = {"forceinline": True, "fastmath": FASTMATH}
 
 
@@ -53,12 +53,14 @@ def _allow_fast_math() -> None:
     from numba.core.target_extension import jit_registry, target_registry
 
     target = target_registry["cuda"]
-    numbas = jit_registry.pop(target)  # an entry can't be replaced
+    numba_jit = jit_registry.pop(target)  # an entry can't be replaced
 
     def jit(*args: Any, **options: Any) -> Any:
-        if options.get("fastmath") is False:  # stated by `_core.compile` alone
+        if (
+            options.get("fastmath") is False
+        ):  # only `_core.compile` says False; Numba's own functions say nothing
             options["fastmath"] = FASTMATH
-        return numbas(*args, **options)
+        return numba_jit(*args, **options)
 
     jit_registry[target] = jit
 
@@ -240,7 +242,7 @@ def _over_team(combine: Any) -> Any:
     def build(x):
         partial = _numbers()
         for distance in (16, 8, 4, 2, 1):
-            x = both(x, cuda.shfl_xor_sync(_LANES, x, distance))
+            x = both(x, cuda.shfl_xor_sync(_WHOLE_WARP, x, distance))
         if cuda.threadIdx.x % _WARP == 0:
             partial[cuda.threadIdx.x // _WARP] = x
         cuda.syncthreads()
@@ -292,8 +294,8 @@ def _highest(column: Any) -> Any:
             return np.int64(best)
         partial, index = _numbers(), _indices()
         for distance in (16, 8, 4, 2, 1):
-            other = cuda.shfl_xor_sync(_LANES, top, distance)
-            place = cuda.shfl_xor_sync(_LANES, best, distance)
+            other = cuda.shfl_xor_sync(_WHOLE_WARP, top, distance)
+            place = cuda.shfl_xor_sync(_WHOLE_WARP, best, distance)
             if place >= 0 and (best < 0 or other > top or (other == top and place < best)):
                 best, top = place, other
         if cuda.threadIdx.x % _WARP == 0:

@@ -59,11 +59,10 @@ class Langevin:
         """Return the noise of a round, one number per document; it doesn't depend on the number of threads."""
         state = mix(round_state(self.seed, round_index), _NOISE)
         ranges = [(0, size)] if share is None else share.rows.tolist()
-        parts = []
-        for first, end in ranges:
-            parts.append(np.zeros(end - first, np.float32))
-            callable_kernel(fill_normal)(state, first, parts[-1])
-        return np.concatenate(parts) * np.float32(self.noise_sd)
+        noise = [np.zeros(end - first, np.float32) for first, end in ranges]
+        for (first, _), out in zip(ranges, noise, strict=True):
+            callable_kernel(fill_normal)(state, first, out)
+        return np.concatenate(noise) * np.float32(self.noise_sd)
 
 
 class ShrinkingScores:

@@ -64,7 +64,7 @@ def listwise_kernel(task, scratch, state, scores, out, first, last):
     objective, steps, plan = task.objective, task.steps, lend(task.plan)
     scratch, scores, out = lend(scratch), lend(scores), lend(out)
     for q in range(first, last):
-        query = one_query(steps.sums, plan, q)
+        query = one_query(plan, q)
         listed = by_slot(query, scores, scratch)
         gradient = documents(scratch.totals.gradient, 0, query.n)
         hessian = documents(scratch.totals.hessian, 0, query.n)

@@ -59,7 +59,7 @@ def pairwise_kernel(task, scratch, state, scores, out, first, last):
     scores, out = lend(scores), lend(out)
     by_push, by_hessian = factors(objective.loss)
     for q in range(first, last):
-        query = one_query(steps.visit, plan, q)
+        query = padded_query(steps.visit, plan, q)
         wide = rank(steps.rank, objective.loss, query, scores, last_ranking, scratch)
         keep_scores(steps.draws, query.n, scratch)
         start_query(steps.sums, query.n, scratch)
@@ -82,11 +82,19 @@ def pairwise_kernel(task, scratch, state, scores, out, first, last):
 
 
 @uncounted_inline
-def one_query(step, plan, q):
-    """Return one query of the plan, padded for a step."""
+def one_query(plan, q):
+    """Return one query of the plan, without padding."""
     start, end = plan.ptr[q], plan.ptr[q + 1]
     n, values = end - start, documents(plan.values, start, end)
-    return Query(q, n, padded_length(step, n), start, plan.rows, plan.label, values, plan.discount)
+    return Query(q, n, n, start, plan.rows, plan.label, values, plan.discount)
+
+
+@uncounted_inline
+def padded_query(step, plan, q):
+    """Return one query of the plan, padded as the step `visit` needs it."""
+    one = one_query(plan, q)
+    padded = padded_length(step, one.n)
+    return Query(q, one.n, padded, one.start, one.rows, one.label, one.values, one.discount)
 
 
 def pairwise_scratch(objective: Any, steps: Steps, memory: Memory) -> PairScratch:

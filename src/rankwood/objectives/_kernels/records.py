@@ -26,7 +26,8 @@ from rankwood._core.verbs import verb
 KernelTask = namedtuple("KernelTask", "objective steps plan last_ranking")
 #: Where results go: gradients and Hessians, and the first entry of each query if they are of pairs of documents.
 Out = namedtuple("Out", "grad hess start")
-#: One query of the plan: its number, n documents, `padded` to whole vectors; `start` is its first position in the plan.
+#: One query of the plan: its number, n documents, the length to which the pair loop pads them (`padded`), and its first
+#: position in the plan (`start`).
 Query = namedtuple("Query", "number n padded start rows label values discount")
 #: One query of an objective without pairs, by slot.
 ListQuery = namedtuple("ListQuery", "label score values discount")

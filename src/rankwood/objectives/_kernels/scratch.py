@@ -22,7 +22,7 @@ ListScratch = namedtuple("ListScratch", "label score own totals")
 
 # Compiled loops check at run time whether arrays overlap, and are slower if they might. Columns lie so many numbers
 # apart that no check fails.
-_APART = 256
+_GAP = 256
 _LINE = 64  # bytes of a cache line
 _PAGE = 4096  # bytes after which addresses fall into the same cache set
 
@@ -49,7 +49,7 @@ class Memory:
         """Return columns by name; each begins at a cache line, so that vectors don't cross lines."""
         kind = np.dtype(dtype or self.real)
         line = _LINE // kind.itemsize
-        stride = -(-(self.size + _APART) // line) * line
+        stride = -(-(self.size + _GAP) // line) * line
         if stride * kind.itemsize % _PAGE < _LINE:  # columns would compete for the same cache sets
             stride += line
         block: np.ndarray = np.empty(len(names) * stride + line, kind)

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from rankwood._core.aliasing import add_noalias
 from rankwood._core.compile import uncounted, uncounted_inline
-from rankwood._core.lanes import add_apart
 from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import part
 from rankwood._core.verbs import verb
@@ -68,13 +68,13 @@ class PlaceSums(namedtuple("PlaceSums", "push hessian")):
         return 0
 
     def add_partner(self, i, j, push, hessian):
-        add_apart(self.push, self.hessian, j, -push, hessian)
+        add_noalias(self.push, self.hessian, j, -push, hessian)
         return 0
 
     def add_partner_of_four(self, places, j, push, hessian):
         pushes = (push.first + push.second) + (push.third + push.fourth)
         hessians = (hessian.first + hessian.second) + (hessian.third + hessian.fourth)
-        add_apart(self.push, self.hessian, j, -pushes, hessians)
+        add_noalias(self.push, self.hessian, j, -pushes, hessians)
         return 0
 
     def add_band(self, distance, end, push, hessian):

@@ -1,19 +1,21 @@
 """The step `visit`, with the only loops over the pairs of a pair set: anchors visit their partners.
 
-`FourAtATime` is the usual loop. Four anchors visit the same documents together: they share the loads, and the loads
-and stores of the partners' sums, and the loop vectorises over documents. Lists are padded with documents that are
-nobody's partners to a multiple of sixteen, and the sums of an anchor are made in sixteen lanes (`_core/lanes.py`). If
-partners lie at the same few rank distances from every anchor, `Bands` vectorises over anchors instead. With `OneByOne`
-each anchor has a loop of its own, for anchors with few partners.
+`FourAtATime` is the usual loop. Four anchors visit the same documents together: they share the loads, and the loads and
+stores of the partners' sums, and the loop vectorises over documents. Lists are padded to a multiple of sixteen, with
+documents that are nobody's partners; each sum of an anchor is made in sixteen lanes (`_core/lanes.py`). If partners lie
+at the same few rank distances from every anchor, `Bands` vectorises over anchors instead. With `OneByOne` each anchor
+has a loop of its own, for anchors with few partners.
 """
 
 import numpy as np
 
+from rankwood._core.aliasing import store_noalias
 from rankwood._core.compile import uncounted, uncounted_inline
-from rankwood._core.lanes import LANES, lanes, store_apart, sum_in_lanes, sum_lanes
+from rankwood._core.each import sum_of
+from rankwood._core.lanes import LANES, sum_lanes, zero_lanes
 from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import part
-from rankwood._core.records import document
+from rankwood._core.records import document, documents
 from rankwood._core.verbs import verb
 from rankwood.objectives._kernels.records import (
     Doc,
@@ -80,13 +82,18 @@ def anchor(objective, docs, i, counts):
 
 
 @uncounted
+def _clamp(x, edge):
+    """Return x, or the nearer of -edge and edge."""
+    return edge if x > edge else (-edge if x < -edge else x)
+
+
+@uncounted
 def embed_around(loss, docs, i):
     """Embed all scores around that of anchor i: at `largest_score` from it a pair has no slope left."""
     edge = largest_score(loss)
     for j in range(docs.label.size):
         away = docs.score[j] - docs.score[i]
-        away = edge if away > edge else (-edge if away < -edge else away)
-        docs.embedded[j] = embed(loss, away)
+        docs.embedded[j] = embed(loss, _clamp(away, edge))
 
 
 @uncounted_inline
@@ -97,9 +104,9 @@ def _visit_block(objective, anchors, places, docs, block, sums):
     """
     a0, a1, a2, a3 = anchors
     zero = as_type_of(a0.score, 0.0)
-    p0, p1, p2, p3 = lanes(zero), lanes(zero), lanes(zero), lanes(zero)
-    c0, c1, c2, c3 = lanes(zero), lanes(zero), lanes(zero), lanes(zero)
-    sizes = lanes(zero)
+    p0, p1, p2, p3 = zero_lanes(zero), zero_lanes(zero), zero_lanes(zero), zero_lanes(zero)
+    h0, h1, h2, h3 = zero_lanes(zero), zero_lanes(zero), zero_lanes(zero), zero_lanes(zero)
+    sizes = zero_lanes(zero)
     for start in range(block.start, block.end, np.uint64(LANES)):
         for lane in range(np.uint64(LANES)):
             j = start + lane
@@ -112,10 +119,10 @@ def _visit_block(objective, anchors, places, docs, block, sums):
             p1[lane] += push1
             p2[lane] += push2
             p3[lane] += push3
-            c0[lane] += hessian0
-            c1[lane] += hessian1
-            c2[lane] += hessian2
-            c3[lane] += hessian3
+            h0[lane] += hessian0
+            h1[lane] += hessian1
+            h2[lane] += hessian2
+            h3[lane] += hessian3
             sizes[lane] += (size0 + size1) + (size2 + size3)
             push, hessian = (
                 Four(push0, push1, push2, push3),
@@ -123,7 +130,7 @@ def _visit_block(objective, anchors, places, docs, block, sums):
             )
             add_partner_of_four(sums, places, j, push, hessian)
     pushes = (sum_lanes(p0), sum_lanes(p1), sum_lanes(p2), sum_lanes(p3))
-    hessians = (sum_lanes(c0), sum_lanes(c1), sum_lanes(c2), sum_lanes(c3))
+    hessians = (sum_lanes(h0), sum_lanes(h1), sum_lanes(h2), sum_lanes(h3))
     return pushes, hessians, sum_lanes(sizes)
 
 
@@ -170,10 +177,10 @@ class FourAtATime:
             low = min(min(a0.first, a1.first), min(a2.first, a3.first))
             high = max(max(a0.end, a1.end), max(a2.end, a3.end))
             low = first_partner(anchors, t, low)
-            vectors = (np.int64(high - low) + LANES - 1) // LANES if high > low else 0
-            # A block may begin before its first partner, but must end with the padding.
-            start = min(np.int64(low), arranged.padded - vectors * LANES)
-            block = DocBlock(np.uint64(start), np.uint64(start + vectors * LANES), arranged.ranks)
+            n_blocks = (np.int64(high - low) + LANES - 1) // LANES if high > low else 0
+            # A block may begin before its first partner; it must not end behind the padding.
+            start = min(np.int64(low), arranged.padded - n_blocks * LANES)
+            block = DocBlock(np.uint64(start), np.uint64(start + n_blocks * LANES), arranged.ranks)
             look_up(objective.weight, docs.own, (a0, a1, a2, a3), block)
             push, hessian, size = _visit_block(
                 objective, (a0, a1, a2, a3), places, docs, block, sums
@@ -188,10 +195,10 @@ class FourAtATime:
 def _visit_alone(objective, a, i, docs, block, sums):
     """Visit the pairs of one anchor, at place i, with a block of documents: sixteen at a time, then one by one."""
     push_sum = hessian_sum = size_sum = as_type_of(a.score, 0.0)
-    sixteens = (block.end - block.start) // np.uint64(LANES) * np.uint64(LANES)
-    rest = block.start + sixteens
-    if sixteens > np.uint64(0):
-        pushes, hessians, sizes = lanes(push_sum), lanes(push_sum), lanes(push_sum)
+    in_blocks = (block.end - block.start) // np.uint64(LANES) * np.uint64(LANES)
+    rest = block.start + in_blocks
+    if in_blocks > np.uint64(0):
+        pushes, hessians, sizes = zero_lanes(push_sum), zero_lanes(push_sum), zero_lanes(push_sum)
         for start in range(block.start, rest, np.uint64(LANES)):
             for lane in range(np.uint64(LANES)):
                 j = start + lane
@@ -248,10 +255,8 @@ class Bands:
         clear(scratch.sums, arranged.padded)
         total = as_type_of(docs.score[0], 0.0)
         edge, far = largest_score(objective.loss), as_type_of(total, _NOWHERE)
-        center, here = (
-            embed(objective.loss, total),
-            total,
-        )  # every pair of a band counts: any turn will do
+        center = embed(objective.loss, total)
+        here = total  # every pair of a band counts: any turn will do
         low, high = partners(objective.pairs, 0, n)
         for distance in range(np.uint64(low), np.uint64(high)):
             left = n - np.int64(distance)
@@ -263,11 +268,10 @@ class Bands:
                 a = Doc(label, score, center, rank, own, here, -far, far)
                 own = document(docs.own, j)
                 label, score, rank = document((docs.label, docs.score, docs.rank), j)
-                away = score - a.score
-                away = edge if away > edge else (-edge if away < -edge else away)
-                b = Doc(label, score, embed(objective.loss, away), rank, own, here, far, far)
-                derived, size, second = gradient_of(objective, 0, a, b)
-                store_apart((push, sizes, hessian), i, (derived, size, second))
-            total += sum_in_lanes(sizes, np.int64(end))
+                embedded = embed(objective.loss, _clamp(score - a.score, edge))
+                b = Doc(label, score, embedded, rank, own, here, far, far)
+                pair_push, pair_size, pair_hessian = gradient_of(objective, 0, a, b)
+                store_noalias((push, sizes, hessian), i, (pair_push, pair_size, pair_hessian))
+            total += sum_of(documents(sizes, 0, np.int64(end)))
             add_band(scratch.sums, distance, end, push, hessian)
         return total

@@ -1,9 +1,7 @@
 """Factors on a query's lambdas."""
 
-from rankwood._core.numeric import as_type_of, log1p
+from rankwood._core.numeric import LN2, as_type_of, log1p
 from rankwood._core.parts import part
-
-_LN2 = 0.6931471805599453
 
 
 @part
@@ -41,5 +39,5 @@ class Log2Sum:
     def scale(self, total):
         # log1p: a sum much smaller than 1 would be lost in 1 + S.
         if total > 0:
-            return log1p(total) / (total * as_type_of(total, _LN2))
+            return log1p(total) / (total * as_type_of(total, LN2))
         return as_type_of(total, 1.0)

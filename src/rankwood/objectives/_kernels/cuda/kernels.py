@@ -61,7 +61,7 @@ class DeviceSteps:
 def pairwise_device_kernel(task, plan, state, scores, grad, hess):
     """Write gradients and Hessians; each team computes one query."""
     objective, steps = task.objective, task.steps
-    query = one_query(steps.memory, plan, int(task.queries[block()]))
+    query = one_query(plan, int(task.queries[block()]))
     n, columns = query.n, place_columns(steps.memory, task, query)
     by_push, by_hessian = factors(objective.loss)
     zero = as_type_of(by_push, 0.0)
@@ -104,7 +104,7 @@ def pairwise_device_kernel(task, plan, state, scores, grad, hess):
 def listwise_device_kernel(task, plan, state, scores, grad, hess):
     """Write gradients and Hessians of an objective without pairs; each team computes one query."""
     steps = task.steps
-    query = one_query(steps.memory, plan, int(task.queries[block()]))
+    query = one_query(plan, int(task.queries[block()]))
     n, columns = query.n, place_columns(steps.memory, task, query)
     zero = as_type_of(query.discount[0], 0.0)
     if thread() == 0:
