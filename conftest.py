@@ -1,5 +1,6 @@
 """What pytest doesn't import, the order of files, and tests of packages that aren't installed."""
 
+import re
 from collections import Counter
 from contextlib import nullcontext
 from importlib.util import find_spec
@@ -56,42 +57,38 @@ _LARGE = (
     *("treelite", "ruff", "mypy"),
 )
 _ABSENT = {name for name in _LARGE if find_spec(name) is None}
+#: Modules that can't be imported without a package; pytest would leave them half imported.
+_MODULES = {
+    "catboost": [
+        f"src/rankwood/engines/catboost/{name}.py" for name in ("engine", "model", "parameters")
+    ],
+    "torch": ["src/rankwood/torch", "src/rankwood/neural/architectures", "tests/torch_lists.py"],
+}
+collect_ignore += [path for name in _ABSENT & _MODULES.keys() for path in _MODULES[name]]
+#: What an error says that is due to a missing package, whether a test sees it itself or in the output of a program.
+_MISSING = re.compile(r"No module named '(\w+)|needs? the package (\w+)|(pyarrow) is required")
 
 
-def _absent_package(error):
-    """Return the package whose absence is behind an exception, or None."""
-    while error is not None:
-        if isinstance(error, ModuleNotFoundError) and error.name:
-            package = error.name.partition(".")[0]
-            return package if package in _ABSENT else None
-        error = error.__cause__ or error.__context__
-    return None
-
-
-def _skip_if_absent(report, call, path):
-    """Let a test that failed for want of a package count as skipped."""
-    package = _absent_package(call.excinfo.value) if report.failed and call.excinfo else None
-    if package is not None:
-        report.outcome = "skipped"
-        report.longrepr = (str(path), 0, f"Skipped: {package} is not installed")
+def _skip_if_absent(report, path):
+    """Let a test, or a file of tests, that failed for want of a package count as skipped."""
+    if report.failed and _ABSENT:
+        found = {name for names in _MISSING.findall(str(report.longrepr)) for name in names}
+        if absent := sorted(found & _ABSENT):
+            report.outcome = "skipped"
+            report.longrepr = (str(path), 0, f"Skipped: {absent[0]} is not installed")
     return report
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item, call):
+def pytest_runtest_makereport(item):
     """Skip tests of packages that aren't installed."""
-    return _skip_if_absent((yield), call, item.path)
+    return _skip_if_absent((yield), item.path)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(collector):
     """Skip files of tests of packages that aren't installed."""
-    report = yield
-    return (
-        _skip_if_absent(report, report.call, getattr(collector, "path", ""))
-        if hasattr(report, "call")
-        else report
-    )
+    return _skip_if_absent((yield), getattr(collector, "path", ""))
 
 
 def pytest_collection_modifyitems(items):

@@ -11,8 +11,9 @@ class LazyPackage:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # pytest asks every name of a module for some of these
+            raise AttributeError(name)
         module = import_module(self._name)
-        try:
-            return getattr(module, name)
-        except AttributeError:
-            return import_module(f"{self._name}.{name}")
+        if not hasattr(module, name):
+            import_module(f"{self._name}.{name}")
+        return getattr(module, name)

@@ -62,6 +62,7 @@ def test_pages_list_the_parameters_of_the_tables(title):
 
 
 def test_tables_of_names_are_made():
+    pytest.importorskip("catboost")  # the tables say what it can train
     for made, page in (("overview", OVERVIEW), ("metrics", METRIC_PAGE)):
         assert MAKE[made](page) == page, "run python docs/make_parameters.py"
     emptied = re.sub(r"(<!-- begin (.*?) -->\n).*?(<!-- end \2 -->)", r"\1\3", OVERVIEW, flags=re.S)

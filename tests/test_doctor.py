@@ -12,7 +12,7 @@ from rankwood.training import self_check
 def test_this_machine_computes_what_every_other_one_does(capsys):
     assert main(["doctor", "--json", "--threads", "2"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert not found["differs"] and found["threads"] == 2
+    assert not found["failed"] and found["threads"] == 2
     assert found["processor"]["compiled_for"] == processor().compiled_for
     gradients, model = found["checks"]
     assert gradients["digest"] == gradients["expected"] and gradients["verdict"] == "as expected"
@@ -38,4 +38,12 @@ def test_a_difference_is_named_and_is_a_failure(capsys, monkeypatch):
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
 def test_digests_are_the_same_for_any_number_of_threads(n_jobs):
-    assert not any(check.differs for check in self_check.self_check(n_jobs))
+    assert not any(check.failed for check in self_check.self_check(n_jobs))
+
+
+def test_facts_are_shown_though_lightgbm_is_missing(capsys, monkeypatch):
+    monkeypatch.setattr(self_check, "_scores", lambda n_jobs: 1 / 0)
+    assert main(["doctor"]) == 1
+    out = capsys.readouterr().out
+    assert "Processor" in out and "as expected" in out
+    assert "can't be computed: ZeroDivisionError: division by zero" in out

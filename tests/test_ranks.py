@@ -13,6 +13,7 @@ from rankwood._core.rng import generator, generator_at, uniform_at, uniform_from
 from rankwood.training import model_file
 
 pytest.importorskip("xgboost")
+pytest.importorskip("distributed")
 from rankwood.distributed.collective import start_tracker
 from rankwood.distributed.digests import hashes_of
 from rankwood.distributed.placing import deal

@@ -81,6 +81,7 @@ def test_check_exits_with_1_if_something_differs(call, tmp_path):
 
 
 def test_convert(call, folder, tmp_path):
+    pytest.importorskip("pyarrow")
     made = answer(call("convert @demo/test.txt @test.parquet --json"))
     assert (made["queries"], made["written"]) == (40, [str(tmp_path / "test.parquet")])
     assert "exists already" in complaint(call("convert @demo/test.txt @test.parquet"))

@@ -209,6 +209,7 @@ def test_flat_labels_train_to_a_constant(engine, data):
 
 
 def test_the_command_line(engine, data, tmp_path, capsys):
+    pytest.importorskip({"pairtree": "rankwood"}.get(engine, engine))
     train, model = str(tmp_path / "train.txt"), str(tmp_path / "m.json")
     rw.save_letor(data, train)
     common = ["train", train, "--model", model, "--n-estimators", "3", "--engine", engine, "--json"]

@@ -224,6 +224,7 @@ def call(capsys, train, valid, monkeypatch, tmp_path):
 
 
 def test_the_command_line(call, valid):
+    pytest.importorskip("safetensors")
     words = "train @train.txt --valid @valid.txt --engine neural --objective softmax --architecture attn-din "
     words += "--n-estimators 3 --param hidden=16 --param layers=1 --param size=8 --threads 1 --model m.json"
     code, _, err = call(words)

@@ -100,6 +100,7 @@ def test_interrupt(call, monkeypatch, tmp_path):
     ),
 )
 def test_refused(call, made, tmp_path, monkeypatch, line, message):
+    pytest.importorskip("optuna")
     monkeypatch.chdir(tmp_path)
     check_refused(call, line, message, 1, made, tmp_path)
 

@@ -48,6 +48,7 @@ def count(path):
 
 
 def test_killed_studies_go_on(tmp_path):
+    pytest.importorskip("optuna")
     path, tuner = tmp_path / "study.db", "tpe"
     code = KILLED.format(path=str(path), tuner=tuner)
     folders = [

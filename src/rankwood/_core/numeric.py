@@ -232,7 +232,7 @@ def _exp2_64(x):
 def log(x: Any) -> Any:
     """Return the natural logarithm, with the same bits everywhere: its relative error is at most 1.5e-16.
 
-    In float32 the error is at most 2e-7.
+    In float32 the error is at most 3e-7.
 
     Parameters
     ----------

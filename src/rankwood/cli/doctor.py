@@ -42,7 +42,7 @@ def add(commands: _args.Commands) -> argparse.ArgumentParser:
     """Add the command and its arguments."""
     about = "Show versions, processor, threads and compiled code, and check that results are the expected ones."
     parser = _args.command(commands, "doctor", about, _EXAMPLE, run, show)
-    parser.set_defaults(exit_code=lambda result: int(result["differs"]))
+    parser.set_defaults(exit_code=lambda result: int(result["failed"]))
     _args.add_threads(parser)
     return parser
 
@@ -66,8 +66,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         {"name": c.name, "digest": c.found, "expected": c.expected, "verdict": c.verdict}
         for c in checks
     ]
-    differs = any(check.differs for check in checks)
-    return {**facts, "compiled": _compiled(), "checks": found, "differs": differs}
+    failed = any(check.failed for check in checks)
+    return {**facts, "compiled": _compiled(), "checks": found, "failed": failed}
 
 
 def _compiled() -> dict[str, Any]:
@@ -82,12 +82,13 @@ def show(result: dict[str, Any], out: Console) -> None:
     out.print(_show.fact_table(_rows(result)))
     out.print()
     for check in result["checks"]:
-        out.print(f"{check['name']}: {check['digest']}, {check['verdict']}", soft_wrap=True)
-    if not result["differs"]:
+        digest = f"{check['digest']}, " if check["digest"] else ""
+        out.print(f"{check['name']}: {digest}{check['verdict']}", soft_wrap=True)
+    if not result["failed"]:
         return
     out.print()
     out.print(
-        "These results are not the expected ones, so models trained here may differ from those of other machines. "
+        "Not all results are the expected ones, so models trained here may differ from those of other machines. "
         "Please open an issue with the output of rankwood doctor --json.",
         soft_wrap=True,
     )

@@ -208,8 +208,10 @@ def find(name: Any) -> Any:
     except ModuleNotFoundError as error:
         if error.name != abilities.package:
             raise
+        # LightGBM comes with every installation, and has no extra.
+        what = "lightgbm" if name == "lightgbm" else f"'rankwood[{name}]'"
         raise checks.InputError(
-            f"engine={name!r} needs the package {abilities.package}: pip install 'rankwood[{name}]'."
+            f"engine={name!r} needs the package {abilities.package}: pip install {what}."
         ) from None
 
 

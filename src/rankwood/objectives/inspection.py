@@ -167,7 +167,8 @@ class PairCounter:
         if self._share is None or self._depends:
             if at is not None:
                 self._computer.start_from(at)
-            self._share = float(self._computer(scores, round)[1] @ self._share_of_end)
+            hessian = self._computer(scores, round)[1]
+            self._share = float((hessian * self._share_of_end).sum())  # BLAS adds by processor
         return self._share
 
 

@@ -1,5 +1,6 @@
 """Compare models query by query: means, differences, tests of significance."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -156,7 +157,7 @@ def _means(table: Aligned, bounds: dict[str, np.ndarray]) -> np.ndarray:
         for metric, column in zip(table.metrics, values, strict=True):
             kept = column[~np.isnan(column)]
             mean = kept.mean() if kept.size else np.nan
-            error = kept.std(ddof=1) / kept.size**0.5 if kept.size > 1 else np.nan
+            error = kept.std(ddof=1) / math.sqrt(kept.size) if kept.size > 1 else np.nan
             rows.append((model, metric, mean, error, kept.size, model in bounds))
     return structured(rows, MEAN)
 

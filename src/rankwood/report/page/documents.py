@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwood._core.numeric import exp2
 from rankwood.data.groups import Groups, group_rows
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.trec import Qrels, Run
@@ -60,7 +61,7 @@ class Documents:
 
     def ndcg_parts(self, k: int) -> np.ndarray:
         """Return by model and row what a document adds to the NDCG@k of its query; the last model is the ideal."""
-        gain = np.exp2(self.label) - 1.0
+        gain = exp2(self.label) - 1.0
         ideal_rank, best = self._ideal(k)
         discount = np.append(0.0, discounts(k))  # by rank; 0 for documents without one
         share = np.divide(gain, best[self.query], out=np.zeros_like(gain), where=gain > 0)
@@ -81,7 +82,7 @@ class Documents:
         rank = np.empty(label.size, np.int64)
         rank[order] = np.arange(order.size) - start + 1
         within = rank <= k
-        gains = (np.exp2(label[within]) - 1.0) * discounts(k)[rank[within] - 1]
+        gains = (exp2(label[within]) - 1.0) * discounts(k)[rank[within] - 1]
         return rank[:n], np.bincount(query[within], gains, self.groups.ids.size)
 
 
