@@ -119,7 +119,7 @@ def written(result: Any, run: Run) -> list[str]:
     data = ", ".join(run.data_of(result.name).values())
     limits = ", ".join(f"{value:,} {WORDS[name][value != 1]}" for name, value in run.limits.items())
     title = result.page.title.partition(": ")[2]
-    minutes = f"{result.seconds / 60:.0f}"
+    minutes = f"{result.seconds / 60:.0f}" if result.seconds >= 30 else "< 1"
     return [f"[{result.name}]({name}.md)", title, data, limits, str(result.cells), minutes]
 
 

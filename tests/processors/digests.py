@@ -55,6 +55,12 @@ def lists() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return y, sizes, scores
 
 
+def all_names() -> list[str]:
+    """Return all names; those with a cutoff have one."""
+    cut = [any(p.name == "k" for p in row.parameters) for row in OBJECTIVES.values()]
+    return [f"{name}@5" if k else name for name, k in zip(OBJECTIVES, cut, strict=True)]
+
+
 def gradients(names: list[str]) -> Iterator[tuple[str, str]]:
     """Yield a digest of the gradients of each objective in both precisions."""
     y, sizes, scores = lists()
@@ -132,7 +138,7 @@ def main() -> None:
     """Print the digests."""
     warnings.simplefilter("ignore")
     every = sys.argv[1:] == ["all"]
-    found = dict(gradients(sorted(OBJECTIVES) if every else list(FEW)))
+    found = dict(gradients([*FEW, *(all_names() if every else ())]))
     for more in (metrics(), models(), others()):
         found.update(more)
     json.dump(found, sys.stdout)
