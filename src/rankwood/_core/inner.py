@@ -25,7 +25,8 @@ try:
         def finalize(self) -> None:
             """Link what the function calls; leave optimisation to the callers."""
             for library in dict.fromkeys(self._linking_libraries):
-                self._reload_init.update(library._reload_init)
+                if hasattr(self, "_reload_init"):  # Numba 0.61 has none
+                    self._reload_init.update(library._reload_init)
                 self._final_module.link_in(library._get_module_for_linking(), preserve=True)
             self._finalize_dynamic_globals()
             self._finalized = True
