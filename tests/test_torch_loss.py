@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch", reason="RankingLoss needs PyTorch")
 
 import rankwood as rw  # noqa: E402
 from rankwood._core.compile import jit  # noqa: E402
-from rankwood._core.numeric import minus_log1m  # noqa: E402
+from rankwood._core.elementary import minus_log1m  # noqa: E402
 from rankwood.data.groups import group_rows  # noqa: E402
 from rankwood.extend import part  # noqa: E402
 from rankwood.objectives import Logistic  # noqa: E402

@@ -21,8 +21,9 @@ A weight, in an objective that trains like any other:
 
 from rankwood._core.compile import inner, jit, uncounted, without_fastmath
 from rankwood._core.each import each, fill_powers, highest, only, sum_of
+from rankwood._core.elementary import exp, log
 from rankwood._core.named import Parameter, choice
-from rankwood._core.numeric import as_type_of, exp, log
+from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import ALL, Can, Fraction, NonNegative, OneOf, Positive, part
 from rankwood._core.records import document, documents
 from rankwood._core.rng import gumbel, mix, normal, odds, shuffle, uniform

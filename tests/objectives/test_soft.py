@@ -17,7 +17,7 @@ import naive_yeti
 import rankwood as rw
 from objectives.oracle import ORACLE, given_rankings, interpreted, one_query
 from rankwood._core.compile import jit
-from rankwood._core.numeric import log1p
+from rankwood._core.elementary import log1p
 from rankwood._core.rng import gumbel, mix, round_state
 from rankwood.data.groups import group_rows
 from rankwood.extend import part

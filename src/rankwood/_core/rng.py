@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from rankwood._core.compile import jit, uncounted
-from rankwood._core.numeric import as_type_of, cos_turns, log, log1p
+from rankwood._core.elementary import cos_turns, log, log1p
+from rankwood._core.numeric import as_type_of
 
 _MASK = 0xFFFFFFFF
 _SPLIT_FIRST, _SPLIT_SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)

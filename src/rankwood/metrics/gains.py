@@ -4,7 +4,7 @@ import numpy as np
 
 from rankwood._core import checks
 from rankwood._core.compile import inner
-from rankwood._core.numeric import exp2
+from rankwood._core.elementary import exp2
 from rankwood._core.parts import Positive, part
 from rankwood.metrics.verbs import gain
 

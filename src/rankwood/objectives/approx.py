@@ -4,7 +4,8 @@ from typing import ClassVar
 
 from rankwood._core.compile import uncounted
 from rankwood._core.each import each, only, sum_of
-from rankwood._core.numeric import LN2, as_type_of, exp, log
+from rankwood._core.elementary import LN2, exp, log
+from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import Positive, part
 from rankwood._core.records import documents
 from rankwood.metrics.dcg import Exp, best_dcg

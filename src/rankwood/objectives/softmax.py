@@ -6,7 +6,8 @@ import numpy as np
 
 from rankwood._core.compile import uncounted
 from rankwood._core.each import each, highest, only, sum_of
-from rankwood._core.numeric import as_type_of, exp, exp2, log
+from rankwood._core.elementary import exp, exp2, log
+from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import part
 from rankwood._core.records import documents
 from rankwood._core.rng import uniform

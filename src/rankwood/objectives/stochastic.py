@@ -7,7 +7,8 @@ import numpy as np
 
 from rankwood._core.compile import uncounted
 from rankwood._core.each import sum_of
-from rankwood._core.numeric import as_type_of, exp
+from rankwood._core.elementary import exp
+from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import NonNegative, OneOf, Positive, part
 from rankwood._core.records import documents
 from rankwood._core.rng import mix, normal

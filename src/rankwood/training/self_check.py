@@ -24,7 +24,7 @@ _MODEL_DIGEST = "62d3fdd8da3a0520"
 _TRIED_LIGHTGBM = ("4.5.0", "4.6.0", "4.7.0")
 
 
-class Check(NamedTuple):
+class DigestCheck(NamedTuple):
     """One comparison.
 
     `expected` is None if there is nothing to compare with, `found` if the result could not be computed; `error` says
@@ -51,7 +51,7 @@ class Check(NamedTuple):
         return self.found is None or (self.expected is not None and self.found != self.expected)
 
 
-def self_check(n_jobs: int | None = None) -> list[Check]:
+def self_check(n_jobs: int | None = None) -> list[DigestCheck]:
     """Compute gradients and train a small model; return their digests beside the expected ones."""
     tried = version_of("lightgbm") in _TRIED_LIGHTGBM
     return [
@@ -62,12 +62,12 @@ def self_check(n_jobs: int | None = None) -> list[Check]:
 
 def _check(
     name: str, compute: Callable[[int | None], Any], n_jobs: int | None, expected: str | None
-) -> Check:
+) -> DigestCheck:
     """Compute one result; whatever fails is for the user to read, beside the other facts."""
     try:
-        return Check(name, _digest(compute(n_jobs)), expected)
+        return DigestCheck(name, _digest(compute(n_jobs)), expected)
     except Exception as error:
-        return Check(name, None, expected, f"{type(error).__name__}: {error}")
+        return DigestCheck(name, None, expected, f"{type(error).__name__}: {error}")
 
 
 def _digest(arrays: Iterable[np.ndarray]) -> str:

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from rankwood._core.numeric import as_type_of, exp, minus_log1m
+from rankwood._core.elementary import exp, minus_log1m
+from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import Positive, part
 from rankwood.objectives._kernels.records import PairDerivatives
 

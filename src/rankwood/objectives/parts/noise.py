@@ -1,7 +1,7 @@
 """Noise on the scores before documents are ranked: objectives that look at several likely rankings."""
 
 from rankwood._core.each import each
-from rankwood._core.numeric import log
+from rankwood._core.elementary import log
 from rankwood._core.parts import Positive, part
 from rankwood._core.rng import gumbel, normal, odds
 

@@ -1,6 +1,7 @@
 """Factors on a query's lambdas."""
 
-from rankwood._core.numeric import LN2, as_type_of, log1p
+from rankwood._core.elementary import LN2, log1p
+from rankwood._core.numeric import as_type_of
 from rankwood._core.parts import part
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core.numeric import exp2
+from rankwood._core.elementary import exp2
 from rankwood.data.groups import Groups, group_rows
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.trec import Qrels, Run
