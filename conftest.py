@@ -1,7 +1,6 @@
-"""What pytest doesn't import, the order of files, and tests of packages that aren't installed."""
+"""What pytest doesn't import, and tests of packages that aren't installed."""
 
 import re
-from collections import Counter
 from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,33 +12,15 @@ _NEEDS_CUDA = ("compiled", "compiled_columns", "launch")  # these need numba-cud
 collect_ignore = (
     []
     if find_spec("numba_cuda")
-    else [f"src/rankwood/_core/cuda/{name}.py" for name in _NEEDS_CUDA]
+    else [f"src/rankwood/_kernels/cuda/{name}.py" for name in _NEEDS_CUDA]
 )
 #: Where parts are.
 _PARTS = (
-    "src/rankwood/_core/",
+    "src/rankwood/_kernels/",
     "src/rankwood/extend.py",
     "src/rankwood/metrics/",
     "src/rankwood/objectives/",
 )
-#: Files that take long though they have few tests; each is the work of one process (--dist loadfile).
-_LONG = (
-    "tests/test_docs.py",
-    "tests/test_ranker.py",
-    "tests/test_examples.py",
-    "tests/neural/test_ranker.py",
-    "tests/neural/test_files.py",
-    "tests/engines/test_catboost.py",
-    "tests/engines/test_bi_engines.py",
-    "tests/reproduce/test_running.py",
-    "tests/test_scikit_learn.py",
-    "tests/test_cli.py",
-    "tests/test_twostage.py",
-    "tests/tuning/test_tune.py",
-    "tests/reproduce/test_pages.py",
-)
-
-
 #: Packages of the extra `test-all` in pyproject.toml that `test` hasn't got, by the names that they are imported by.
 _LARGE = (
     *(
@@ -54,7 +35,7 @@ _LARGE = (
         "onnx",
     ),
     *("onnxruntime", "optuna", "polars", "pyarrow", "pytrec_eval", "safetensors", "shap", "torch"),
-    *("treelite", "ruff", "mypy"),
+    *("treelite", "ruff", "mypy", "numpydoc"),
 )
 _ABSENT = {name for name in _LARGE if find_spec(name) is None}
 #: Modules that can't be imported without a package; pytest would leave them half imported.
@@ -62,7 +43,11 @@ _MODULES = {
     "catboost": [
         f"src/rankwood/engines/catboost/{name}.py" for name in ("engine", "model", "parameters")
     ],
-    "torch": ["src/rankwood/torch", "src/rankwood/neural/architectures", "tests/torch_lists.py"],
+    "torch": [
+        "src/rankwood/torch",
+        "src/rankwood/neural/architectures",
+        "tests/helpers/torch_lists.py",
+    ],
 }
 collect_ignore += [path for name in _ABSENT & _MODULES.keys() for path in _MODULES[name]]
 #: What an error says that is due to a missing package, whether a test sees it itself or in the output of a program.
@@ -91,15 +76,6 @@ def pytest_make_collect_report(collector):
     return _skip_if_absent((yield), getattr(collector, "path", ""))
 
 
-def pytest_collection_modifyitems(items):
-    """Start with long files, then those with many tests, so that no process is left alone with a long one."""
-    root = Path(__file__).parent
-    file = {item: item.path.relative_to(root).as_posix() for item in items}
-    tests = Counter(file.values())
-    rank = {name: place for place, name in enumerate(_LONG)}
-    items.sort(key=lambda item: (rank.get(file[item], len(_LONG)), -tests[file[item]], file[item]))
-
-
 @pytest.fixture(autouse=True)
 def _example(request):
     """Run an example with what it imports alone, in an empty folder; forget the names that it registers.
@@ -110,7 +86,7 @@ def _example(request):
         yield
         return
     request.getfixturevalue("monkeypatch").chdir(request.getfixturevalue("tmp_path"))
-    from rankwood._core.parts import PARTS
+    from rankwood._kernels.parts import PARTS
     from rankwood.metrics.registry import METRICS
     from rankwood.objectives.families.registry import OBJECTIVES
     from rankwood.testing import interpreted

@@ -7,9 +7,9 @@ from unittest import mock
 
 import numpy as np
 
-from rankwood.engines import xgboost
 from rankwood.engines.lightgbm import engine as lightgbm
 from rankwood.engines.lightgbm import network
+from rankwood.engines.xgboost import engine as xgboost
 
 
 def _as_they_are(compute: Any, share: Any = None) -> tuple[np.ndarray, np.ndarray]:

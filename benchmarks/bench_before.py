@@ -114,7 +114,9 @@ def computer(name: str, y: np.ndarray, sizes: np.ndarray, n_jobs: int) -> Any:
         make = importlib.import_module("rankwood.objectives.gradients").GradientComputer
     except ModuleNotFoundError:
         make = importlib.import_module("rankwood.objectives.drive").Drive
-    return make(objective, y, group_rows(y.size, group=sizes), real=np.float32, n_jobs=n_jobs)
+    precision = "dtype" if "dtype" in inspect.signature(make).parameters else "real"
+    groups = group_rows(y.size, group=sizes)
+    return make(objective, y, groups, n_jobs=n_jobs, **{precision: np.float32})
 
 
 def compare(

@@ -13,7 +13,8 @@ from unittest import mock
 
 import rankwood as rw
 from benchmarks.bench_grid import LARGE, MIDDLE, SMALL, Case, data_of, ranker_for
-from rankwood.training import run_file, tree_fitting
+from rankwood.fit import tree_fitting
+from rankwood.fit.files import run_file
 
 CASES = (SMALL, MIDDLE._replace(rounds=200), LARGE._replace(rounds=100))
 BAR = 0.01

@@ -7,7 +7,7 @@ from scipy.stats import permutation_test
 
 from benchmarks._timing import interleave, spread
 from rankwood import Evaluation
-from rankwood.report import compare
+from rankwood.report.comparison.compare import compare
 
 QUERIES, DRAWS, BAR = 6000, 10_000, 1.0
 FEWER = 20  # SciPy takes a twentieth of the draws, and its time is multiplied

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 import rankwood as rw
-from rankwood.export.exporting import ExportOptions, TrainedForest, export_forest
-from rankwood.export.targets import TARGETS, module_of
+from rankwood.forest.export.exporting import ExportOptions, TrainedForest, export_forest
+from rankwood.forest.export.target_table import TARGETS, module_of
 
 PAGE = Path(__file__).parent.parent / "docs" / "export.md"
 TREES, LEAVES, FEATURES = 1000, 64, 136

@@ -32,7 +32,7 @@ def contender(name: str, length: int, documents: int) -> Any:
     sizes = np.full(max(1, documents // length), length)
     y = rng.choice(5, sizes.sum(), p=[0.52, 0.32, 0.13, 0.02, 0.01]).astype(float)
     groups = group_rows(y.size, group=sizes)
-    compute = GradientComputer(rw.objective(name), y, groups, real=np.float32, n_jobs=2)
+    compute = GradientComputer(rw.objective(name), y, groups, dtype=np.float32, n_jobs=2)
     scores = rng.normal(size=y.size)
     compute(scores)
 

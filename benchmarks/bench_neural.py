@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from rankwood.neural.fitting import fit_network
 from torch import nn
 
 import rankwood as rw
-from rankwood.neural.fitting import fit_network
+from rankwood.fit.context import FitContext
 from rankwood.neural.parameters import check_params
-from rankwood.training.context import FitContext
 
 HIDDEN = (512, 256, 128)
 FEATURES = 136

@@ -48,7 +48,7 @@ def run(rounds: int = 15) -> list[dict[str, Any]]:
                 "lambdarank_norm": norm,
             }
             objective = rw.objective("lambdarank-ndcg", k=k, norm=norm)
-            drive = GradientComputer(objective, y, groups, real=np.float32, n_jobs=THREADS)
+            drive = GradientComputer(objective, y, groups, dtype=np.float32, n_jobs=THREADS)
             make = partial(booster, X, y, sizes)
             null, ours = make({"objective": "none"}), make({"objective": "none"})
             seconds = interleave(

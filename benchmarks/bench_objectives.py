@@ -63,7 +63,7 @@ class Rounds:
 
     def ours(self, name: str) -> Any:
         call = GradientComputer(
-            rw.objective(name), self.y, self.groups, real=np.float32, n_jobs=THREADS
+            rw.objective(name), self.y, self.groups, dtype=np.float32, n_jobs=THREADS
         )
         return partial(self.booster({"objective": "none"}).update, fobj=lambda s, _: call(s))
 
@@ -143,7 +143,7 @@ def full_loops(stage: Rounds, rounds: int = 8) -> list[dict[str, Any]]:
     relevant = (y > 0).astype(np.float64)
     scores = [stage.start, stage.start + 0.01 * stage.idle[0]]
     for name, exact, bar in (("lambdagap-s+@10", True, 5.0), ("lambdagap-x+@10", False, None)):
-        drive = GradientComputer(rw.objective(name), y, groups, real=np.float32, n_jobs=1)
+        drive = GradientComputer(rw.objective(name), y, groups, dtype=np.float32, n_jobs=1)
         grad, hess = np.empty(y.size), np.empty(y.size)
         fixed = (groups.ptr, groups.rows, relevant)
         count = iter(range(10_000))

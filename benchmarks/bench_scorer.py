@@ -20,7 +20,7 @@ import numpy as np
 
 import rankwood as rw
 from rankwood.forest import Forest, forest_of
-from rankwood.forest.fast import prepared
+from rankwood.forest.score.fast import prepared
 
 FEATURES, MISSING, QUERIES = 136, 0.05, 24
 LENGTHS = (1, 10, 50, 100, 1000)
@@ -33,7 +33,7 @@ ENGINES: dict[str, dict[str, Any]] = {
 COLD = """
 import sys, time
 import numpy as np, rankwood as rw
-from rankwood.forest.fast import prepared
+from rankwood.forest.score.fast import prepared
 forest, X = rw.Forest.load(sys.argv[1]), np.load(sys.argv[2])
 start = time.process_time()
 fast = prepared(forest)
@@ -99,9 +99,9 @@ def ranker_of(engine: str, trees: int, folder: Path) -> Any:
 def engine_predict(ranker: Any) -> tuple[str, Score]:
     """Return the engine's own call on one thread."""
     booster = ranker.model_.loaded()
-    if ranker.engine == "lightgbm":
+    if ranker.engine_ == "lightgbm":
         return "Booster.predict(num_threads=1)", lambda X: booster.predict(X, num_threads=1)
-    if ranker.engine == "xgboost":
+    if ranker.engine_ == "xgboost":
         booster.set_param({"nthread": 1})
         return "Booster.inplace_predict", lambda X: booster.inplace_predict(
             X, predict_type="margin"
@@ -205,7 +205,7 @@ def rows_of(ranker: Any, trees: int, X: np.ndarray, rounds: int) -> list[Row]:
     against, engine = engine_predict(ranker)
     scorer = ranker.scorer()
     contenders: dict[str, Score] = {"ours": scorer, "engine": engine}
-    with_onnx = ranker.engine == "lightgbm" and trees == 1000
+    with_onnx = ranker.engine_ == "lightgbm" and trees == 1000
     if with_onnx:
         contenders["onnx"] = onnx_predict(ranker.forest())
         assert np.array_equal(contenders["onnx"](X[:500]), scorer(X[:500]).astype(np.float32))
@@ -215,13 +215,13 @@ def rows_of(ranker: Any, trees: int, X: np.ndarray, rounds: int) -> list[Row]:
         for query in queries:
             assert np.array_equal(scorer(query), engine(query))
         took = microseconds(contenders, queries, rounds)
-        full = ranker.engine == "lightgbm" and trees == 1000
+        full = ranker.engine_ == "lightgbm" and trees == 1000
         bar = 1.0 if n < 50 else 20.0 if full and n >= 100 else 5.0
-        rows.append(Row(ranker.engine, trees, n, took["ours"], took["engine"], against, bar))
+        rows.append(Row(ranker.engine_, trees, n, took["ours"], took["engine"], against, bar))
         if with_onnx:
             bar = 8.0 if n == 100 else 0.0
             rows.append(
-                Row(ranker.engine, trees, n, took["ours"], took["onnx"], "ONNX Runtime", bar)
+                Row(ranker.engine_, trees, n, took["ours"], took["onnx"], "ONNX Runtime", bar)
             )
         print(*(row.text() for row in rows[-1 - with_onnx :]), sep="\n", flush=True)
     return rows

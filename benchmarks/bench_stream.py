@@ -137,7 +137,7 @@ def row(name: str, found: dict[str, Any], compared: dict[str, Any] | None) -> st
     sizes = " | ".join(f"{found[kind] / 2**20:,.0f}" for kind in ("RssAnon", "VmData", "VmHWM"))
     quality = f"{np.mean(found['ndcg']):.4f}"
     if compared is not None and "ndcg" in compared:
-        from rankwood.stats.paired import permutation
+        from rankwood.stats.paired_tests import permutation
 
         test = permutation(np.array(found["ndcg"]) - np.array(compared["ndcg"]))
         quality += f" ({test.statistic:+.4f} against memory, p = {test.p:.2f})"

@@ -9,7 +9,7 @@ import rankwood as rw
 from benchmarks.bench_objective import THREADS, queries
 from rankwood.engines.lightgbm.engine import lgb
 from rankwood.engines.lightgbm.parameters import translate
-from rankwood.training.parameters import engine_params
+from rankwood.estimators.parameters import engine_params
 
 ROUNDS = 20
 

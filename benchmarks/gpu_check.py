@@ -53,7 +53,7 @@ def compare(name: str, kind: str) -> dict[str, Any]:
     y, scores, sizes = lists(kind)
     objective = rw.objective(name)
     y, groups = labels_and_groups(y, None, sizes)
-    cpu = GradientComputer(objective, y, groups, real=np.float32, seed=3)
+    cpu = GradientComputer(objective, y, groups, dtype=np.float32, seed=3)
     wanted = cpu(scores.astype(float), 2)
     gpu = DeviceGradients(objective, y, groups, seed=3)
     on_device = cupy.asarray(scores)

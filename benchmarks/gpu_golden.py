@@ -19,14 +19,13 @@ import numpy as np
 import rankwood as rw
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
 BAR = 1e-5
 STRATEGIES = ("static", "all", "all-static")
 
 
 def cases(golden: dict[str, Any]) -> Iterator[tuple[str, Any, dict[str, Any], Any, Any]]:
     """Yield the name of a group of values, an objective, a list, and the expected gradients and Hessians."""
-    from golden_names import NAMES
+    from tests.helpers.golden_names import NAMES
 
     for case, given in golden["cases"].items():
         for key, text in NAMES.items():
@@ -66,12 +65,17 @@ def lambda_ex(golden: dict[str, Any]) -> Iterator[tuple[str, Any, dict[str, Any]
     for case, table in golden["lambda_ex"].items():
         given = golden["cases"].get(case, table)
         for how in STRATEGIES:
-            for missed in ("code", "text"):
-                want = table.get(f"{how}|{missed}")
+            for definition, word in (("program", "code"), ("paper", "text")):
+                want = table.get(f"{how}|{word}")
                 for name, params, key in kinds if isinstance(want, dict) else ():
                     for norm, end in ((False, ""), (True, "_lgbnorm")):
                         if f"{key}grad{end}" in want:
-                            made = {"k": given["k"], "missed": missed, "norm": norm, **params}
+                            made = {
+                                "k": given["k"],
+                                "definition": definition,
+                                "norm": norm,
+                                **params,
+                            }
                             objective = rw.objective(f"{name}-{how}", **made)
                             hess = want.get(f"{key}hess{end}")
                             yield f"{name}-{how}", objective, given, want[f"{key}grad{end}"], hess
@@ -81,7 +85,7 @@ def work(share: int, workers: int) -> None:
     """Print one line of JSON for each group of values of this share."""
     import cupy
 
-    golden = json.loads((ROOT / "tests" / "golden.json").read_text())
+    golden = json.loads((ROOT / "tests" / "oracles" / "golden.json").read_text())
     found: dict[str, list[float]] = {}
     for key, objective, given, grad, hess in cases(golden):
         if sum(map(ord, key)) % workers != share:

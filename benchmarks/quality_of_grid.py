@@ -19,7 +19,7 @@ import numpy as np
 
 import rankwood as rw
 from benchmarks._without import no_grid, no_round_seeds
-from rankwood.stats.paired import permutation
+from rankwood.stats.paired_tests import permutation
 
 OBJECTIVES = ("lambdarank-ndcg@10", "lambdaloss-ndcg++@10", "xendcg")
 SETS = ("mq2008", "ohsumed", "mslr-sample")

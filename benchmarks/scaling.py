@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwood._core import threads
+from rankwood._kernels import threads
 
 LEAVES, BINS = 31, 256
 QUERY = 100  # documents of a query
@@ -124,7 +124,7 @@ def round_cpu(data: Any, rounds: int) -> tuple[float, float]:
 
 def allreduce_seconds(workers: int) -> dict[str, float]:
     """Return the seconds of a sum over local processes, by its size in bytes."""
-    from rankwood.distributed.collective import start_tracker
+    from rankwood.cluster.collective import start_tracker
 
     tracker, arguments = start_tracker(workers, "127.0.0.1")
     context = multiprocessing.get_context("spawn")
@@ -143,7 +143,7 @@ def _sum(arguments: dict[str, Any], number: int, out: Any) -> None:
     """Sum arrays with the other processes, many times; the first one reports the best times."""
     from xgboost import collective
 
-    from rankwood.distributed.collective import joined
+    from rankwood.cluster.collective import joined
 
     found = {}
     with joined(arguments, number):

@@ -25,7 +25,7 @@ def compare(name: str, real: type) -> tuple[int, float]:
     leaf = torch.from_numpy(scores).requires_grad_()
     RankingLoss(name, seed=3)(leaf, y, lengths=sizes, round=1).backward()
     groups = group_rows(y.size, group=sizes)
-    expected, _ = GradientComputer(rw.objective(name), y, groups, real=real, seed=3)(scores, 1)
+    expected, _ = GradientComputer(rw.objective(name), y, groups, dtype=real, seed=3)(scores, 1)
     got = leaf.grad.numpy()
     return int((got != expected).sum()), float(abs(got - expected).max() / abs(expected).max())
 

@@ -1,7 +1,7 @@
 """Make the pages of docs/evidence: python docs/make_evidence.py DATA RESULTS.
 
 DATA is a folder with the data sets by name (mq2008, mq2007-partial, ohsumed, hkjc-races, mslr-sample), and RESULTS
-one for the cells, which stay there: a run that was killed goes on, and a second run trains nothing. A page is what
+one for the cells, which stay there: a killed run is resumed, and a second run trains nothing. A page is what
 ``rankwood reproduce`` writes, with the paragraph of docs/evidence/notes under its title; docs/evidence/README.md is
 docs/evidence/notes/README.md with a table of the pages and the commands.
 """

@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 
 import rankwood as rw
-from rankwood._core.foreign import PROGRAMS, ROWS, Foreign
+from rankwood._util.foreign_names import PROGRAMS, ROWS, Foreign
 
 PAGE = Path(__file__).parent / "names.md"
 

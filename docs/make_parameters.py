@@ -146,7 +146,7 @@ def names_of(family: Family) -> Iterator[str]:
     yield f"Formulas, costs and pictures are on the page [{family.title}](objectives/{page}).\n"
     yield "| name | what it is | parameters | paper | CatBoost |"
     yield "|---|---|---|---|---|"
-    for row in family.rows:
+    for row in (row for row in family.rows if not row.same_as):
         place = there.get(f"`{row.name}`")
         # The heading of the family has the anchor of RankNet; Lambda-eX has no heading for each name.
         mark = f'<a id="{here[row.name]}"></a>' if place and row.name != "ranknet" else ""
@@ -222,7 +222,7 @@ def definitions(rules: Mapping[str, Any]) -> str:
                 same.setdefault(setting(key, value), []).append(f"`{metric}`")
     found = [f"{', '.join(names)}: {text}" for text, names in same.items()]
     if rules["missing"] == "skip":
-        found.append("judged queries that a run lacks are left out")
+        found.append("judged queries that a run lacks are omitted")
     return "; ".join(found) or "as in the table of metrics"
 
 

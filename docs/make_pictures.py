@@ -19,7 +19,11 @@ from rankwood.objectives.families.registry import OBJECTIVES
 from rankwood.objectives.inspection import single_use_computer, weights_only
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.position_weights import has_cutoff
-from rankwood.report import _drawing, plots
+from rankwood.render import plots as drawing
+from rankwood.render.curve import Curve
+from rankwood.render.marks import Bars, Line, Rule
+from rankwood.render.plots import LEGEND, Panel, PanelGrid, PlotAxis
+from rankwood.report import plots
 
 FOLDER = Path(__file__).parent / "pictures"
 DOCUMENTS, CUTOFF, COLOURS = 10, 3, 100
@@ -64,10 +68,7 @@ def noisy_map(name: str):
     shown = f"{name}@{CUTOFF}" if cut else name
     titles = (f"{shown}, no noise", "mean under logistic noise")
     maps = [heat(shown), mean_heat(f"{shown}(permutations={DRAWS})")]
-    with _drawing.style():
-        figure, axes = _drawing.new_figure(2, 1, 3.1, 3.3)
-        _drawing.draw_maps(figure, axes, titles, maps)
-    return figure
+    return plots.draw_maps(titles, maps)
 
 
 def mean_heat(name: str) -> np.ndarray:
@@ -84,27 +85,18 @@ def mean_heat(name: str) -> np.ndarray:
 
 def pushes(name: str):
     """Return what an objective pushes in a small list, beside what LambdaRank does; the largest push is 1."""
-    with _drawing.style():
-        figure, (axes,) = _drawing.new_figure(1, 1, 4.6, 2.7)
-        place = np.arange(1, len(LABELS) + 1)
-        for who, look in (
-            (name, {"color": BLUE, "width": 0.4, "zorder": 2}),
-            ("lambdarank-ndcg", {"color": GREY, "width": 0.4, "zorder": 1}),
-        ):
-            push = -np.mean(
-                [rw.gradients(who, LABELS, SCORES, round=r)[0] for r in range(rounds(who))], 0
-            )
-            shift = -0.2 if who == name else 0.2
-            axes.bar(place + shift, push / np.abs(push).max(), label=who, **look)
-        axes.axhline(0, color="black", linewidth=0.8)
-        axes.set_xticks(
-            place, [f"{p}\nlabel {y}" if y else f"{p}" for p, y in zip(place, LABELS, strict=True)]
+    place, marks = np.arange(1, len(LABELS) + 1), []
+    for who, colour, shift in ((name, BLUE, -0.2), ("lambdarank-ndcg", GREY, 0.2)):
+        push = -np.mean(
+            [rw.gradients(who, LABELS, SCORES, round=r)[0] for r in range(rounds(who))], 0
         )
-        axes.set_xlabel("position")
-        axes.set_ylabel("push (up: above 0)")
-        axes.set_ylim(-1.15, 1.15)
-        axes.legend(frameon=False, fontsize=9, loc="lower right")
-    return figure
+        marks.append(Bars(place + shift, push / np.abs(push).max(), 0.4, colour, label=who))
+    marks.append(Rule(0, colour="black"))
+    texts = [f"{p}\nlabel {y}" if y else f"{p}" for p, y in zip(place, LABELS, strict=True)]
+    x = PlotAxis("position", ticks=dict(zip(place.tolist(), texts, strict=True)))
+    y_scale = PlotAxis("push (up: above 0)", ends=(-1.15, 1.15))
+    panel = Panel(marks, x, y_scale, legend={**LEGEND, "loc": "lower right"})
+    return drawing.draw_panels([panel], PanelGrid(4.6, 2.7))
 
 
 def rounds(name: str) -> int:
@@ -119,23 +111,22 @@ def smoothed(name: str):
     y = [3, 0, 1, 0, 2, 0]
     at = np.linspace(-4, 4, 161)
     noise = np.random.default_rng(0).normal(size=(DRAWS, 1 + others.size))
-    with _drawing.style():
-        figure, (axes,) = _drawing.new_figure(1, 1, 4.6, 2.7)
-        for scale, colour in ((0.0, GREY), (0.25, GREEN), (1.0, BLUE), (2.0, ORANGE)):
-            draws = noise if scale else noise[:1]
-            lists = np.stack([np.r_[x, others] + scale * draws for x in at])
-            queries = lists.shape[0] * lists.shape[1]
-            spec = f"{metric}(gain='linear')" if metric in ("err", "pfound") else metric
-            found = rw.evaluate(
-                spec, np.tile(y, queries), lists.ravel(), group=np.full(queries, len(y))
-            )
-            values = found.per_query[spec].reshape(lists.shape[:2]).mean(1)
-            label = f"noise {scale:g}" if scale else "the metric"
-            axes.plot(at, values, color=colour, linewidth=1.6, label=label)
-        axes.set_xlabel("score of one document (others at 2, 1, 0, −1, −2)")
-        axes.set_ylabel(f"mean {metric.upper()}")
-        axes.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    return figure
+    lines = []
+    for scale, colour in ((0.0, GREY), (0.25, GREEN), (1.0, BLUE), (2.0, ORANGE)):
+        draws = noise if scale else noise[:1]
+        lists = np.stack([np.r_[x, others] + scale * draws for x in at])
+        queries = lists.shape[0] * lists.shape[1]
+        spec = f"{metric}(gain='linear')" if metric in ("err", "pfound") else metric
+        evaluation = rw.evaluate(
+            spec, np.tile(y, queries), lists.ravel(), group=np.full(queries, len(y))
+        )
+        values = evaluation.per_query[spec].reshape(lists.shape[:2]).mean(1)
+        label = f"noise {scale:g}" if scale else "the metric"
+        lines.append(Line(Curve(label, at, values), colour))
+    x = PlotAxis("score of one document (others at 2, 1, 0, −1, −2)")
+    beside = {**LEGEND, "loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+    panel = Panel(lines, x, PlotAxis(f"mean {metric.upper()}"), legend=beside)
+    return drawing.draw_panels([panel], PanelGrid(4.6, 2.7))
 
 
 def with_cutoff(name: str) -> str:

@@ -86,7 +86,7 @@ def _dropped(data, column):
 
 
 def name_of(text):
-    """Return the name of a set, with the feature that is left out."""
+    """Return the name of a set, with the feature that is omitted."""
     folder, colon, without = text.partition(":-")
     return Path(folder).resolve().name + colon + without
 

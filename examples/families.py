@@ -120,7 +120,7 @@ def main(argv=None):
         mean = np.mean(run["values"]["ndcg@10"])
         report(f"{name}, fold {number}: {run['trees']} trees, ndcg@10 {mean:.4f}")
     models = {n: pooled([[runs[n, number] for number in range(1, 6)]]) for n in objectives}
-    table = rw.compare(models, bounds=rw.RankingData.concat(parts), n_jobs=args.threads)
+    table = rw.compare(models, references=rw.RankingData.concat(parts), n_jobs=args.threads)
     text = f"{table.to_markdown().strip()}\n\n{summary(runs, objectives)}\n"
     publish(text, args.output, f"Families of objectives on {setting['data']}", "lightgbm")
     return 0

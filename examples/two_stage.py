@@ -139,7 +139,7 @@ def table(study):
 
 def _marks(models, metric):
     """Return ↑ or ↓ for models that are better or worse than the baseline: paired t-test, Holm, p < 0.05."""
-    found = rw.compare(models, metrics=metric, baseline=BASELINE, test="t", correct="holm")
+    found = rw.compare(models, metrics=metric, baseline=BASELINE, test="t", correction="holm")
     marks = {BASELINE: ""}
     for label in models:
         if label != BASELINE:

@@ -2,7 +2,6 @@
 
 import json
 import os
-from pathlib import Path
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 os.environ.pop("COLUMNS", None)  # output in a pipe has the width it needs
@@ -11,13 +10,21 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile(
-    "rankwood",
-    deadline=None,  # the first example may compile
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("rankwood")
+from tests.helpers.demo_models import demo_model as _demo_model
+from tests.helpers.examples import QUICK, THOROUGH
+from tests.helpers.paths import GOLDEN
+from tests.helpers.random_lists import random_lists
+
+# `pytest --hypothesis-profile thorough` tries ten times as many examples.
+for _name, _examples in {"quick": QUICK, "thorough": THOROUGH}.items():
+    settings.register_profile(
+        _name,
+        deadline=None,  # the first example may compile
+        derandomize=True,
+        max_examples=_examples,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+settings.load_profile("quick")
 
 
 @pytest.fixture
@@ -26,17 +33,14 @@ def rng():
 
 
 @pytest.fixture(scope="session")
+def demo_model():
+    """A function of the name of an engine, or of "two-stage": a fitted model, which no test may change."""
+    return _demo_model
+
+
+@pytest.fixture(scope="session")
 def golden():
-    return json.loads((Path(__file__).parent / "golden.json").read_text())
-
-
-def random_lists(rng, queries=40, longest=60, features=8, grades=5):
-    """Small random data with signal: X, y, sizes."""
-    sizes = rng.integers(1, longest, queries)
-    X = rng.normal(size=(sizes.sum(), features))
-    raw = X[:, 0] + X[:, 1] * X[:, 2] + 0.7 * rng.normal(size=X.shape[0])
-    y = np.digitize(raw, np.linspace(-0.5, 2.5, grades - 1)).astype(float)
-    return X, y, sizes
+    return json.loads(GOLDEN.read_text())
 
 
 @pytest.fixture

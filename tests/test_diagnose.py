@@ -6,13 +6,14 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import rankwood as rw
 from rankwood.cli import main
 from rankwood.data.groups import group_rows
 from rankwood.diagnostics import cutoff, diagnose, heat, pair_counts
+from rankwood.fit.observers.recording import records_of
 from rankwood.metrics import NDCG
 from rankwood.objectives import (
     All,
@@ -39,7 +40,7 @@ from rankwood.objectives.inspection import (
 )
 from rankwood.objectives.lifted import Bivariate
 from rankwood.testing import check_part
-from rankwood.training.monitoring import records_of
+from tests.helpers.examples import examples
 
 GOLDEN = {
     "BinRankNet": "bin-ranknet",
@@ -163,7 +164,7 @@ def test_heat_is_the_weight_of_each_pair():
         f"lambdaloss-ndcg++@{k}(mu=2.0)": (step + 2 * near) * (low <= k) * off,
         f"lambdarank-p@{k}": crosses,
         f"lambdarank-arpk@{k}": beyond,
-        f"lambdagap-s@{k}(scale=paper)": (high - low == k) / k,
+        f"lambdagap-s@{k}(definition=paper)": (high - low == k) / k,
         f"lambdagap-x+@{k}": crosses + (high - low >= k),
         f"lambdagap-x++@{k}(rel=2)": beyond + (high - low >= k),
         "lambdarank-mrr": 1 / low - 1 / high,
@@ -206,7 +207,7 @@ def count_naively(objective, y, scores):
 
 
 @given(SCORES, st.sampled_from(["ranknet", "lambdarank-ndcg@2", "lambdaloss-ndcg++@3"]))
-@settings(max_examples=30)
+@examples(30)
 def test_pairs_used_on_graded_labels(documents, name):
     y, scores = (list(map(float, column)) for column in zip(*documents, strict=True))
     found = diagnose(name, y, scores)
@@ -216,7 +217,7 @@ def test_pairs_used_on_graded_labels(documents, name):
 
 
 @given(SCORES, st.sampled_from(["p@2", "arpk@2"]), st.sampled_from(["x@2", "s+@2", "x++@2"]))
-@settings(max_examples=20)
+@examples(20)
 def test_pairs_used_on_binary_labels(documents, rank, gap):
     y, scores = (list(map(float, column)) for column in zip(*documents, strict=True))
     for name in (f"lambdarank-{rank}", f"lambdagap-{gap}"):
@@ -287,22 +288,22 @@ def test_plain_and_compiled_kernels_agree(rng):
 
 
 @given(SCORES, st.sampled_from(["lambdarank-ndcg@1", "lambdarank-ndcg@3", "lambdaloss-ndcg@2"]))
-@settings(max_examples=40)
+@examples(40)
 def test_coherency_is_the_definition(documents, name):
     y, scores = (list(map(float, column)) for column in zip(*documents, strict=True))
-    for missed in ("code", "text"):
-        found = diagnose(name + "(norm=False)", y, scores, missed=missed)
+    for definition in ("program", "paper"):
+        found = diagnose(name + "(norm=False)", y, scores, definition=definition)
         push = found.push.tolist()
         want = incoherent_pairs(y, scores, push)
         pairs = found.pairs()
         assert sorted((int(p["lower_row"]), int(p["upper_row"])) for p in pairs) == sorted(want)
         assert found.incoherent == (len(want) > 0)
-        false, lost = false_and_missed(y, scores, cutoff(rw.objective(name)), missed == "text")
+        false, lost = false_and_missed(y, scores, cutoff(rw.objective(name)), definition == "paper")
         assert found.false_over_missed == any((j, i) in want for i in false for j in lost)
 
 
 @given(SCORES)
-@settings(max_examples=30)
+@examples(30)
 def test_some_objectives_are_always_coherent(documents):
     y, scores = (list(map(float, column)) for column in zip(*documents, strict=True))
     for name in ("ranknet", "bin-ranknet", "lambdaloss-arp2"):
@@ -316,6 +317,7 @@ def made_lists(rng, queries=45, n=25):
     return y.ravel().astype(float), scores.ravel(), np.full(queries, n)
 
 
+@pytest.mark.slow
 def test_lambda_ex_has_fewer_incoherent_queries(rng):
     """The effect of the paper's Figure 3."""
     y, scores, sizes = made_lists(rng)
@@ -402,7 +404,7 @@ def test_bad_requests():
         lambda: found.pairs("c"): "there is no query 'c'; known are 'a', 'b'",
         lambda: found.pairs(): "there are 2 queries: give the id of one, such as 'a'",
         lambda: diagnose("ranknet", y, scores, k=0): "k must be at least 1",
-        lambda: diagnose("ranknet", y, scores, missed="some"): "missed must be one of",
+        lambda: diagnose("ranknet", y, scores, definition="some"): "definition must be one of",
         lambda: diagnose("ranknet", y, scores[:2]): "scores has 2 values",
         lambda: pair_counts("lambdagap-x", 5, [0]): "ks must be at least 1",
         lambda: diagnose(

@@ -8,7 +8,7 @@ import pytest
 
 import rankwood as rw
 import rankwood.mlflow as flavour
-from conftest import random_lists
+from tests.helpers.random_lists import random_lists
 
 NEEDED = pytest.mark.skipif(not importlib.util.find_spec("mlflow"), reason="needs mlflow")
 # Warnings of another program are its own matter.

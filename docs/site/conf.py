@@ -2,9 +2,14 @@
 
 import os
 import re
+import sys
 from importlib.metadata import version as installed
+from inspect import Signature
 from pathlib import Path
-from typing import Any
+from typing import Any, is_typeddict
+
+sys.path.insert(0, str(Path(__file__).parent))
+from names import entries
 
 project = "Rankwood"
 author = "The Rankwood authors"
@@ -89,19 +94,27 @@ def _link(app: Any, what: str, name: str, found: Any, options: Any, lines: list[
 def _hide_signature(
     app: Any, what: str, name: str, found: Any, options: Any, signature: str, returned: str
 ) -> tuple[str, str] | None:
-    """Leave out the arguments of classes that functions return: users don't make them."""
+    """Omit the arguments of classes that functions return: users don't make them."""
     doc = (found.__doc__ or "") if what in ("class", "exception") else ""
     result = "Attributes\n" in doc and "Parameters\n" not in doc
     return ("", "") if result else None
 
 
 def _skip(app: Any, what: str, name: str, found: Any, skip: bool, options: Any) -> bool | None:
-    """Leave out the fields of named tuples: the docstring of the class describes them."""
+    """Omit the fields of named tuples: the docstring of the class describes them."""
     return True if type(found).__name__ == "_tuplegetter" else None
+
+
+def _give_signatures() -> None:
+    """Give typed dictionaries a signature, which Python doesn't find and Sphinx needs."""
+    for entry in entries():
+        if is_typeddict(entry.value):
+            entry.value.__signature__ = Signature()
 
 
 def setup(app: Any) -> None:
     """Register what Sphinx calls."""
+    _give_signatures()
     app.connect("autodoc-process-signature", _hide_signature)
     app.connect("autodoc-skip-member", _skip)
     app.connect("autodoc-process-docstring", _link)

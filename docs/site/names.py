@@ -1,4 +1,4 @@
-"""Public modules and their names: what the reference shows, and what tests/test_docstrings.py checks."""
+"""Public modules and their names: what the reference shows, and what tests/docs/test_docstrings.py checks."""
 
 import ast
 import inspect
@@ -69,7 +69,7 @@ def entries() -> Iterator[Entry]:
             entry = Entry(module, name, getattr(loaded, name))
             if isinstance(entry.value, types.ModuleType) or name == "__version__":
                 continue
-            if entry.kind != "data" and (id(entry.value) in seen or _is_former(entry)):
+            if entry.kind != "data" and id(entry.value) in seen:
                 continue
             seen.add(id(entry.value))
             yield entry
@@ -92,12 +92,6 @@ def methods(cls: type) -> Iterator[tuple[str, Any]]:
 def is_part(cls: Any) -> bool:
     """Tell whether a class is a part."""
     return hasattr(cls, "Lowered")
-
-
-def _is_former(entry: Entry) -> bool:
-    """Tell whether a name is an earlier one of something that its module has by its own name too."""
-    own = _plain(entry.value).__name__
-    return entry.name != own and own in import_module(entry.module).__all__
 
 
 def _plain(value: Any) -> Any:

@@ -3,7 +3,7 @@ var Scorer = {
   score: (result) => {
     const page = result[0], score = result[4];
     if (/^(project|evidence|examples)\//.test(page)) return score - 12;
-    if (/^(architecture|benchmarks|kernel-benchmarks|numba-notes)$/.test(page)) return score - 8;
+    if (/^(architecture|benchmarks|numba-notes)$/.test(page)) return score - 8;
     if (/^(tutorials|how-to|explanation)\//.test(page)) return score + 4;
     return score;
   },

@@ -2,7 +2,7 @@
 
 The pages link to each other as files do, so that they can be read in an editor or a repository browser. Here they get
 the addresses of the site, citations become references, and the map of pages (docs/index.md) becomes the front page and
-a page for each of its sections.
+a page per section.
 """
 
 import os
@@ -19,37 +19,26 @@ OUTSIDE = {
     "CODE_OF_CONDUCT.md": "project/code-of-conduct.md",
     "SECURITY.md": "project/reporting.md",
 }
-#: Rows of the map for pages that reference.py writes.
+#: Links of the map to pages that reference.py writes.
 GENERATED = {
-    "Reference": [
-        (
-            "Python reference",
-            "reference/index.md",
-            "every public name, with parameters and an example",
-        ),
-        (
-            "Table of objectives",
-            "reference/objective-table.md",
-            "all names, parameters and defaults",
-        ),
-        ("Table of metrics", "reference/metric-table.md", "all names, parameters and defaults"),
-        ("Bibliography", "bibliography.md", "all papers that these pages cite"),
-    ]
+    "Reference": (
+        "- [Python reference](reference/index.md): every public name, with parameters and an example\n"
+        "- [Table of objectives](reference/objective-table.md) and [table of metrics](reference/metric-table.md)\n"
+        "- [Bibliography](bibliography.md): all papers that these pages cite\n"
+    )
 }
 _LEFT_OUT = ("docs/site/", "docs/evidence/notes/")
 _FENCED = re.compile(r"^(?P<fence>`{3,})[^\n]*\n.*?^(?P=fence)[ ]*$", re.DOTALL | re.MULTILINE)
 _CODE = re.compile(r"`[^`\n]+`")
 _LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\))")
 _CITED = re.compile(r"\\?\[([a-z]+\d{4}[a-z]?(?:, [a-z]+\d{4}[a-z]?)*)\\?\]")
-_ROW = re.compile(r"^\| \[([^\]]+)\]\(([^)]+)\) \| (.*) \|$", re.MULTILINE)
 
 
 class Section(NamedTuple):
-    """A section of the map: title, introduction, and rows of title, file and description."""
+    """A section of the map: its title, and its text with links to pages."""
 
     title: str
-    intro: str
-    rows: list[tuple[str, str, str]]
+    text: str
 
     @property
     def page(self) -> str:
@@ -88,34 +77,30 @@ def address(inside: str) -> str:
     return inside.removeprefix("docs/")
 
 
-def sections(text: str) -> tuple[str, list[Section], str]:
-    """Return what stands above the sections of the map, its sections, and what stands below a line at the end."""
-    head, *rest = re.split(r"^## (.+)\n", text, flags=re.MULTILINE)
-    found, tail = [], ""
-    for title, body in zip(rest[::2], rest[1::2], strict=True):
-        body, _, tail = body.partition("\n---\n")
-        intro = body.split("\n|", 1)[0].strip()
-        rows = [(match[1], match[2], match[3]) for match in _ROW.finditer(body)]
-        found.append(Section(title, intro, [*GENERATED.get(title, ()), *rows]))
-    return head, found, tail
+def sections(text: str) -> list[Section]:
+    """Return the sections of the map, without what stands below a line at the end."""
+    _, *rest = re.split(r"^## (.+)\n", text.partition("\n---\n")[0], flags=re.MULTILINE)
+    return [
+        Section(title, f"{GENERATED.get(title, '')}\n{body.strip()}\n")
+        for title, body in zip(rest[::2], rest[1::2], strict=True)
+    ]
 
 
 def _write_map(run: _Staging) -> None:
-    head, found, tail = sections((run.root / "docs" / "index.md").read_text(encoding="utf-8"))
-    cards, tree = [], []
-    for section in found:
-        cards.append(
-            f"```{{grid-item-card}} {section.title}\n:link: /{section.page}\n:link-type: doc\n\n{section.intro}\n```"
-        )
-        tree.append(section.page)
-        _write(run.out / f"{section.page}.md", _section_page(run, section))
-    grid = "````{grid} 1 1 2 2\n:gutter: 3\n\n" + "\n\n".join(cards) + "\n````\n"
-    toctree = "```{toctree}\n:hidden:\n\n" + "\n".join(tree) + "\n```\n"
-    text = _converted_text(run, f"{head}\n{grid}\n{tail}", "docs/index.md")
+    text = (run.root / "docs" / "index.md").read_text(encoding="utf-8")
+    listed: set[str] = set()
+    for section in sections(text):
+        _write(run.out / f"{section.page}.md", _section_page(run, section, listed))
+    toctree = _toctree([section.page for section in sections(text)])
     _write(
         run.out / "index.md",
-        f"---\nhtml_theme.sidebar_secondary.remove: true\n---\n\n{text}\n{toctree}",
+        "---\nhtml_theme.sidebar_secondary.remove: true\n---\n\n"
+        f"{_converted_text(run, text, 'docs/index.md')}{toctree}",
     )
+
+
+def _toctree(entries: list[str]) -> str:
+    return "\n\n```{toctree}\n:hidden:\n\n" + "\n".join(entries) + "\n```\n"
 
 
 def _list_folder(folder: Path, above: Path) -> None:
@@ -128,20 +113,17 @@ def _list_folder(folder: Path, above: Path) -> None:
         if page != above
     ]
     names.sort(key=lambda name: (text.find(f"]({name}.md") % (len(text) + 1), name))
-    tree = "\n\n```{toctree}\n:hidden:\n\n" + "\n".join(names) + "\n```\n"
-    above.write_text(text + tree, encoding="utf-8")
+    above.write_text(text + _toctree(names), encoding="utf-8")
 
 
-def _section_page(run: _Staging, section: Section) -> str:
-    lines = [f"# {section.title}", "", section.intro, "", "| page | content |", "|---|---|"]
-    lines += [f"| [{title}]({link}) | {what} |" for title, link, what in section.rows]
-    text = _converted_text(run, "\n".join(lines), "docs/index.md", f"{section.page}.md")
-    targets = [_target("docs/index.md", link) for _, link, _ in section.rows]
-    entries = [
-        f"{title} </{address(inside).removesuffix('.md')}>"
-        for (title, _, _), inside in zip(section.rows, targets, strict=True)
-    ]
-    return text + "\n\n```{toctree}\n:hidden:\n\n" + "\n".join(entries) + "\n```\n"
+def _section_page(run: _Staging, section: Section, listed: set[str]) -> str:
+    """Return the page of a section, with all pages that it links to in the menu, unless they are `listed` already."""
+    text = f"# {section.title}\n\n{section.text}"
+    targets = [address(_target("docs/index.md", link)) for link in _LINK.findall(section.text)]
+    new = [page for page in dict.fromkeys(targets) if page.endswith(".md") and page not in listed]
+    listed.update(new)
+    entries = [f"/{page.removesuffix('.md')}" for page in new]
+    return _converted_text(run, text, "docs/index.md", f"{section.page}.md") + _toctree(entries)
 
 
 def _converted(run: _Staging, inside: str) -> str:

@@ -7,13 +7,13 @@ by side, `objective` and `gradients` for the losses themselves.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rankwood._core.checks import InputError
+from rankwood._util.checks import InputError
 from rankwood._version import __version__
 from rankwood.data.letor import load_letor, save_letor
 from rankwood.data.listwise_features import listwise_features
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.synthetic import make_ranking
-from rankwood.data.trec import Qrels, Run, load_qrels, load_run, save_qrels, save_run
+from rankwood.data.trec.files import Qrels, Run, load_qrels, load_run, save_qrels, save_run
 from rankwood.metrics.evaluate import evaluate
 from rankwood.metrics.evaluation import Evaluation
 from rankwood.metrics.registry import metric
@@ -22,37 +22,39 @@ from rankwood.objectives.families.registry import objective
 from rankwood.objectives.gradients import gradients
 
 if TYPE_CHECKING:
-    from rankwood._core.warning import DataWarning
+    from rankwood._util.warning import DataWarning
+    from rankwood.cluster.arguments import on_cluster
     from rankwood.data.demo import load_demo
     from rankwood.data.stream import StreamedData, stream_files
     from rankwood.diagnostics import Diagnosis, diagnose
     from rankwood.engines.callables import engine_objective
+    from rankwood.estimators.neural_ranker import NeuralRanker
+    from rankwood.estimators.ranker import Ranker
+    from rankwood.estimators.two_stage.estimator import TwoStage
+    from rankwood.fit.files.checkpoint import Checkpoint
     from rankwood.forest import Forest
-    from rankwood.neural.ranker import NeuralRanker
-    from rankwood.report.compare import compare
-    from rankwood.report.comparison import Comparison
-    from rankwood.training.checkpoint import Checkpoint
-    from rankwood.training.ranker import Ranker
-    from rankwood.training.two_stage import TwoStage
+    from rankwood.report.comparison.compare import compare
+    from rankwood.report.comparison.comparison import Comparison
     from rankwood.tuning import Tuning, tune
 
 # These take a while to import (scikit-learn, SciPy), and most of the package does without them.
 _LATER = {
-    "Checkpoint": "rankwood.training.checkpoint",
+    "Checkpoint": "rankwood.fit.files.checkpoint",
     "Comparison": "rankwood.report",
-    "DataWarning": "rankwood._core.warning",
+    "DataWarning": "rankwood._util.warning",
     "Diagnosis": "rankwood.diagnostics",
     "Forest": "rankwood.forest",
-    "NeuralRanker": "rankwood.neural.ranker",
-    "Ranker": "rankwood.training.ranker",
+    "NeuralRanker": "rankwood.estimators.neural_ranker",
+    "Ranker": "rankwood.estimators.ranker",
     "StreamedData": "rankwood.data.stream",
     "stream_files": "rankwood.data.stream",
-    "TwoStage": "rankwood.training.two_stage",
+    "TwoStage": "rankwood.estimators.two_stage.estimator",
     "compare": "rankwood.report",
     "diagnose": "rankwood.diagnostics",
     "engine_objective": "rankwood.engines.callables",
     "Tuning": "rankwood.tuning",
     "tune": "rankwood.tuning",
+    "on_cluster": "rankwood.cluster.arguments",
     "load_demo": "rankwood.data.demo",  # which is a program too, so it must not be imported here
 }
 
@@ -60,7 +62,7 @@ _LATER = {
 _MODULES = (
     *("data", "datasets", "diagnostics", "distributed", "engines", "extend", "forest", "metrics"),
     *("callbacks", "neural", "objectives", "parts", "report", "reproduce", "spaces", "stats"),
-    *("explanation", "export", "mlflow", "testing", "torch", "training", "tuning"),
+    *("explanation", "export", "mlflow", "testing", "torch", "tuning"),
 )
 
 __all__ = [
@@ -94,6 +96,7 @@ __all__ = [
     "make_ranking",
     "metric",
     "objective",
+    "on_cluster",
     "save_letor",
     "save_qrels",
     "save_run",

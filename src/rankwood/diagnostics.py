@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankwood._core import checks
-from rankwood._core.atomic import written
-from rankwood._core.csv_text import csv_text
-from rankwood._core.text import plural
+from rankwood._util import checks
+from rankwood._util.atomic import written
+from rankwood._util.csv_text import csv_text
+from rankwood._util.text import plural
 from rankwood.data.groups import Groups
 from rankwood.data.labels import labels_and_groups
 from rankwood.data.ranking_data import RankingData
@@ -43,7 +43,7 @@ def diagnose(
     qid: ArrayLike | None = None,
     group: ArrayLike | None = None,
     k: int | None = None,
-    missed: str = "code",
+    definition: str = "program",
     seed: int = 0,
     round: int = 0,
     n_jobs: int | None = None,
@@ -69,9 +69,9 @@ def diagnose(
     k : int, optional
         Cutoff for the most harmful kind of incoherent pair: a *false* document within the first k and a *missed*
         one below. By default the cutoff of the objective; if it has none, no pair is of that kind.
-    missed : {"code", "text"}
-        Which documents are false and missed. "code": documents with a label that is more frequent, or less
-        frequent, among the first k than among the ideal first k. "text": documents with a label that does not
+    definition : {"program", "paper"}
+        Which documents are false and missed. "program": documents with a label that is more frequent, or less
+        frequent, among the first k than among the ideal first k. "paper": documents with a label that does not
         occur, or does occur, among the ideal first k.
     seed, round : int
         Where random numbers start: the seed, and the number of the round.
@@ -103,7 +103,7 @@ def diagnose(
     scores = checks.vector(scores, "scores", y.size)
     seed, round = checks.at_least(seed, 0, "seed"), checks.at_least(round, 0, "round")
     k = cutoff(objective) if k is None else checks.at_least(k, 1, "k")
-    checks.one_of(missed, ("code", "text"), "missed")
+    checks.one_of(definition, ("program", "paper"), "definition")
     options = {"n_jobs": n_jobs, "seed": seed, "unlisted": unlisted}
 
     compute = single_use_computer(objective, y, groups, **options)
@@ -114,7 +114,7 @@ def diagnose(
         used = count_pairs(scores, round)
     label = read_labels(objective, y)
     find_incoherent = IncoherenceCheck(
-        label, groups, k, missed, tolerance=_TOLERANCE, n_jobs=n_jobs
+        label, groups, k, definition, tolerance=_TOLERANCE, n_jobs=n_jobs
     )
     flags = find_incoherent(scores, -push)
     ranking = groups.rows[find_incoherent.order + np.repeat(groups.ptr[:-1], groups.sizes)]
@@ -205,7 +205,7 @@ class Diagnosis:
         Parameters
         ----------
         qid : query id, optional
-            May be left out if there is only one query.
+            May be omitted if there is only one query.
 
         Returns
         -------

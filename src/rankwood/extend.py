@@ -1,4 +1,4 @@
-"""For authors of parts: everything an objective, a metric, a weight or a pair set of your own needs.
+"""For authors: everything an objective, a metric, a weight, a pair set or a learner of your own needs.
 
 A *part* is a class whose methods kernels call; a *verb* is such a method's name. `docs/architecture.md` lists the verbs
 with their arguments, and `rankwood.testing.check_part` checks a part against them.
@@ -19,17 +19,17 @@ A weight, in an objective that trains like any other:
 [-1.5, 1.5]
 """
 
-from rankwood._core.compile import inner, jit, uncounted, without_fastmath
-from rankwood._core.each import each, fill_powers, highest, only, sum_of
-from rankwood._core.elementary import exp, log
-from rankwood._core.named import Parameter, choice
-from rankwood._core.numeric import as_type_of
-from rankwood._core.parts import ALL, Can, Fraction, NonNegative, OneOf, Positive, part
-from rankwood._core.records import document, documents
-from rankwood._core.rng import gumbel, mix, normal, odds, shuffle, uniform
-from rankwood._core.sorting import make_sort_scratch, shell_sort, sort_down
-from rankwood._core.verbs import verb
-from rankwood.metrics.insertions import Insertions
+from rankwood._kernels.compile.jit import inner, uncounted
+from rankwood._kernels.each import each, fill_powers, highest, on_team, only, sum_of
+from rankwood._kernels.named import Parameter, choice
+from rankwood._kernels.numeric.elementary import exp, log
+from rankwood._kernels.numeric.rng import gumbel, mix, normal, odds, shuffle, uniform
+from rankwood._kernels.numeric.scalars import as_type_of
+from rankwood._kernels.numeric.sorting import sort_down
+from rankwood._kernels.parts import ALL, Can, Fraction, NonNegative, OneOf, Positive, part
+from rankwood._kernels.records import document, documents
+from rankwood.engines.registered import GradientLearner, LearnedModel, register_learner
+from rankwood.metrics.parts.insertions import Insertions
 from rankwood.metrics.ranked import Ranked
 from rankwood.metrics.registry import register_metric
 from rankwood.metrics.verbs import (
@@ -55,28 +55,17 @@ from rankwood.objectives._kernels.verbs import (
     Scale,
     Weight,
     count_anchors,
-    cross_hessian,
-    embed,
-    factors,
-    largest_score,
     list_anchors,
-    list_gradient,
-    list_loss,
-    look_up,
     pair_derivatives,
-    pair_gradient,
-    pair_losses,
     partners,
     perturb,
     prepare,
-    scale,
-    seen_by,
     weight,
     weight_above,
 )
 from rankwood.objectives.families.registry import register_objective
+from rankwood.objectives.lists.softmax import softmax
 from rankwood.objectives.parts.labels import Labels
-from rankwood.objectives.softmax import softmax
 
 __all__ = [
     "ALL",
@@ -84,9 +73,11 @@ __all__ = [
     "Divisor",
     "Fraction",
     "Gain",
+    "GradientLearner",
     "InsertionMetric",
     "Insertions",
     "Labels",
+    "LearnedModel",
     "Loss",
     "Noise",
     "NonNegative",
@@ -104,46 +95,34 @@ __all__ = [
     "beside",
     "choice",
     "count_anchors",
-    "cross_hessian",
     "divisor",
     "document",
     "documents",
     "each",
-    "embed",
     "exp",
-    "factors",
     "fill_powers",
     "gain",
     "gumbel",
     "highest",
     "inner",
     "insertion_record",
-    "jit",
     "label_values",
-    "largest_score",
     "list_anchors",
-    "list_gradient",
-    "list_loss",
     "log",
-    "look_up",
-    "make_sort_scratch",
     "mean_over_ties",
     "mix",
     "normal",
     "odds",
+    "on_team",
     "only",
     "pair_derivatives",
-    "pair_gradient",
-    "pair_losses",
     "part",
     "partners",
     "perturb",
     "prepare",
+    "register_learner",
     "register_metric",
     "register_objective",
-    "scale",
-    "seen_by",
-    "shell_sort",
     "shuffle",
     "softmax",
     "sort_down",
@@ -153,8 +132,6 @@ __all__ = [
     "uncounted",
     "uniform",
     "value",
-    "verb",
     "weight",
     "weight_above",
-    "without_fastmath",
 ]

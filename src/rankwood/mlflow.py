@@ -5,20 +5,32 @@ MLflow keeps the model file that `Ranker.save` writes, and imports this module t
 
 import time
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from rankwood._core import checks
-from rankwood._core.versions import version_of
+from sklearn.base import BaseEstimator
+
+from rankwood._util import checks
+from rankwood._util.versions import version_of
 from rankwood._version import __version__
-from rankwood.callbacks.trackers import LONGEST, need, plain
-from rankwood.data.frames import column_names, is_frame
-from rankwood.training.loading import load_estimator, models_of
-from rankwood.training.origin import PACKAGES
-from rankwood.training.summary import curves_of
+from rankwood.data.tables.frames import column_names, is_frame
+from rankwood.estimators.base import RankingEstimator
+from rankwood.estimators.loading import load_estimator
+from rankwood.fit.callbacks.trackers import LONGEST, need, plain
+from rankwood.fit.origin import package_of
+from rankwood.fit.result import FitResult, Result, StagesResult
+
+if TYPE_CHECKING:
+    from rankwood.estimators.neural_ranker import NeuralRanker
+    from rankwood.estimators.ranker import Ranker
+    from rankwood.estimators.two_stage.estimator import TwoStage
 
 __all__ = ["load_model", "log_model", "log_training", "save_model", "signature_of"]
+
+#: The models that MLflow keeps.
+StoredRanker: TypeAlias = "Ranker | NeuralRanker | TwoStage"
 
 _FILE = "model.json"
 _QUERY = "qid"  # the column, or the parameter, that has the queries
@@ -26,7 +38,7 @@ _SIZES = "group"
 _BATCH = 1000  # metrics that MLflow takes at once
 
 
-def save_model(ranker: Any, path: str | Path, **options: Any) -> None:
+def save_model(ranker: StoredRanker, path: str | Path, **options: Any) -> None:
     """Save a fitted model as a folder that MLflow can load, serve and register.
 
     Parameters
@@ -54,7 +66,7 @@ def save_model(ranker: Any, path: str | Path, **options: Any) -> None:
     _store(ranker, _pyfunc().save_model, {**options, "path": str(path)})
 
 
-def log_model(ranker: Any, name: str = "model", **options: Any) -> Any:
+def log_model(ranker: StoredRanker, name: str = "model", **options: Any) -> Any:
     """Log a fitted model to the active run of MLflow; MLflow starts one if there is none.
 
     Parameters
@@ -99,7 +111,7 @@ def load_model(model_uri: str) -> Any:
     Returns
     -------
     Ranker, NeuralRanker or TwoStage
-        The fitted model; it predicts the same bits.
+        The fitted model; its predictions are bit-identical.
 
     Raises
     ------
@@ -125,7 +137,7 @@ def load_model(model_uri: str) -> Any:
     return load_estimator(folder / flavour["data"])
 
 
-def log_training(ranker: Any, run_id: str | None = None) -> None:
+def log_training(ranker: StoredRanker, run_id: str | None = None) -> None:
     """Log the parameters, the metrics of each round and the seconds of a model that is trained already.
 
     Names are those of the callback `rankwood.callbacks.MLflow`, which logs while a model is trained.
@@ -149,32 +161,32 @@ def log_training(ranker: Any, run_id: str | None = None) -> None:
     >>> ranker = rw.Ranker(n_estimators=3).fit(rw.load_demo("train"), valid=rw.load_demo("valid"))
     >>> rw.mlflow.log_training(ranker)  # doctest: +SKIP
     """
-    _check_fitted(ranker)
+    result = _result_of(ranker)
     mlflow = _mlflow()
     stages = _stages(ranker)
     params = {
-        (f"{stage}." if stage else "") + name: str(value)[:LONGEST]
-        for stage, fold, one in stages
-        if fold in (None, 1)  # all folds have the same parameters
-        for name, value in (one.get_params(deep=False) | getattr(one, "chosen_", {})).items()
+        (f"{stage.name}." if stage.name else "") + name: str(value)[:LONGEST]
+        for stage in stages
+        if stage.fold in (None, 1)  # all folds have the same parameters
+        for name, value in stage.params.items()
     }
     now = int(1000 * time.time())
     metric = mlflow.entities.Metric
     rows = [
         metric(name, float(value), now, step)
-        for stage, fold, one in stages
-        for name, values in _curves(stage, fold, one).items()
+        for stage in stages
+        for name, values in stage.curves().items()
         for step, value in enumerate(values, 1)
     ]
-    spent = getattr(ranker, "seconds_", {})
-    rows += [metric(f"seconds/{plain(step)}", float(s), now, 0) for step, s in spent.items()]
+    spent = result.seconds.items()
+    rows += [metric(f"seconds/{plain(step)}", float(seconds), now, 0) for step, seconds in spent]
     mlflow.log_params(params, **({} if run_id is None else {"run_id": run_id}))
     run = run_id or mlflow.active_run().info.run_id
     for start in range(0, len(rows), _BATCH):
         mlflow.MlflowClient().log_batch(run, metrics=rows[start : start + _BATCH])
 
 
-def signature_of(ranker: Any) -> Any:
+def signature_of(ranker: StoredRanker) -> Any:
     """Return what a model takes and returns, as MLflow describes it.
 
     Parameters
@@ -196,7 +208,7 @@ def signature_of(ranker: Any) -> Any:
     >>> ranker = rw.Ranker(n_estimators=3).fit(rw.load_demo("train"))
     >>> rw.mlflow.signature_of(ranker).inputs.input_types()  # doctest: +SKIP
     """
-    _check_fitted(ranker)
+    result = _result_of(ranker)
     _mlflow()
     import numpy as np
     from mlflow.models import ModelSignature
@@ -204,23 +216,25 @@ def signature_of(ranker: Any) -> Any:
     from mlflow.types.schema import AnyType
 
     output = Schema([TensorSpec(np.dtype(np.float64), (-1,))])
-    names, params = ranker._feature_names(), None
-    if names is None:
-        inputs = Schema([TensorSpec(np.dtype(np.float64), (-1, ranker.n_features_in_))])
-        if _needs_queries(ranker):
+    features, params = result.schema, None
+    if features.names is None:
+        inputs = Schema([TensorSpec(np.dtype(np.float64), (-1, features.n_features))])
+        if _needs_queries(result):
             params = ParamSchema([ParamSpec(_SIZES, DataType.long, [], (-1,))])
     else:
-        categories = getattr(ranker, "categories_", {})
-        kinds = {n: AnyType() if n in categories else DataType.double for n in names}
+        kinds = {
+            name: AnyType() if name in features.categories else DataType.double
+            for name in features.names
+        }
         columns = [ColSpec(kind, name) for name, kind in kinds.items()]
-        inputs = Schema(columns + [ColSpec(AnyType(), _QUERY)] * _needs_queries(ranker))
+        inputs = Schema(columns + [ColSpec(AnyType(), _QUERY)] * _needs_queries(result))
     return ModelSignature(inputs=inputs, outputs=output, params=params)
 
 
 class _Served:
     """What MLflow calls: a model whose queries are a column or a parameter."""
 
-    def __init__(self, ranker: Any) -> None:
+    def __init__(self, ranker: StoredRanker) -> None:
         self.ranker = ranker
 
     def predict(self, X: Any, params: dict[str, Any] | None = None) -> Any:
@@ -228,7 +242,7 @@ class _Served:
         sizes = (params or {}).get(_SIZES)
         if sizes is not None and len(sizes):
             return self.ranker.predict(X, group=sizes)
-        names = self.ranker._feature_names() or []
+        names = self.ranker.result_.schema.names or []
         if is_frame(X) and _QUERY in column_names(X) and _QUERY not in names:
             return self.ranker.predict(X, qid=_QUERY)
         return self.ranker.predict(X)
@@ -239,58 +253,79 @@ def _load_pyfunc(path: str, model_config: dict[str, Any] | None = None) -> _Serv
     return _Served(load_estimator(path))
 
 
-def _check_fitted(ranker: Any) -> None:
-    """Raise unless a model is one of ours, and trained."""
-    if not hasattr(ranker, "_files") or not hasattr(ranker, "n_features_in_"):
+def _result_of(ranker: object) -> Result:
+    """Return the result of a model; raise unless it is one of ours, and trained."""
+    result = getattr(ranker, "result_", None)
+    if not isinstance(result, (FitResult, StagesResult)):
         raise checks.InputError(
             f"expected a fitted Ranker, NeuralRanker or TwoStage, got {type(ranker).__name__}"
-            + (" that isn't fitted." if hasattr(ranker, "_files") else ".")
+            + (" that isn't fitted." if isinstance(ranker, RankingEstimator) else ".")
         )
+    return result
 
 
-def _store(ranker: Any, store: Any, options: dict[str, Any]) -> Any:
+def _store(ranker: StoredRanker, store: Any, options: dict[str, Any]) -> Any:
     """Write a model to a file, and hand that to MLflow."""
-    _check_fitted(ranker)
-    own = {"signature": signature_of(ranker), "pip_requirements": _requirements(ranker)}
+    requirements = _requirements(_result_of(ranker))
+    described = {"signature": signature_of(ranker), "pip_requirements": requirements}
     with TemporaryDirectory() as folder:
         file = Path(folder) / _FILE
         ranker.save(file)
         with warnings.catch_warnings():
             # The signature is ours, and needs no example.
             warnings.filterwarnings("ignore", message=".*input example was not provided")
-            return store(loader_module=__name__, data_path=str(file), **{**own, **options})
+            return store(loader_module=__name__, data_path=str(file), **{**described, **options})
 
 
-def _requirements(ranker: Any) -> list[str]:
+def _requirements(result: Result) -> list[str]:
     """Return the packages that predict as this process does: Rankwood and the engines of the model."""
-    used = {PACKAGES[one.engine] for one in models_of(ranker)} - {""}
+    used = {package_of(model.result.settings.learner) for model in result.models()} - {""}
     used |= {"safetensors"} if "torch" in used else set()
-    known = {name: version_of(name) for name in sorted(used)}
-    return [f"rankwood=={__version__}", *(f"{n}=={v}" if v else n for n, v in known.items())]
+    versions = {name: version_of(name) for name in sorted(used)}
+    return [f"rankwood=={__version__}", *(f"{n}=={v}" if v else n for n, v in versions.items())]
 
 
-def _needs_queries(ranker: Any) -> bool:
-    return hasattr(ranker, "second_") or bool(ranker.model_.needs_groups)
+def _needs_queries(result: Result) -> bool:
+    return isinstance(result, StagesResult) or bool(result.model.needs_groups)
 
 
-def _stages(ranker: Any) -> list[tuple[str, int | None, Any]]:
-    """Return stage, fold and ranker of each model of an estimator, as callbacks see them."""
-    if not hasattr(ranker, "second_"):
-        return [("", None, ranker)]
-    several = len(ranker.first_) > 1
-    first = [("first", i if several else None, one) for i, one in enumerate(ranker.first_, 1)]
-    return [*first, ("second", None, ranker.second_)]
+class _LoggedStage(NamedTuple):
+    """A model of an estimator, as callbacks see it; it has no result if it isn't ours."""
+
+    name: str
+    fold: int | None
+    params: dict[str, Any]
+    result: FitResult | None
+
+    def curves(self) -> dict[str, Sequence[float]]:
+        """Return the validation metrics by round, under the names that the callback has."""
+        if self.result is None:
+            return {}
+        place = [self.name] * bool(self.name) + [f"fold{self.fold}"] * (self.fold is not None)
+        return {
+            "/".join(plain(word) for word in (*place, part or "valid", metric)): values
+            for part, metrics in self.result.history.items()
+            for metric, values in metrics.items()
+        }
 
 
-def _curves(stage: str, fold: int | None, ranker: Any) -> dict[str, Any]:
-    """Return the validation metrics by round, under the names that the callback has."""
-    place = [stage] * bool(stage) + [f"fold{fold}"] * (fold is not None)
-    return {
-        "/".join(
-            plain(word) for word in (*place, curve.part or "valid", curve.metric)
-        ): curve.values
-        for curve in curves_of(getattr(ranker, "history_", {}))
-    }
+def _stages(ranker: StoredRanker) -> list[_LoggedStage]:
+    """Return the models of an estimator."""
+    result = ranker.result_
+    if isinstance(result, FitResult):
+        return [_logged("", None, ranker, result)]
+    several = len(result.first) > 1
+    folds = enumerate(zip(ranker.first_, result.first, strict=True), 1)
+    first = [_logged("first", i if several else None, *model) for i, model in folds]
+    return [*first, _logged("second", None, ranker.second_, result.second)]
+
+
+def _logged(
+    stage: str, fold: int | None, model: BaseEstimator, result: FitResult | None
+) -> _LoggedStage:
+    """Return one model with its parameters; those that were left open have the values that training used."""
+    chosen = {} if result is None else result.settings.chosen
+    return _LoggedStage(stage, fold, {**model.get_params(deep=False), **chosen}, result)
 
 
 def _mlflow() -> Any:

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood._core.compile import interpreted
-from rankwood._core.parts import is_part, lower
-from rankwood._core.records import document
-from rankwood._core.spec import build
-from rankwood._core.verbs import VERBS
+from rankwood._kernels.compile.jit import interpreted
+from rankwood._kernels.parts import is_part, lower
+from rankwood._kernels.records import document
+from rankwood._kernels.spec import build
+from rankwood._kernels.verbs import VERBS
+from rankwood._util import checks
 from rankwood.data.groups import group_rows
 from rankwood.metrics.ranked import Ranked, discounts
 from rankwood.metrics.verbs import label_values, mean_over_ties, swap_delta, swap_record, value
@@ -167,7 +167,7 @@ def _check_objective(objective: Any, rng: np.random.Generator, compiled: bool) -
             _require_close(found, expected, where, 1e-9)
     if compiled:
         for real, tolerance in ((np.float64, 1e-9), (np.float32, 1e-3)):
-            found = GradientComputer(objective, y, groups, real=real, n_jobs=1)(s)
+            found = GradientComputer(objective, y, groups, dtype=real, n_jobs=1)(s)
             _require_close(found, plain, f"{objective!r}, compiled in {np.dtype(real)}", tolerance)
 
 

@@ -5,10 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-import naive
-from rankwood._core.compile import jit
-from rankwood._core.parts import PARTS, lower
-from rankwood._core.records import document, lend
+from rankwood._kernels.compile.jit import jit
+from rankwood._kernels.parts import PARTS, lower
+from rankwood._kernels.records import document, lend
 from rankwood.data.groups import group_rows
 from rankwood.metrics import AtLeast, Cutoff, LinearChance, Relevant
 from rankwood.metrics.evaluate import METRICS, Evaluator, metric
@@ -26,6 +25,7 @@ from rankwood.metrics.verbs import (
 )
 from rankwood.objectives._kernels.records import Doc
 from rankwood.objectives._kernels.scratch import Memory
+from tests.oracles import naive
 
 METRIC_PARTS = [
     cls for cls in PARTS.values() if value.verb.able(cls) and cls.__module__.startswith("rankwood.")

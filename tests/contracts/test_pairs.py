@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankwood as rw
-from objectives.oracle import interpreted
-from rankwood._core.parts import PARTS
-from rankwood._core.verbs import VERBS
+from rankwood._kernels.parts import PARTS
+from rankwood._kernels.verbs import VERBS
 from rankwood.extend import PairDerivatives, part
 from rankwood.objectives import BothDirections, Graded, Lambda, NoScale, Top, TopMissed
 from rankwood.objectives.parts.labels import Binary
-from small_losses import OF_SCORES
+from tests.helpers.oracle import interpreted
+from tests.helpers.small_losses import OF_SCORES
 
 
 @part

@@ -6,17 +6,21 @@ from typing import Annotated, Any
 
 import numpy as np
 import pytest
+from numba.core.errors import TypingError
 
 import rankwood as rw
 from rankwood import testing
-from rankwood._core.compile import jit
-from rankwood._core.parts import PARTS, lower, named_record
-from rankwood._core.records import Table, Unmoved, lend, reorder
-from rankwood._core.verbs import VERBS
-from rankwood.extend import Can, OneOf, as_type_of, document, documents, part, verb
-from rankwood.metrics.additive import Gains
+from rankwood._kernels.compile.jit import jit
+from rankwood._kernels.parts import PARTS, lower, named_record
+from rankwood._kernels.records import Broadcast, LookUpColumn, Table, lend, put, reorder
+from rankwood._kernels.verbs import VERBS, verb
+from rankwood.extend import Can, OneOf, as_type_of, document, documents, part
+from rankwood.metrics.parts.additive import Gains
+from rankwood.metrics.parts.dcg import NDCG
 from rankwood.objectives import All, ByDistance, Lambda, Logistic, Top, Uniform
 from rankwood.objectives._kernels.records import Doc, PairDerivatives
+from rankwood.objectives._kernels.rooms import moving_columns
+from rankwood.objectives._kernels.scratch import Memory
 from rankwood.objectives._kernels.verbs import (
     embed,
     factors,
@@ -30,7 +34,7 @@ from rankwood.objectives._kernels.verbs import (
 )
 from rankwood.objectives.families.registry import OBJECTIVES
 from rankwood.objectives.lifted import Bivariate
-from small_losses import OF_SCORES
+from tests.helpers.small_losses import OF_SCORES
 
 OWN = [cls for cls in PARTS.values() if cls.__module__.startswith("rankwood.")]
 COMPOSED = [cls for cls in OWN if "._kernels." not in cls.__module__]  # the others are steps
@@ -169,8 +173,14 @@ def middle_documents(record, out):
 
 
 @jit
-def move(record, order, spare):
-    reorder(record, order, spare)
+def put_third(record):
+    for column in record:
+        put(column, 3, 8.0)
+
+
+@jit
+def move(columns, order, spare):
+    reorder(columns, order, spare)
 
 
 def make_record():
@@ -191,13 +201,55 @@ def test_records():
     assert type(as_type_of(np.float32(3), 0.1)) is np.float32
 
 
+@pytest.mark.parametrize("read", [third_document, lambda record: document(record, 3)])
+@pytest.mark.parametrize("write", [put_third, put_third.py_func], ids=["compiled", "plain"])
+def test_a_number_may_stand_for_a_column(read, write):
+    column, number = LookUpColumn(np.arange(5.0)), Broadcast(np.array([7.0]))
+    assert read((column, number)) == (3.0, 7.0)
+    write((column,))
+    write((number,))
+    assert read((column, number)) == (8.0, 8.0)
+    assert column.column.tolist() == [0.0, 1.0, 2.0, 8.0, 4.0]
+    assert documents((column, number), 1, 3)[1].value.tolist() == [8.0]
+
+
+def test_a_strided_column_is_no_number():
+    strided = np.arange(10.0)[::2]
+    assert document((strided,), 3) == (6.0,)
+    with pytest.raises(TypingError):
+        third_document((strided,))
+
+
+@part
+class AsksForEverything:
+    """A part with columns of every kind."""
+
+    metric: Annotated[Any, Can("swap_delta")] = NDCG()
+    columns = ("moves",)
+    index_columns = ("stays",)
+    look_up_columns = ("looked_up",)
+    tables_by_label = ("table",)
+
+
+def test_columns_of_the_kernels_precision_move_with_the_documents():
+    part = AsksForEverything()
+    room = Memory(5, np.float32, n_labels=3).room(part)
+    moving = moving_columns(part, room)
+    assert [id(x) for x in moving] == [
+        id(room.metric.gain),
+        id(room.metric.discount),
+        id(room.moves),
+    ]
+    assert room.stays.dtype == np.int64 and room.table.values.shape[0] == 3
+    assert moving_columns(Uniform(), Memory(5, np.float32).room(Uniform())) == ()
+
+
 @pytest.mark.parametrize("run", [move, reorder], ids=["compiled", "plain"])
-def test_reordering_moves_columns_and_nothing_else(run):
-    record = (*make_record(), Unmoved(np.arange(5.0)), np.arange(5))
-    run(record, np.array([4, 0, 1, 2, 3]), np.empty(5))
-    assert record[0].tolist() == [4, 0, 1, 2, 3] and record[2].gain.tolist() == [40, 0, 10, 20, 30]
-    assert record[2].discount.values.tolist() == make_record()[2].discount.values.tolist()
-    assert record[3].column.tolist() == record[4].tolist() == [0, 1, 2, 3, 4]
+def test_reordering_moves_every_column(run):
+    columns = (np.arange(5.0), np.arange(5.0) * 10)
+    run(columns, np.array([4, 0, 1, 2, 3]), np.empty(5))
+    assert columns[0].tolist() == [4, 0, 1, 2, 3] and columns[1].tolist() == [40, 0, 10, 20, 30]
+    run((), np.array([4, 0, 1, 2, 3]), np.empty(5))
 
 
 def test_records_are_made_again_from_their_names():

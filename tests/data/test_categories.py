@@ -5,12 +5,13 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import rankwood as rw
-from optional import LazyPackage
-from rankwood.data.categories import coded_column
+from rankwood.data.tables.categories import coded_column
+from tests.helpers.examples import examples
+from tests.helpers.optional import LazyPackage
 
 pl, pa = LazyPackage("polars"), LazyPackage("pyarrow")
 
@@ -110,7 +111,7 @@ def values_of(data):
     return [None if np.isnan(v) else known[int(v)] for v in column]
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50, deadline=None)
 @given(st.lists(words, min_size=1, max_size=4))
 def test_joining_and_selecting_keep_every_value(parts):
     data = [

@@ -4,11 +4,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
 import rankwood as rw
+from tests.helpers.examples import examples
 
 
 @st.composite
@@ -91,7 +92,7 @@ def test_concat_undoes_a_split(data, fraction, seed):
         assert both.weight is None and both.comments is None and both.unlisted is None
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(seed=st.integers(0, 2**62 - 2))
 def test_another_seed_gives_another_split(seed):
     data = rw.make_ranking(60, documents=1)
@@ -177,19 +178,6 @@ def test_splits_that_are_not_possible():
     for seed in (-1, 0.5):
         with pytest.raises(rw.InputError, match="seed must be"):
             data.split(0.5, seed)
-
-
-def test_former_names_still_work():
-    with pytest.warns(DeprecationWarning, match="unlisted"):
-        data = rw.RankingData([[1.0], [2.0]], [1, 0], beyond=[[3]])
-    assert data.beyond is data.unlisted and data.unlisted.y.tolist() == [3]
-    with pytest.warns(DeprecationWarning, match="cut_to"):
-        cut = data.keep([True, False])
-    assert cut.unlisted.y.tolist() == [3, 0]
-    cut.beyond = None
-    assert cut.unlisted is None
-    with pytest.raises(rw.InputError, match="former name"):
-        rw.RankingData([[1.0]], [1], unlisted=[[3]], beyond=[[3]])
 
 
 def evaluated(qids, metrics=("ndcg", "mrr"), **options):

@@ -7,10 +7,10 @@ import zipfile
 import numpy as np
 import pytest
 
-from rankwood._core import compile
-from rankwood._core.checks import InputError
+from rankwood._kernels.compile import jit as compile
+from rankwood._util.checks import InputError
 from rankwood.data import letor
-from rankwood.data.letor import cache as _cache
+from rankwood.data.letor import binary_copy as _cache
 from rankwood.data.letor import read_letor
 
 ROWS = 3000 if compile.JIT else 30
@@ -195,7 +195,7 @@ def test_without_permission_to_write_there_is_just_no_copy(source, monkeypatch):
     def refuse(path):
         raise PermissionError(13, "Permission denied", path)
 
-    monkeypatch.setattr("rankwood._core.atomic.secrets.token_hex", lambda n: refuse("x"))
+    monkeypatch.setattr("rankwood._util.atomic.secrets.token_hex", lambda n: refuse("x"))
     assert read_letor(source, cache=True).y.size == ROWS
     assert os.listdir(source.parent) == ["a.txt"]
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import rankwood as rw
-from optional import LazyPackage
 from rankwood.data.groups import group_rows
+from tests.helpers.optional import LazyPackage
 
 pl, pa = LazyPackage("polars"), LazyPackage("pyarrow")
 

@@ -5,13 +5,14 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
 import rankwood as rw
 from rankwood.data import listwise_features as listwise
 from rankwood.data.listwise_features import base_features
+from tests.helpers.examples import examples
 
 NUMBERS = st.one_of(
     st.sampled_from([0.0, 1.0, 1.0, 0.1, -2.5]), st.floats(-1e6, 1e6), st.just(math.nan)
@@ -53,7 +54,7 @@ def test_counts_of_the_paper(golden):
 
 
 @given(st.data())
-@settings(max_examples=60)
+@examples(60)
 def test_against_plain_loops(draw):
     n = draw.draw(st.integers(1, 12))
     X = np.array(
@@ -78,7 +79,7 @@ def test_against_plain_loops(draw):
 
 
 @given(st.data())
-@settings(max_examples=40)
+@examples(40)
 def test_permuting_documents_permutes_rows_bit_for_bit(draw):
     n = draw.draw(st.integers(1, 70))
     values = st.one_of(st.sampled_from([0.1, 0.7, 3.3]), st.floats(-1e3, 1e3), st.just(math.nan))

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import rankwood as rw
-from optional import LazyPackage
+from tests.helpers.optional import LazyPackage
 
 pl = LazyPackage("polars")
 

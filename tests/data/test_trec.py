@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 import rankwood as rw
-from optional import LazyPackage
 from rankwood.cli import main
-from rankwood.data import trec
-from rankwood.data.trec import Qrels, Run, load_qrels, load_run, save_qrels, save_run
+from rankwood.data.trec import files as trec
+from rankwood.data.trec.files import Qrels, Run, load_qrels, load_run, save_qrels, save_run
+from tests.helpers.optional import LazyPackage
+from tests.helpers.paths import ROOT
 
 pytrec_eval = LazyPackage("pytrec_eval")
 
-MQ2008 = Path(__file__).parents[2].parent / "shared" / "data" / "mq2008" / "S5.txt"
+MQ2008 = ROOT.parent / "shared" / "data" / "mq2008" / "S5.txt"
 MEASURES = {"ndcg", "ndcg_cut.3,10", "map", "map_cut.3", "recip_rank", "P.5,10", "recall.3,10"}
 THEIRS = {
     "ndcg": "ndcg",
@@ -123,7 +124,7 @@ def test_a_mark_of_unicode_is_no_part_of_the_first_id(tmp_path):
     (tmp_path / "q").write_bytes(b"\xef\xbb\xbfq1 0 A 1\n")
     (tmp_path / "r").write_bytes(gzip.compress(b"\xef\xbb\xbfq1 Q0 A 1 0.5 t\n"))
     assert load_qrels(tmp_path / "q").qid == load_run(tmp_path / "r").qid == ["q1"]
-    assert (trec.looks_like(tmp_path / "q"), trec.looks_like(tmp_path / "r")) == ("qrels", "run")
+    assert (trec.trec_kind(tmp_path / "q"), trec.trec_kind(tmp_path / "r")) == ("qrels", "run")
 
 
 def test_what_could_not_be_read_back_is_not_written(tmp_path):
@@ -181,10 +182,10 @@ def test_files_are_recognised(tmp_path):
         ("", None),
     ):
         (tmp_path / "f").write_text(text)
-        assert trec.looks_like(tmp_path / "f") == kind
+        assert trec.trec_kind(tmp_path / "f") == kind
     (tmp_path / "f.gz").write_bytes(gzip.compress(b"q 0 d 1\n"))
-    assert trec.looks_like(tmp_path / "f.gz") == "qrels"
-    assert trec.looks_like(tmp_path / "none") is None
+    assert trec.trec_kind(tmp_path / "f.gz") == "qrels"
+    assert trec.trec_kind(tmp_path / "none") is None
 
 
 @pytest.mark.parametrize(

@@ -85,21 +85,21 @@ def test_differences_are_named(like_mq2008):
 
 
 def test_lengths_and_labels_are_compared(tmp_path, monkeypatch):
-    from rankwood.datasets import checking, published
+    from rankwood.datasets import count_check, public_sets, splits
 
-    counts = published.PublishedCounts(
+    counts = public_sets.PublishedCounts(
         queries=2, lengths=(1, 2, 3), labels=(0.75, 0.25), irrelevant=75.0
     )
-    row = published.DataSet(
+    row = public_sets.DataSet(
         "x", "X", ("f",), 2, 1, "free", "here", {"train": counts}, ("t",), feature_counts=(1, 2)
     )
     (tmp_path / "train.txt").write_text("1 qid:a 1:1\n" + "0 qid:b 1:1\n" * 3)
     (tmp_path / "vali.txt").write_text("1 qid:c 1:1 2:0\n")
     (tmp_path / "test.txt").write_text("1 qid:d 1:1\n")
-    monkeypatch.setattr(checking, "find", lambda name: row)
-    monkeypatch.setattr(published, "find", lambda name: row)
+    monkeypatch.setattr(count_check, "find", lambda name: row)
+    monkeypatch.setattr(splits, "find", lambda name: row)
     found = check("x", tmp_path)
     assert found.agrees, found.differences
-    wrong = published.PublishedCounts(lengths=(1, 3, 3), labels=(0.7, 0.3), irrelevant=75.1)
+    wrong = public_sets.PublishedCounts(lengths=(1, 3, 3), labels=(0.7, 0.3), irrelevant=75.1)
     row.counts["train"] = wrong
     assert len(check("x", tmp_path).differences) == 3

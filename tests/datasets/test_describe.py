@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import rankwood as rw
-from rankwood.data.hashing import column_hashes, row_hashes
+from rankwood.data.tables.hashing import column_hashes, row_hashes
 from rankwood.datasets import describe, load_splits
 
 

@@ -1,15 +1,14 @@
-"""Objectives of pairs, `bi-...`: training and predicting on both engines, whatever the order of the documents."""
+"""Objectives of pairs, `bi-...`: training and predicting, whatever the order of the documents."""
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 import rankwood as rw
-from conftest import random_lists
 from rankwood import InputError
-from rankwood.cli.train import parameter
-from rankwood.engines.lightgbm import stored_pairs
+from rankwood.cli.training.options import tree_parameter
 from rankwood.engines.pair_lists import columns_of
+from tests.helpers.random_lists import random_lists
 
 SMALL = {"n_estimators": 8, "num_leaves": 7, "learning_rate": 0.3, "min_child_samples": 5}
 
@@ -27,9 +26,8 @@ def data(rng):
     return rw.RankingData(X[order], y[order], qid=qid[order])
 
 
-@pytest.mark.parametrize("engine", ["pairtree", "lightgbm"])
-def test_trains_predicts_saves_and_loads(engine, data, tmp_path):
-    fitted = ranker(engine, early_stopping_rounds=None).fit(data, valid=data)
+def test_trains_predicts_saves_and_loads(data, tmp_path):
+    fitted = ranker(early_stopping_rounds=None).fit(data, valid=data)
     scores = fitted.predict(data)
     reached = rw.evaluate("ndcg@10", data, scores).mean()["ndcg@10"]
     # What training saw of the last round is what the model predicts.
@@ -45,9 +43,8 @@ def test_trains_predicts_saves_and_loads(engine, data, tmp_path):
     assert clone(fitted).get_params() == fitted.get_params()
 
 
-@pytest.mark.parametrize("engine", ["pairtree", "lightgbm"])
-def test_scores_are_the_same_bits_in_any_order_of_documents(engine, data, rng):
-    fitted = ranker(engine).fit(data)
+def test_scores_are_bit_identical_in_any_order_of_documents(data, rng):
+    fitted = ranker().fit(data)
     qid = data.groups.per_row(data.groups.ids)
     scores, order = fitted.predict(data), rng.permutation(qid.size)
     np.testing.assert_array_equal(fitted.predict(data.X[order], qid=qid[order]), scores[order])
@@ -77,15 +74,14 @@ def test_differences_are_an_option(data):
     assert columns_of(["b", 4], names, 6) == columns_of(np.array([4, 1]), names, 6) == [1, 4]
     assert columns_of("base", [*names, "extra"], 7) == [0, 1, 6]
     # On the command line it is a word too, not the absence of one.
-    assert parameter("differences=none") == ("differences", "none")
-    assert parameter("max_bin=none") == ("max_bin", None)
+    assert tree_parameter("differences=none") == ("differences", "none")
+    assert tree_parameter("max_bin=none") == ("max_bin", None)
 
 
-@pytest.mark.parametrize("engine", ["pairtree", "lightgbm"])
 @pytest.mark.parametrize("wanted", [None, 0, True, b"base", np.array(1)])
-def test_differences_are_a_word_or_a_list(engine, wanted, data):
+def test_differences_are_a_word_or_a_list(wanted, data):
     with pytest.raises(InputError, match="differences must be 'base', 'all', 'none' or a list"):
-        ranker(engine, differences=wanted).fit(data)
+        ranker(differences=wanted).fit(data)
 
 
 def test_samples_without_a_split_are_not_the_end(data):
@@ -119,22 +115,16 @@ def test_early_stopping_keeps_the_best_round(data):
     ("engine", "objective", "params", "text"),
     [
         ("pairtree", "ranknet", {}, "trains objectives of pairs only: write bi- before"),
-        ("xgboost", "bi-ranknet", {}, "can't train objectives of pairs .* pairtree, lightgbm"),
+        ("xgboost", "bi-ranknet", {}, "can't train objectives of pairs .* engine='pairtree'"),
         ("catboost", "bi-ranknet", {}, "can't train objectives of pairs"),
+        ("lightgbm", "bi-ranknet", {}, "can't train objectives of pairs .* engine='pairtree'"),
         ("lightgbm", "ranknet", {"differences": "all"}, "they go with an objective bi-"),
-        ("lightgbm", "bi-ranknet", {"langevin": True}, "not for models of pairs"),
-        (
-            "lightgbm",
-            "bi-ranknet",
-            {"categorical_feature": [0]},
-            "means nothing to models of pairs",
-        ),
         ("pairtree", "bi-ranknet", {"differences": "some"}, "differences must be one of 'base'"),
         ("pairtree", "bi-ranknet", {"differences": [9]}, "differences must be below 4"),
         ("pairtree", "bi-ranknet", {"num_leafs": 3}, "did you mean 'num_leaves'"),
         ("pairtree", "bi-ranknet", {"lambda_l1": 3}, "did you mean 'reg_alpha'"),
         ("pairtree", "bi-ranknet", {"min_split_gain": -1}, "^min_split_gain must be at least 0"),
-        ("pairtree", "bi-ranknet", {"record": ["coherency"]}, "'coherency' is of documents"),
+        ("pairtree", "bi-ranknet", {"record": ["coherency"]}, "has no 'coherency'"),
     ],
 )
 def test_what_cannot_be_says_so(engine, objective, params, text, data):
@@ -147,48 +137,36 @@ def test_lists_are_needed(data):
     with pytest.raises(InputError, match="give predict a RankingData, qid= or group="):
         fitted.predict(data.X)
     singles = rw.RankingData(data.X, data.y, qid=np.arange(data.y.size))
-    for engine in ("pairtree", "lightgbm"):
-        with pytest.raises(InputError, match="no query has two documents"):
-            ranker(engine).fit(singles)
+    with pytest.raises(InputError, match="no query has two documents"):
+        ranker().fit(singles)
 
 
-@pytest.mark.parametrize("engine", ["pairtree", "lightgbm"])
-def test_validation_lists_may_have_one_document_each(engine, data):
+def test_validation_lists_may_have_one_document_each(data):
     singles = rw.RankingData(data.X, data.y, qid=np.arange(data.y.size))
-    fitted = ranker(engine).fit(data, valid=singles)
+    fitted = ranker().fit(data, valid=singles)
     worth = rw.evaluate("ndcg@10", singles, np.zeros(data.y.size)).mean()["ndcg@10"]
     assert fitted.history_["ndcg@10"] == [worth] * SMALL["n_estimators"]
 
 
-@pytest.mark.parametrize("engine", ["pairtree", "lightgbm"])
-def test_huge_and_infinite_values(engine, data):
+def test_huge_and_infinite_values(data):
     X = data.X.copy()
     X[::5, 0], X[1::5, 0], X[::7, 1], X[::9, 2] = 1e300, -1e300, np.inf, -np.inf
     huge = rw.RankingData(X, data.y, qid=data.qid)  # warnings would be errors
     for train, new in ((huge, huge), (data, huge), (huge, data)):
-        scores = ranker(engine).fit(train).predict(new)
+        scores = ranker().fit(train).predict(new)
         assert np.isfinite(scores).all() and np.unique(scores).size > 50
 
 
-def test_chunks_of_pairs_keep_to_their_limit(data, monkeypatch):
-    fitted = ranker("lightgbm").fit(data)
-    scores, made = fitted.predict(data), []
-    predict = stored_pairs.LightGBMModel.predict
-
-    def spy(self, pairs, n_jobs=None):
-        made.append(pairs.size)
-        return predict(self, pairs, n_jobs=n_jobs)
-
-    monkeypatch.setattr(stored_pairs.LightGBMModel, "predict", spy)
-    width = 12  # 4 features of each document, and 4 differences
-    for limit in (width, 7 * width + 5, 100 * width, 10**6):
-        made.clear()
-        monkeypatch.setattr(stored_pairs, "_CHUNK", limit)
-        np.testing.assert_array_equal(fitted.predict(data), scores)
-        assert 0 < max(made) <= limit
-        sizes = data.groups.sizes
-        assert sum(made) == width * (sizes * (sizes - 1)).sum()
-    assert len(made) == 1  # small queries go together
+def test_pairtree_is_the_default_engine_of_pairs(data, tmp_path):
+    usual = rw.Ranker("bi-ranknet", **SMALL)
+    assert (usual.engine, usual.engine_) == (None, "pairtree")
+    assert rw.Ranker("ranknet").engine_ == rw.Ranker().engine_ == "lightgbm"
+    assert usual.fit(data).model_.text == ranker().fit(data).model_.text
+    usual.save(tmp_path / "m.json")
+    loaded = rw.Ranker.load(tmp_path / "m.json")
+    assert loaded.get_params() == usual.get_params() and loaded.engine_ == "pairtree"
+    # The objective decides when it is needed, not when the ranker is made.
+    assert clone(usual).set_params(objective="ranknet").engine_ == "lightgbm"
 
 
 def test_bi_names_print_and_read_back():

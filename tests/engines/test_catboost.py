@@ -9,16 +9,14 @@ import catboost as cb
 import numpy as np
 import pytest
 
-import naive
-import naive_plackett_luce
-import naive_yeti
 import rankwood as rw
-from conftest import random_lists
-from objectives.oracle import interpreted
 from rankwood.engines.catboost.engine import CatBoostEngine, load
 from rankwood.engines.catboost.losses import native
+from rankwood.fit.observers.stopping import EarlyStopping
 from rankwood.objectives.families.registry import objective as to_objective
-from rankwood.training.monitoring import EarlyStopping
+from tests.helpers.oracle import interpreted
+from tests.helpers.random_lists import random_lists
+from tests.oracles import naive, naive_plackett_luce, naive_yeti
 
 
 def small(objective, **params):
@@ -113,6 +111,7 @@ def test_one_tree_has_the_leaves_of_our_gradients(rng, text):
     assert np.ptp(difference) < 1e-6 * max(1.0, np.abs(theirs).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -257,8 +256,8 @@ def test_everything_else_fails_before_training(data, text):
             "cat_features is set by Ranker itself: use categorical_feature=",
         ),
         ("queryrmse", {"train_dir": "x"}, "train_dir means nothing to a ranker"),
-        ("queryrmse", {"reg_alpha": 1.0}, "CatBoost has no reg_alpha: leave it out"),
-        ("queryrmse", {"min_child_weight": 1.0}, "CatBoost has no min_child_weight: leave it out"),
+        ("queryrmse", {"reg_alpha": 1.0}, "CatBoost has no reg_alpha: omit it"),
+        ("queryrmse", {"min_child_weight": 1.0}, "CatBoost has no min_child_weight: omit it"),
         (
             "queryrmse",
             {"min_child_samples": 5},
@@ -391,7 +390,7 @@ def test_an_interrupt_keeps_the_trees_so_far(data, valid, monkeypatch):
 
 
 def test_an_error_in_evaluation_ends_the_thread(data, valid, monkeypatch):
-    def fail(self, engine, done):
+    def fail(self, run):
         raise RuntimeError("no evaluation today")
 
     monkeypatch.setattr(EarlyStopping, "after_round", fail)

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 import rankwood as rw
-from conftest import random_lists
-from optional import LazyPackage
-from rankwood.training import model_file
+from rankwood._util import envelope
+from tests.helpers.optional import LazyPackage
+from tests.helpers.random_lists import random_lists
 
 pl, pa = LazyPackage("polars"), LazyPackage("pyarrow")
 
@@ -64,12 +64,12 @@ def fitted(request, case):
 
 
 def test_the_same_as_numbers_that_are_declared_categorical(fitted, case):
-    plain = small(fitted.engine, categorical_feature=["kind"])
+    plain = small(fitted.engine_, categorical_feature=["kind"])
     plain.fit(case.coded, case.y, qid=case.qid, valid=(case.coded, case.y, case.qid))
     assert plain.predict(case.coded).tobytes() == fitted.predict(case.table()).tobytes()
     assert fitted.categories_ == {"kind": tuple(KINDS)} and plain.categories_ == {}
     assert fitted.feature_importances_[1] > 0.1
-    as_numbers = small(fitted.engine).fit(case.coded, case.y, qid=case.qid).predict(case.coded)
+    as_numbers = small(fitted.engine_).fit(case.coded, case.y, qid=case.qid).predict(case.coded)
     assert as_numbers.tobytes() != plain.predict(case.coded).tobytes()
 
 
@@ -142,7 +142,7 @@ def test_files_without_categories_and_broken_ones(case, tmp_path):
 
     def changed(**fields):
         made = {k: v for k, v in {**content, **fields}.items() if v is not ...}
-        made["sha256"] = model_file._checksum(made)
+        made["sha256"] = envelope.checksum(made)
         path.write_text(json.dumps(made))
         return rw.Ranker.load(path)
 
@@ -174,10 +174,9 @@ def test_both_stages_see_categories(case):
         assert f"that the model lacks ('yak'): in {len(case.y):,} documents" in str(one.message)
 
 
-@pytest.mark.parametrize("engine", ["lightgbm", "pairtree"])
-def test_models_of_pairs_take_numbers_only(case, engine):
+def test_models_of_pairs_take_numbers_only(case):
     message = "'kind' is categorical, and models of pairs take numbers only"
-    ranker = rw.Ranker("bi-ranknet", engine, n_estimators=1, n_jobs=1)
+    ranker = rw.Ranker("bi-ranknet", n_estimators=1, n_jobs=1)
     with pytest.raises(rw.InputError, match=message):
         ranker.fit(case.data())
     with pytest.raises(rw.InputError, match="in second, feature " + message):

@@ -11,10 +11,10 @@ from scipy import sparse
 from sklearn.base import clone
 
 import rankwood as rw
-from conftest import random_lists
 from rankwood.cli import main
 from rankwood.engines import base
-from rankwood.training.monitoring import Recorder
+from rankwood.fit.observers.recording import Recorder
+from tests.helpers.random_lists import random_lists
 
 # test_bi.py has the engine that trains pairs only.
 ENGINES = [name for name, abilities in base.ENGINES.items() if "documents" in abilities.units]
@@ -261,7 +261,7 @@ def test_unknown_engines_suggest_near_names(data):
         ("catboost", "lambdarank-ndcg", {"leaf_estimation_method": "Gradient"}, "wrong sign"),
         ("catboost", "yetirank", {"diffusion_temperature": 0}, "must be positive, got 0"),
         ("catboost", "yetirank", {"model_shrink_rate": 1.5}, r"must be in \[0, 1\), got 1.5"),
-        ("xgboost", "softmax", {"langevin": True}, "XGBoost doesn't have; take engine='lightgbm'"),
+        ("xgboost", "softmax", {"langevin": True}, "XGBoost doesn't have; use engine='lightgbm'"),
         ("lightgbm", "softmax", {"diffusion_temperature": 1e-300}, "nothing but noise"),
     ],
 )

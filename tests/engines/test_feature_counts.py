@@ -5,23 +5,22 @@ import json
 import pytest
 
 import rankwood as rw
-from refusals import signed
+from tests.helpers.refusals import signed
 
 MODELS = {
     "lightgbm": "lambdarank-ndcg@10",
     "xgboost": "lambdarank-ndcg@10",
     "catboost": "queryrmse",
     "pairtree": "bi-ranknet",
-    "lightgbm on pairs": "bi-ranknet",
 }
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_another_number_of_features_is_refused_by_load(model, tmp_path):
-    engine, path = model.split()[0], tmp_path / "m.json"
+@pytest.mark.parametrize("engine", MODELS)
+def test_another_number_of_features_is_refused_by_load(engine, tmp_path):
+    path = tmp_path / "m.json"
     pytest.importorskip("rankwood" if engine == "pairtree" else engine)
     data = rw.make_ranking(12, seed=1)
-    ranker = rw.Ranker(MODELS[model], engine, n_estimators=1, num_leaves=4, n_jobs=1).fit(data)
+    ranker = rw.Ranker(MODELS[engine], engine, n_estimators=1, num_leaves=4, n_jobs=1).fit(data)
     ranker.save(path)
     assert rw.Ranker.load(path).model_.n_features == data.n_features
     content = json.loads(path.read_text())

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import rankwood as rw
-from conftest import random_lists
-from optional import LazyPackage
 from rankwood.engines.base import TrainingTask
 from rankwood.engines.exact_sums import on_grid
 from rankwood.engines.lightgbm import engine
 from rankwood.engines.lightgbm.langevin import Langevin, parse
 from rankwood.objectives.gradients import GradientComputer
+from tests.helpers.optional import LazyPackage
+from tests.helpers.random_lists import random_lists
 
 catboost = LazyPackage("catboost")
 
@@ -66,7 +66,7 @@ def test_training_is_the_recursion(mode, lists):
     )
     ranker.fit(X, y, group=sizes)
     groups = rw.RankingData(X, y, group=sizes).groups
-    computer = GradientComputer(ranker.objective_, y, groups, real=np.float32, n_jobs=1)
+    computer = GradientComputer(ranker.objective_, y, groups, dtype=np.float32, n_jobs=1)
     F = np.zeros(y.size)
     for t in range(rounds):
         F *= factor(mode, t)
@@ -95,7 +95,7 @@ def test_shrinkage_is_catboosts(mode):
 
     ours = start(X, y, 6, min_child_samples=1, **params)
     for _ in range(6):
-        ours.update(query_rmse)
+        ours.step(query_rmse)
     expected = theirs.predict(X)
     assert np.ptp(expected) > 0.05
     np.testing.assert_allclose(ours.model(6).predict(X), expected, rtol=0, atol=1e-6)
@@ -114,7 +114,7 @@ def test_gradients_and_validation_see_the_shrunken_model(mode, lists):
 
     before = np.zeros(y.size)
     for t in range(6):
-        run.update(gradients)
+        run.step(gradients)
         model = run.model(t + 1)
         np.testing.assert_allclose(run.valid_scores(), model.predict(valid.X), rtol=0, atol=1e-9)
         np.testing.assert_allclose(seen[t], factor(mode, t) * before, rtol=0, atol=1e-9)
@@ -125,9 +125,9 @@ def test_gradients_and_validation_see_the_shrunken_model(mode, lists):
 def test_a_last_round_without_a_split_shrinks_too(lists):
     X, y, _ = lists
     run = start(X, y, 3, model_shrink_rate=RATE)
-    assert run.update(squared(y)) and run.update(squared(y))
+    assert run.step(squared(y)) and run.step(squared(y))
     two = run.model(2).predict(X)
-    assert not run.update(lambda s: (np.zeros(y.size, np.float32), np.ones(y.size, np.float32)))
+    assert not run.step(lambda s: (np.zeros(y.size, np.float32), np.ones(y.size, np.float32)))
     np.testing.assert_allclose(
         run.model(3).predict(X), factor("Constant", 2) * two, rtol=0, atol=1e-9
     )
@@ -179,7 +179,7 @@ def test_every_value_in_the_text_shrinks(lists):
     plain, shrunken = start(X, y, 2), start(X, y, 2, model_shrink_rate=RATE)
     for run in (plain, shrunken):
         for _ in range(2):
-            run.update(squared(y))
+            run.step(squared(y))
     left = factor("Constant", 1)
     one, other = plain.model(2).text, shrunken.model(2).text
 
@@ -230,7 +230,7 @@ def test_noise_goes_to_every_document_of_every_round(lists):
     X, y, _ = lists
     run = start(X, y, 2, langevin=True, model_shrink_rate=0, random_state=9)
     flat = (np.zeros(y.size, np.float32), np.ones(y.size, np.float32))
-    assert run.update(lambda s: flat) and run.update(lambda s: flat)
+    assert run.step(lambda s: flat) and run.step(lambda s: flat)
     # Leaves of a least squares tree hold means, so the sum over documents is that of the gradients.
     drawn = sum(noise(step=STEP, seed=9, round=t, size=y.size).sum() for t in range(2))
     assert run.model(2).predict(X).sum() == pytest.approx(-STEP * drawn, rel=1e-4)
@@ -265,7 +265,7 @@ def test_switched_off_it_is_plain_lightgbm(off, lists):
     plain, other = start(X, y, 3), start(X, y, 3, **off)
     for run in (plain, other):
         for _ in range(3):
-            run.update(squared(y))
+            run.step(squared(y))
     assert plain.model(3).text == other.model(3).text
 
 

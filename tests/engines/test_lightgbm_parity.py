@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import rankwood as rw
-from conftest import random_lists
 from rankwood.extend import PairDerivatives, part
-from small_losses import OF_SCORES
+from tests.helpers.random_lists import random_lists
+from tests.helpers.small_losses import OF_SCORES
 
 PARAMS = {
     **{"learning_rate": 0.1, "num_leaves": 15, "min_child_samples": 20},

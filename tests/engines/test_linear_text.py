@@ -5,8 +5,8 @@ import json
 import pytest
 
 import rankwood as rw
-from conftest import random_lists
-from rankwood.training import model_file
+from rankwood._util import envelope
+from tests.helpers.random_lists import random_lists
 
 
 def test_counts_must_agree_with_the_features(tmp_path, rng):
@@ -19,7 +19,7 @@ def test_counts_must_agree_with_the_features(tmp_path, rng):
     counts = old.removeprefix("num_features=").split()
     counts[0] = str(int(counts[0]) + 1)
     content["model"] = content["model"].replace(old, "num_features=" + " ".join(counts), 1)
-    content["sha256"] = model_file._checksum(content)
+    content["sha256"] = envelope.checksum(content)
     path.write_text(json.dumps(content))
     with pytest.raises(rw.InputError, match="as many numbers as num_features says"):
         rw.Ranker.load(path)

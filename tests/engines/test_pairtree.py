@@ -9,10 +9,9 @@ import numba
 import numpy as np
 import pytest
 
-import naive_pairtree as naive
-from rankwood._core.checks import InputError
-from rankwood._core.compile import JIT, OPTIONS
-from rankwood._core.intrinsics import add_pair
+from rankwood._kernels.compile.jit import JIT, OPTIONS
+from rankwood._kernels.numeric.intrinsics import add_pair
+from rankwood._util.checks import InputError
 from rankwood.engines.pairtree import (
     BinnedData,
     Forest,
@@ -25,6 +24,7 @@ from rankwood.engines.pairtree import (
 from rankwood.engines.pairtree.bin_kernels import find_edges
 from rankwood.engines.pairtree.fixed_point import Scale, Sums
 from rankwood.engines.pairtree.histogram_layout import sample_columns
+from tests.oracles import naive_pairtree as naive
 
 DIFFERENCES = [0, 1, 3, 2]
 

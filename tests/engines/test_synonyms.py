@@ -8,10 +8,10 @@ import lightgbm as lgb
 import pytest
 
 import rankwood as rw
-from optional import LazyPackage
 from rankwood.engines import base
+from rankwood.estimators.parameters import engine_params
 from rankwood.objectives.families.registry import objective
-from rankwood.training.parameters import engine_params
+from tests.helpers.optional import LazyPackage
 
 catboost = LazyPackage("catboost")
 
@@ -85,7 +85,7 @@ def test_two_names_of_one_parameter_are_an_error(engine):
             checked += 1
             if not {one, other} <= own and "same parameter" not in message:
                 # A name that Ranker doesn't take: the message says which one to use.
-                assert re.search(r"use \w+=|leave it out|did you mean|write ", message), (
+                assert re.search(r"use \w+=|omit it|did you mean|write ", message), (
                     one,
                     other,
                     message,

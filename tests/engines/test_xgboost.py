@@ -5,8 +5,8 @@ import pytest
 import xgboost as xgb
 
 import rankwood as rw
-from conftest import random_lists
-from objectives.oracle import interpreted
+from tests.helpers.oracle import interpreted
+from tests.helpers.random_lists import random_lists
 
 LEAVES = {"tree_method": "hist", "max_depth": 3, "learning_rate": 1.0, "reg_lambda": 0.0}
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import xgboost as xgb
 
-from forest_models import MODELS, features, fitted
-from hard_rows import hard_rows
-from optional import LazyPackage
+from tests.helpers.forest_models import MODELS, features, fitted
+from tests.helpers.hard_rows import hard_rows
+from tests.helpers.optional import LazyPackage
 
 cb = LazyPackage("catboost")
 
@@ -20,10 +20,10 @@ def rankers():
 
 def engine_leaves(ranker, X):
     """The leaves that the engine itself names, counted as a forest counts them."""
-    if ranker.engine == "lightgbm":
-        return ranker.booster_.predict(X, pred_leaf=True, num_threads=1).reshape(len(X), -1)
-    if ranker.engine == "catboost":
-        return ranker.booster_.calc_leaf_indexes(cb.Pool(X))
+    if ranker.engine_ == "lightgbm":
+        return ranker.model_.booster.predict(X, pred_leaf=True, num_threads=1).reshape(len(X), -1)
+    if ranker.engine_ == "catboost":
+        return ranker.model_.booster.calc_leaf_indexes(cb.Pool(X))
     kinds = [
         "c" if i in ranker.engine_params.get("categorical_feature", ()) else "q"
         for i in range(X.shape[1])
@@ -31,7 +31,7 @@ def engine_leaves(ranker, X):
     matrix = xgb.DMatrix(
         np.where(np.isinf(X), np.nan, X), feature_types=kinds, enable_categorical=True
     )
-    nodes = ranker.booster_.predict(matrix, pred_leaf=True).astype(int).reshape(len(X), -1)
+    nodes = ranker.model_.booster.predict(matrix, pred_leaf=True).astype(int).reshape(len(X), -1)
     booster = json.loads(ranker.model_.text)["learner"]["gradient_booster"]
     trees = booster.get("gbtree", booster)["model"]["trees"]
     out = np.empty_like(nodes)
@@ -52,7 +52,7 @@ def test_leaves_and_bits_are_the_engines(rankers, name):
     forest = ranker.forest()
     X = np.concatenate([features(100, 1), hard_rows(forest, features(), 60)])
     assert np.array_equal(forest.predict(X), ranker.model_.predict(X, n_jobs=1))
-    if ranker.engine == "xgboost":  # its own matrices, which tell leaves, take no infinities
+    if ranker.engine_ == "xgboost":  # its own matrices, which tell leaves, take no infinities
         X = X[(np.abs(np.nan_to_num(X, nan=0.0)) <= np.finfo(np.float32).max).all(1)]
     assert np.array_equal(forest.leaf(X), engine_leaves(ranker, X))
     assert len(forest) == forest.n_trees == ranker.best_iteration_

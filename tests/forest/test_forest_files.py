@@ -6,13 +6,16 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import rankwood as rw
-from forest_models import SMALL, data, features
-from naive_forest import random_forest
-from rankwood.forest import checking
+from rankwood.forest import array_checks as checking
+from rankwood.forest.arrays import ARRAYS
+from rankwood.report.card import read_card
+from tests.helpers.examples import examples
+from tests.helpers.forest_models import SMALL, data, features
+from tests.helpers.random_forests import random_forest
 
 THRESHOLDS = np.array([0.5, -0.5, np.inf, -np.inf, 1e-40])
 
@@ -30,12 +33,12 @@ def saved(forest, tmp_path_factory):
 
 
 def same(a, b):
-    arrays = all(np.array_equal(getattr(a, name), getattr(b, name)) for name in checking.ARRAYS)
+    arrays = all(np.array_equal(getattr(a, name), getattr(b, name)) for name in ARRAYS)
     plain = ("engine", "base", "float32_input", "float32_sum", "n_features", "feature_names")
     return arrays and all(getattr(a, name) == getattr(b, name) for name in plain)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(seed=st.integers(0, 2**32 - 1), engine=st.sampled_from(checking.ENGINES))
 def test_a_saved_forest_comes_back(tmp_path_factory, seed, engine):
     rng = np.random.default_rng(seed)
@@ -156,3 +159,13 @@ def test_other_files(tmp_path):
         rw.Forest.load(tmp_path / "other.json")
     with pytest.raises(rw.InputError, match="can't be read"):
         rw.Forest.load(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize("text", ["5", "NaN", '"x"', "[]", "null"])
+def test_json_that_is_no_object(text, tmp_path):
+    path = tmp_path / "m.json"
+    path.write_text(text)
+    for read in (rw.Ranker.load, rw.Forest.load, read_card):
+        with pytest.raises(rw.InputError) as error:
+            read(path)
+        assert "\n" not in str(error.value)

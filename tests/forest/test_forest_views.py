@@ -1,5 +1,6 @@
 """What a forest refuses to hold, and how it shows itself: a table, a picture, names."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import matplotlib
@@ -7,10 +8,11 @@ import numpy as np
 import pytest
 
 import rankwood as rw
-from forest_models import SMALL, data, features
-from naive_forest import random_forest, walk
-from rankwood.forest import from_lightgbm
-from rankwood.forest.picture import placed
+from rankwood.forest.convert import from_lightgbm
+from rankwood.forest.tree_picture import tree_boxes
+from tests.helpers.forest_models import SMALL, data, features
+from tests.helpers.random_forests import random_forest
+from tests.oracles.naive_forest import walk
 
 REFUSED = {
     "linear": ({"linear_tree": True, "extra_trees": False}, "linear functions into leaves"),
@@ -33,7 +35,7 @@ def test_what_a_forest_can_not_hold(name):
     with pytest.raises(rw.InputError, match=message):
         ranker.forest()
     # The scorer leaves these to the engine.
-    scorer, X = ranker.scorer(stop=3), features(40, 1)
+    scorer, X = ranker.scorer(), features(40, 1)
     assert not scorer.is_fast
     assert np.array_equal(scorer(X), ranker.model_.predict(X, n_jobs=1))
 
@@ -41,21 +43,22 @@ def test_what_a_forest_can_not_hold(name):
 def test_a_mean_of_trees():
     text = rw.Ranker(**{**SMALL, "n_estimators": 1}).fit(data()).model_.text
     with pytest.raises(rw.InputError, match="mean of its trees"):
-        from_lightgbm.convert(text.replace("\nversion=", "\naverage_output\nversion="), None)
+        from_lightgbm.to_forest(text.replace("\nversion=", "\naverage_output\nversion="), None)
 
 
 def test_models_without_trees_on_documents():
     small = rw.Ranker(**{**SMALL, "n_estimators": 2})
     stages = rw.TwoStage(small, small, top=5, folds=1, listwise=False).fit(data())
     for name in ("forest", "scorer"):
-        with pytest.raises(rw.InputError, match=rf"take first_\[0\].{name}"):
+        with pytest.raises(rw.InputError, match=rf"use first_\[0\].{name}"):
             getattr(stages, name)()
     pairs = stages.second_
-    pairs.model_ = SimpleNamespace(needs_groups=True, text="")
+    result = pairs.result_
+    pairs.result_ = replace(result, model=SimpleNamespace(needs_groups=True, text=""))
     for call in (pairs.forest, pairs.scorer):
         with pytest.raises(rw.InputError, match="model of pairs"):
             call()
-    pairs.model_ = SimpleNamespace(needs_groups=False)
+    pairs.result_ = replace(result, model=SimpleNamespace(needs_groups=False))
     for call in (pairs.forest, pairs.scorer):
         with pytest.raises(rw.InputError, match="has no trees"):
             call()
@@ -111,10 +114,10 @@ def test_pictures():
     sizes = np.diff(forest.first_node) * 2 + 1
     for t in range(4):
         axes = forest.plot_tree(t, depth=None)
-        assert len(axes.texts) == len(placed(forest, t, None)) == sizes[t]
+        assert len(axes.texts) == len(tree_boxes(forest, t, None)) == sizes[t]
         matplotlib.pyplot.close(axes.figure)
     deepest = int(np.argmax(sizes))
-    assert max(box.level for box in placed(forest, deepest, 2)) == 2
+    assert max(box.level for box in tree_boxes(forest, deepest, 2)) == 2
     for tree, message in ((4, "tree must be below 4"), (-1, "tree must be at least 0")):
         with pytest.raises(rw.InputError, match=message):
             forest.plot_tree(tree)

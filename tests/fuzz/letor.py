@@ -9,11 +9,12 @@ from typing import NamedTuple
 from unittest import mock
 
 import numpy as np
-from tests.fuzz import Wrong, damaged
-from tests.naive_letor import nearest32
 
-from rankwood.data.letor import blocks, budget, join, load_letor
+from rankwood.data.letor import blocks, join, load_letor
+from rankwood.data.letor import memory_budget as budget
 from rankwood.data.letor import read as reader
+from tests.fuzz import Wrong, damaged
+from tests.oracles.naive_letor import nearest32
 
 ALPHABET = b"0123456789.:-+eEqidnaNA #\t\r\n\x0b\x0c,x/_\xc3\xa9\xff;'\""
 _REAL = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")

@@ -3,11 +3,10 @@
 import random
 import time
 
-from tests.fuzz import Wrong, damaged
-
 import rankwood as rw
 from rankwood.metrics.registry import METRICS
 from rankwood.objectives.families.registry import OBJECTIVES
+from tests.fuzz import Wrong, damaged
 
 ALPHABET = b"abckmnrst@()[]{}=,.'\"-+*/%~ \n\t0123456789_:<>|&!#\xc3\xa9\xef\xbc\x91"
 _NAMES = {"objective": sorted(OBJECTIVES), "metric": sorted(METRICS)}

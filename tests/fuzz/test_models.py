@@ -7,13 +7,13 @@ import re
 
 import numpy as np
 import pytest
-from tests.fuzz import models
-from tests.fuzz.campaign import Process
 
 import rankwood as rw
-from rankwood.engines import xgboost_text
+from rankwood._util import envelope
 from rankwood.engines.lightgbm import text_check
-from rankwood.training import model_file
+from rankwood.engines.xgboost import text_check as xgboost_text
+from tests.fuzz import models
+from tests.fuzz.campaign import Process
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def bases(folder):
 def refuse(content, tmp_path, match="is damaged"):
     """Write content with a right checksum, and expect one sentence, when the file is read or used."""
     path = tmp_path / "m.json"
-    content = {**content, "sha256": model_file._checksum(content)}
+    content = {**content, "sha256": envelope.checksum(content)}
     path.write_text(json.dumps(content))
     cls = getattr(rw, content["kind"])
     with pytest.raises(rw.InputError, match=match) as error:
@@ -121,6 +121,7 @@ def test_sizes_of_trees_must_agree(bases, tmp_path):
     refuse({**bases["lightgbm"], "model": text}, tmp_path, "more trees than tree_sizes says")
 
 
+@pytest.mark.slow
 def test_every_cut_of_a_lightgbm_text(bases):
     text = bases["lightgbm"]["model"]
     assert text_check.check(text) == 5
@@ -332,6 +333,7 @@ def chain_tree(leaves):
     return "Tree=0\n" + "".join(f"{k}={' '.join(map(str, v))}\n" for k, v in lines.items()) + "\n\n"
 
 
+@pytest.mark.slow
 def test_a_few_hundred_files_at_random(folder, monkeypatch):
     monkeypatch.setenv("RANKWOOD_FUZZ_BASES", str(folder))
     process = Process(folder)

@@ -1,11 +1,12 @@
 """A few thousand hostile texts: LETOR and TREC files, objectives and metrics."""
 
 import pytest
-from tests.fuzz import campaign, generator, letor, specs, worker
 
 from rankwood import InputError
+from tests.fuzz import campaign, generator, letor, specs, worker
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "count"), [("letor", 200), ("trec", 300)])
 def test_files_at_random(kind, count):
     result = worker.batch(kind, 11, 0, count)
@@ -13,6 +14,7 @@ def test_files_at_random(kind, count):
     assert result.accepted > count / 10 and result.refused > count / 10
 
 
+@pytest.mark.slow
 def test_objectives_and_metrics_at_random(tmp_path):
     process = campaign.Process(tmp_path)  # another process, as such a text may take for ever
     try:
@@ -72,6 +74,7 @@ def test_inputs_depend_on_their_number_alone():
     assert made[0] == made[2] != made[1]
 
 
+@pytest.mark.slow
 def test_signals_hangs_and_foreign_errors_are_counted_and_kept(tmp_path, monkeypatch):
     monkeypatch.setitem(campaign.KINDS, "broken", (1.0, 4))
     monkeypatch.setattr(campaign, "HANG", 0.3)

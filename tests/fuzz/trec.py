@@ -5,9 +5,8 @@ import random
 import re
 import tempfile
 
+from rankwood.data.trec.files import load_qrels, load_run
 from tests.fuzz import Wrong, damaged
-
-from rankwood.data.trec import load_qrels, load_run
 
 ALPHABET = b"0123456789.-+eEqQdABn \t\r\n\xc3\xa9\xff;:,_x"
 _REAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")

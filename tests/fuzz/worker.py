@@ -8,9 +8,8 @@ import signal
 import sys
 from typing import Any, NamedTuple
 
-from tests.fuzz import Wrong, generator
-
 from rankwood import InputError
+from tests.fuzz import Wrong, generator
 
 _MEMORY = 12 << 30  # bytes that a process may ask for
 

@@ -4,14 +4,15 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-import naive
 import rankwood as rw
-from objectives.oracle import interpreted
 from rankwood.objectives.families.registry import OBJECTIVES
 from rankwood.objectives.position_weights import has_cutoff
+from tests.helpers.examples import examples
+from tests.helpers.oracle import interpreted
+from tests.oracles import naive
 
 # Two queries whose rows are mixed; of "b" the only relevant document was cut away.
 X = np.arange(5.0)[:, None]
@@ -50,7 +51,7 @@ def test_golden_ideals(golden):
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=7), st.data())
-@settings(max_examples=60)
+@examples(60)
 def test_ndcg_is_that_of_the_full_list_with_the_rest_behind(labels, draw):
     cut = draw.draw(st.integers(1, len(labels)))
     k = draw.draw(st.integers(1, cut))

@@ -1,13 +1,14 @@
 """Evaluation: rules for ties and empty queries, conventions, the table, what may go wrong."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-import naive
 import rankwood as rw
 from rankwood.metrics.evaluate import CONVENTIONS
+from tests.oracles import naive
 
 
 def many(rng, queries=200):
@@ -83,21 +84,21 @@ def test_labels_that_are_many_or_broken(rng):
 
 
 def test_early_stopping_knows_which_way_is_better():
-    from rankwood.training.monitoring import EarlyStopping
-
-    class Engine:
-        def valid_scores(self):
-            return self.scores
+    from rankwood.fit.observers.stopping import EarlyStopping
+    from rankwood.metrics.evaluate import named_metrics
 
     data = rw.RankingData([[1.0], [2.0], [3.0]], [0, 1, 2], qid=[1, 1, 1])
     rounds = [[3.0, 2.0, 1.0], [1.0, 3.0, 2.0], [1.0, 2.0, 3.0], [3.0, 1.0, 2.0]]
     for metric in ("ndcg", "arp"):
-        stopping, engine = EarlyStopping(metric, 1, data, 1), Engine()
-        stops = []
-        for done, scores in enumerate(rounds, 1):
-            engine.scores = np.array(scores)
-            stops.append(stopping.after_round(engine, done))
-        assert (stopping.best_round, stops) == (3, [False, False, False, True])
+        parts = named_metrics(metric)
+        stopping, remembered, reasons = EarlyStopping(parts, 1), [], []
+        learner = SimpleNamespace(remember=remembered.append)
+        run = SimpleNamespace(history={"valid": {metric: []}}, best=None, learner=learner)
+        for run.number, scores in enumerate(rounds, 1):
+            run.history["valid"][metric] += rw.evaluate(metric, data, scores).mean().values()
+            reasons.append(stopping.after_round(run))
+        assert (run.best, reasons) == (3, ["", "", "", "early stopping"])
+        assert remembered == [1, 2, 3]
 
 
 def test_a_constant_score_earns_the_worst_order():

@@ -9,12 +9,12 @@ import xgboost as xgb
 from catboost.utils import eval_metric
 from sklearn.metrics import average_precision_score, dcg_score, ndcg_score
 
-import naive_metrics
 import rankwood as rw
-from cli_calls import answer, caller, complaint
-from rankwood._core.foreign import PROGRAMS, ROWS
+from rankwood._util.foreign_names import PROGRAMS, ROWS
 from rankwood.metrics.registry import METRICS
-from refusals import refusal_test
+from tests.helpers.cli_calls import answer, caller, complaint
+from tests.helpers.refusals import refusal_test
+from tests.oracles import naive_metrics
 
 
 @pytest.fixture(scope="module")

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import naive
 import rankwood as rw
-from naive_metrics import ORACLE
 from rankwood.metrics import AP, ARP, DCG, RBP, AtLeast, Cutoff, ExpChance, Precision, Relevant
-from refusals import refusal_test
+from tests.helpers.refusals import refusal_test
+from tests.oracles import naive
+from tests.oracles.naive_metrics import ORACLE
 
 one_query = st.lists(
     st.tuples(st.integers(0, 4), st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0])),
@@ -134,8 +134,8 @@ test_bad_parameters_get_one_plain_sentence = refusal_test(
         ("p@0", "Precision.k must be at least 1, got 0"),
         ("p(divide_by=R)", "divide_by must be one of 'places', 'k', got 'R'"),
         ("map(divide_by=k)", "divide_by must be one of 'reachable', 'relevant', got 'k'"),
-        ("p(per=R)", "divide_by must be one of 'places', 'k', got 'R'"),
-        ("map(per=relevant, divide_by=relevant)", "got divide_by= and per=, its former name"),
+        ("p(divide_by=R)", "divide_by must be one of 'places', 'k', got 'R'"),
+        ("map(per=relevant)", "metric 'map' has no parameter 'per'; known are divide_by, k, rel"),
         ("mrr(rel=0)", "RR.rel must be positive, got 0"),
         ("bndcg(rel=-1)", "AtLeast.rel must be positive, got -1"),
         ("rbp(p=1)", "RBP.p must be between 0 and 1, got 1"),

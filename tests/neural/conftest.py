@@ -2,7 +2,7 @@
 
 import pytest
 
-from neural.small import some_data
+from tests.helpers.small_networks import some_data
 
 
 @pytest.fixture(scope="module")

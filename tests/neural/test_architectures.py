@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-import naive_networks as naive
+from rankwood.estimators.neural_ranker import NeuralRanker
 from rankwood.neural.architectures.lists import Lists, fixed_orders, random_orders
 from rankwood.neural.architectures.table import ARCHITECTURES, build
-from rankwood.neural.ranker import NeuralRanker
+from tests.oracles import naive_networks as naive
 
 CPU = torch.device("cpu")
 FEATURES = 3

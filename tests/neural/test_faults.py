@@ -1,4 +1,4 @@
-"""NeuralRanker: what goes wrong is one sentence, and nothing is lost."""
+"""NeuralRanker: what goes wrong is one error message, and nothing is lost."""
 
 import sys
 
@@ -7,17 +7,17 @@ import pytest
 import torch
 
 import rankwood as rw
-from neural.small import small, some_data
 from rankwood.neural import library
 from rankwood.neural.architectures.dnn import DNN
-from rankwood.neural.run import NeuralRun
+from rankwood.neural.learner import NetworkLearner
+from tests.helpers.small_networks import small, some_data
 
 
 @pytest.mark.parametrize(
     ("params", "message"),
     [
         ({"architecture": "attn_din"}, "did you mean 'attn-din'"),
-        ({"objective": "bi-softmax"}, "leave out bi-"),
+        ({"objective": "bi-softmax"}, "omit bi-"),
         ({"heads": 7}, "'dnn' has no parameter heads, got 7; it has hidden"),
         ({"hidden": 64}, "such as (256, 128, 64), got 64"),
         ({"hidden": (8, 0)}, "hidden must be at least 1"),
@@ -55,7 +55,7 @@ def test_parameters_that_make_no_sense(train, params, message):
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_without_a_gpu(train):
-    with pytest.raises(rw.InputError, match="PyTorch finds no GPU here; take device='cpu'"):
+    with pytest.raises(rw.InputError, match="PyTorch finds no GPU here; use device='cpu'"):
         small(device="cuda").fit(train)
 
 
@@ -115,17 +115,15 @@ def test_no_feature_is_too_few():
 
 def poison(monkeypatch, epoch):
     """Make the network diverge in an epoch."""
-    from rankwood.neural import run
-
-    steps = run.NeuralRun._steps
+    steps = NetworkLearner._steps
 
     def poisoned(self):
-        if self.state.epochs_done == epoch - 1:
+        if self._epochs == epoch - 1:
             with torch.no_grad():
                 next(self.parts.network.parameters()).fill_(float("nan"))
         return steps(self)
 
-    monkeypatch.setattr(run.NeuralRun, "_steps", poisoned)
+    monkeypatch.setattr(NetworkLearner, "_steps", poisoned)
 
 
 def test_a_diverged_network_keeps_the_best_epoch(train, monkeypatch):
@@ -141,6 +139,15 @@ def test_a_diverged_network_keeps_the_best_epoch(train, monkeypatch):
     with pytest.warns(RuntimeWarning, match="epoch 3 is kept"):
         last = small(epochs=9).fit(train)
     assert last.best_iteration_ == 3 and np.isfinite(last.predict(valid)).all()
+
+
+def test_a_network_that_diverges_right_after_it_is_resumed(train, monkeypatch, tmp_path):
+    two = small(epochs=2).fit(train, checkpoint=tmp_path / "c.json")
+    poison(monkeypatch, 3)
+    with pytest.warns(RuntimeWarning, match="diverged in epoch 3.*epoch 2 is kept"):
+        ranker = small(epochs=5).fit(train, checkpoint=tmp_path / "c.json")
+    assert (ranker.stopped_, ranker.best_iteration_) == ("diverged", 2)
+    assert ranker.predict(train).tobytes() == two.predict(train).tobytes()
 
 
 def test_divergence_in_the_first_epoch_is_an_error(train, monkeypatch):
@@ -189,7 +196,7 @@ def test_data_that_no_gpu_can_hold(train, monkeypatch):
     def full(*given):
         raise torch.cuda.OutOfMemoryError("CUDA out of memory.")
 
-    monkeypatch.setattr("rankwood.neural.fitting.resident", full)
+    monkeypatch.setattr("rankwood.neural.learner.resident", full)
     with pytest.raises(rw.InputError, match="too little memory for the data, 476 rows of 8 inputs"):
         small().fit(train)
 
@@ -217,18 +224,18 @@ def test_an_interrupt_keeps_the_epochs_so_far(train, monkeypatch):
 def test_an_interrupt_while_an_epoch_is_evaluated_keeps_the_epochs_before(
     train, monkeypatch, epoch
 ):
-    from rankwood.training.monitoring import EarlyStopping
+    from rankwood.fit.observers.evaluation import Evaluations
 
     valid = some_data(1)
     before = small(epochs=2, early_stopping_rounds=None).fit(train, valid=valid)
-    evaluate = EarlyStopping.after_round
+    evaluate = Evaluations.after_round
 
-    def interrupted(self, scored, rounds_done):
-        if rounds_done == epoch:
+    def interrupted(self, run):
+        if run.number == epoch:
             raise KeyboardInterrupt
-        return evaluate(self, scored, rounds_done)
+        return evaluate(self, run)
 
-    monkeypatch.setattr(EarlyStopping, "after_round", interrupted)
+    monkeypatch.setattr(Evaluations, "after_round", interrupted)
     ranker = small(epochs=5, early_stopping_rounds=None)
     with pytest.raises(KeyboardInterrupt):
         ranker.fit(train, valid=valid)
@@ -242,12 +249,12 @@ def test_an_interrupt_while_an_epoch_is_evaluated_keeps_the_epochs_before(
 def test_a_step_without_memory_is_freed_before_the_next_try(train, monkeypatch):
     out_of_memory(monkeypatch, 180)
     handled = []
-    halve = NeuralRun._halve
+    halve = NetworkLearner._halve
 
     def watched(self):
         handled.append(sys.exc_info()[0])
         halve(self)
 
-    monkeypatch.setattr(NeuralRun, "_halve", watched)
+    monkeypatch.setattr(NetworkLearner, "_halve", watched)
     small(batch_documents=200, epochs=1).fit(train)
     assert handled == [None]

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import rankwood as rw
-from cli_calls import answer, caller, complaint
-from neural.small import SMALL, small, some_data
+from rankwood._util.envelope import write_content
 from rankwood.neural.tensors import from_text, to_text
 from rankwood.report.card import read_card
-from rankwood.training import model_file
+from tests.helpers.cli_calls import answer, caller, complaint
+from tests.helpers.small_networks import SMALL, small, some_data
 
 
 def changed(path, **fields):
@@ -24,7 +24,7 @@ def changed(path, **fields):
     for name in ("format", "format_version", "rankwood", "sha256"):
         del content[name]
     kind = content.pop("kind")
-    model_file.write_content({**content, **fields}, f"{path}.changed", kind)
+    write_content({**content, **fields}, f"{path}.changed", kind)
     return f"{path}.changed"
 
 
@@ -109,20 +109,23 @@ def test_damaged_files(train, tmp_path):
 KILLED = """
 import os, signal, sys
 sys.path[:0] = sys.argv[3:]
-from neural.small import small, some_data
-from rankwood.neural import checkpoint
-write, kills = checkpoint.EpochFile.write, int(sys.argv[2])
-def killed(self, run):
-    if run.state.epochs_done == kills:
+from tests.helpers.small_networks import small, some_data
+import rankwood as rw
+from rankwood.fit.files.run_file import RunFile
+write, kills = RunFile.write, int(sys.argv[2])
+def killed(self, content, run):
+    if run["rounds"] == kills:
         os.kill(os.getpid(), signal.SIGKILL)
-    write(self, run)
-checkpoint.EpochFile.write = killed
-small("attn-din", epochs=5).fit(some_data(), valid=some_data(1), checkpoint=sys.argv[1])
+    write(self, content, run)
+RunFile.write = killed
+file = rw.Checkpoint(sys.argv[1], rounds=1)
+small("attn-din", epochs=5).fit(some_data(), valid=some_data(1), checkpoint=file)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal here")
-def test_a_killed_run_goes_on(train, valid, tmp_path):
+def test_a_killed_run_resumes(train, valid, tmp_path):
     """Whatever is lost with the process, the next one ends with the same weights."""
     file = tmp_path / "c.json"
     words = [sys.executable, "-c", KILLED, str(file), "3", *(p for p in sys.path if p)]
@@ -130,32 +133,33 @@ def test_a_killed_run_goes_on(train, valid, tmp_path):
         words, capture_output=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     )
     assert done.returncode == -signal.SIGKILL, done.stderr
-    assert json.loads(file.read_text())["epochs_done"] == 2
+    assert json.loads(file.read_text())["run"]["rounds"] == 2
     undisturbed = small("attn-din", epochs=5).fit(train, valid=valid)
     resumed = small("attn-din", epochs=5).fit(train, valid=valid, checkpoint=file)
     for name, weights in undisturbed.model_.weights.items():
         assert weights.tobytes() == resumed.model_.weights[name].tobytes(), name
     assert resumed.history_ == undisturbed.history_
+    assert resumed.result_.resumed_after == 2
     assert [p.name for p in tmp_path.iterdir()] == ["c.json"]
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "adagrad"])
 @pytest.mark.parametrize("epoch", [1, 2, 4])
-def test_a_run_goes_on_from_every_epoch(train, valid, tmp_path, optimizer, epoch, monkeypatch):
-    from rankwood.neural.run import NeuralRun
+def test_a_run_resumes_from_every_epoch(train, valid, tmp_path, optimizer, epoch, monkeypatch):
+    from rankwood.neural.learner import NetworkLearner
 
     how = {"optimizer": optimizer, "schedule": "cosine", "epochs": 4, "early_stopping_rounds": 3}
     undisturbed = small(**how).fit(train, valid=valid)
-    one, calls = NeuralRun._epoch, []
+    step, calls = NetworkLearner.step, []
 
-    def stopped(self):
+    def stopped(self, gradients):
         if len(calls) == epoch:
             raise RuntimeError("a fault")
         calls.append(1)
-        one(self)
+        return step(self, gradients)
 
     with monkeypatch.context() as patch:
-        patch.setattr(NeuralRun, "_epoch", stopped)
+        patch.setattr(NetworkLearner, "step", stopped)
         if epoch < 4:
             with pytest.raises(RuntimeError, match="a fault"):
                 small(**how).fit(train, valid=valid, checkpoint=tmp_path / "c.json")
@@ -168,9 +172,9 @@ def test_a_run_goes_on_from_every_epoch(train, valid, tmp_path, optimizer, epoch
 
 def test_checkpoints_of_other_runs(train, valid, tmp_path):
     path = tmp_path / "c.json"
-    small(epochs=1).fit(train, checkpoint=path)
-    with pytest.raises(rw.InputError, match=r"holds a checkpoint.*: give it as checkpoint='.*'\.$"):
-        rw.NeuralRanker.load(path)
+    ranker = small(epochs=1).fit(train, checkpoint=path)
+    loaded = rw.NeuralRanker.load(path)  # a checkpoint is a model file with one more field
+    assert loaded.predict(train).tobytes() == ranker.predict(train).tobytes()
     before = path.read_bytes()
     cases = [
         (
@@ -179,8 +183,8 @@ def test_checkpoints_of_other_runs(train, valid, tmp_path):
             None,
             "with learning_rate=None, and now it is 0.5",
         ),
-        (small(epochs=1), valid, None, "to a run on other data"),
-        (small(epochs=1), train, valid, "to a run on other data"),
+        (small(epochs=1), valid, None, "to a run on other training data"),
+        (small(epochs=1), train, valid, "to a run with other sets of validation data"),
     ]
     for ranker, data, other, message in cases:
         with pytest.raises(rw.InputError, match=message):
@@ -188,9 +192,142 @@ def test_checkpoints_of_other_runs(train, valid, tmp_path):
     assert path.read_bytes() == before
     with pytest.raises(rw.InputError, match="there is no directory"):
         small().fit(train, checkpoint=tmp_path / "no" / "c.json")
-    with pytest.raises(rw.InputError, match="holds a NeuralRanker, not a checkpoint"):
+    with pytest.raises(rw.InputError, match="is a model, not a checkpoint: give another file"):
         small(epochs=1).fit(train).save(path)
         small(epochs=1).fit(train, checkpoint=path)
+
+
+class Fault(Exception):
+    """Ends a run as no one has planned."""
+
+
+def fails_after(epochs):
+    """Return a callback that ends a run with an error after some epochs."""
+
+    def callback(round):
+        if round.number == epochs:
+            raise Fault
+
+    return callback
+
+
+def rounds_in(path):
+    """Return the number of epochs of the run in a checkpoint."""
+    return json.loads(Path(path).read_text())["run"]["rounds"]
+
+
+def test_resume_must_and_never(train, tmp_path):
+    path = tmp_path / "c.json"
+    with pytest.raises(rw.InputError, match=r"there is no checkpoint .*c\.json to resume from"):
+        small(epochs=1).fit(train, checkpoint=rw.Checkpoint(path, resume="must"))
+    assert not path.exists()
+    small(epochs=2).fit(train, checkpoint=path)
+    undisturbed = small(epochs=3).fit(train)
+    resumed = small(epochs=3).fit(train, checkpoint=rw.Checkpoint(path, resume="must"))
+    assert resumed.result_.resumed_after == 2
+    assert resumed.predict(train).tobytes() == undisturbed.predict(train).tobytes()
+    # A run that starts anew need not suit the file.
+    other = small(epochs=1, learning_rate=0.5).fit(
+        train, checkpoint=rw.Checkpoint(path, resume="never")
+    )
+    assert other.result_.resumed_after == 0 and rounds_in(path) == 1
+    assert rw.NeuralRanker.load(path).predict(train).tobytes() == other.predict(train).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("how", "written"),
+    [({"rounds": 2}, [2, 4, 5]), ({"seconds": 0}, [1, 2, 3, 4, 5]), ({"seconds": 3600}, [5])],
+)
+def test_how_often_a_checkpoint_of_a_network_is_written(train, tmp_path, monkeypatch, how, written):
+    from rankwood.fit.files.run_file import RunFile
+
+    write, rounds = RunFile.write, []
+
+    def noted(self, content, run):
+        rounds.append(run["rounds"])
+        write(self, content, run)
+
+    monkeypatch.setattr(RunFile, "write", noted)
+    small(epochs=5).fit(train, checkpoint=rw.Checkpoint(tmp_path / "c.json", **how))
+    assert rounds == written and rounds_in(tmp_path / "c.json") == 5
+
+
+def test_an_error_writes_the_epochs_that_are_complete(train, valid, tmp_path):
+    path = tmp_path / "c.json"
+    with pytest.raises(Fault):
+        small(epochs=5).fit(
+            train, valid=valid, checkpoint=rw.Checkpoint(path, rounds=4), callbacks=[fails_after(3)]
+        )
+    assert rounds_in(path) == 3
+    undisturbed = small(epochs=5).fit(train, valid=valid)
+    resumed = small(epochs=5).fit(train, valid=valid, checkpoint=path)
+    assert resumed.predict(valid).tobytes() == undisturbed.predict(valid).tobytes()
+
+
+def test_a_run_that_a_callback_ended_resumes(train, valid, tmp_path):
+    path = tmp_path / "c.json"
+    ended = small(epochs=4).fit(
+        train, valid=valid, checkpoint=path, callbacks=[lambda round: round.number == 2]
+    )
+    assert ended.stopped_ == "callback" and rounds_in(path) == 2
+    undisturbed = small(epochs=4).fit(train, valid=valid)
+    resumed = small(epochs=4).fit(train, valid=valid, checkpoint=path)
+    assert (resumed.stopped_, resumed.history_) == ("epochs", undisturbed.history_)
+    assert resumed.predict(valid).tobytes() == undisturbed.predict(valid).tobytes()
+
+
+def test_two_runs_on_one_checkpoint(train, tmp_path):
+    pytest.importorskip("fcntl")
+    path, complaints = tmp_path / "c.json", []
+
+    def second_run(round):
+        with pytest.raises(rw.InputError, match=f"another run .process {os.getpid()}.") as error:
+            small(epochs=3).fit(train, checkpoint=path)
+        complaints.append(str(error.value))
+
+    small(epochs=2).fit(train, checkpoint=path, callbacks=[second_run])
+    assert len(complaints) == 2
+    assert [p.name for p in tmp_path.iterdir()] == ["c.json"]  # the lock is gone
+    assert small(epochs=3).fit(train, checkpoint=path).result_.resumed_after == 2
+
+
+def test_a_full_disk_does_not_end_training(train, valid, tmp_path, monkeypatch):
+    from rankwood.fit.files import run_file
+
+    path = tmp_path / "c.json"
+    small(epochs=1).fit(train, valid=valid, checkpoint=path)
+    before = path.read_bytes()
+
+    def full(content, path, kind):
+        raise rw.InputError(f"{path} can't be written: No space left on device.")
+
+    monkeypatch.setattr(run_file, "write_content", full)
+    with pytest.warns(RuntimeWarning) as warned:
+        ranker = small(epochs=4).fit(train, valid=valid, checkpoint=rw.Checkpoint(path, rounds=1))
+    (warning,) = warned
+    assert "training continues" in str(warning.message) and "No space left" in str(warning.message)
+    undisturbed = small(epochs=4).fit(train, valid=valid)
+    assert ranker.predict(valid).tobytes() == undisturbed.predict(valid).tobytes()
+    assert path.read_bytes() == before
+
+
+def test_a_checkpoint_with_more_epochs_than_are_to_be_trained(train, tmp_path):
+    path = tmp_path / "c.json"
+    small(epochs=3).fit(train, checkpoint=path)
+    before = path.read_bytes()
+    ranker = small(epochs=2)
+    with pytest.raises(
+        rw.InputError, match=r"has done 3 rounds, more than epochs=2: .*larger epochs"
+    ):
+        ranker.fit(train, checkpoint=path)
+    assert not hasattr(ranker, "result_") and path.read_bytes() == before
+
+
+def test_other_schedules_depend_on_the_number_of_epochs(train, tmp_path):
+    path = tmp_path / "c.json"
+    small(epochs=2, schedule="cosine").fit(train, checkpoint=path)
+    with pytest.raises(rw.InputError, match="with epochs=2, and now it is 3"):
+        small(epochs=3, schedule="cosine").fit(train, checkpoint=path)
 
 
 @pytest.mark.parametrize("ideal", ["full", "list"])
@@ -214,6 +351,38 @@ def test_networks_as_stages(train, valid, tmp_path, ideal):
         rw.TwoStage(trees, rw.TwoStage(), folds=2).fit(train)
 
 
+def test_stages_resume(train, valid, tmp_path):
+    def stages():
+        second = small("attn-din", epochs=4)
+        return rw.TwoStage(small(epochs=3), second, top=5, folds=2, verbose=False)
+
+    def fails(round):
+        if (round.stage, round.number) == ("second", 2):
+            raise Fault
+
+    path = tmp_path / "c.json"
+    with pytest.raises(Fault):
+        stages().fit(train, valid=valid, checkpoint=path, callbacks=[fails])
+    resumed, undisturbed = (
+        stages().fit(train, valid=valid, checkpoint=path),
+        stages().fit(train, valid=valid),
+    )
+    assert [ranker.resumed_after_ for ranker in (*resumed.first_, resumed.second_)] == [3, 3, 2]
+    assert resumed.predict(valid).tobytes() == undisturbed.predict(valid).tobytes()
+    assert resumed.second_.history_ == undisturbed.second_.history_
+
+
+def test_the_module_is_a_copy(train, tmp_path):
+    ranker = small(epochs=1).fit(train)
+    scores = ranker.predict(train)
+    ranker.save(tmp_path / "m.json")
+    for weights in ranker.module_.parameters():
+        weights.data.fill_(0.0)
+    assert ranker.predict(train).tobytes() == scores.tobytes()
+    ranker.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "m.json").read_bytes()
+
+
 @pytest.fixture
 def call(capsys, train, valid, monkeypatch, tmp_path):
     (tmp_path / "in").mkdir()
@@ -223,6 +392,7 @@ def call(capsys, train, valid, monkeypatch, tmp_path):
     return caller(capsys, tmp_path / "in")
 
 
+@pytest.mark.slow
 def test_the_command_line(call, valid):
     pytest.importorskip("safetensors")
     words = "train @train.txt --valid @valid.txt --engine neural --objective softmax --architecture attn-din "
@@ -252,12 +422,15 @@ def test_the_command_line(call, valid):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("--engine neural --num-leaves 7", "--num-leaves is of trees"),
+        (
+            "--engine neural --num-leaves 7",
+            "--num-leaves applies to trees and can't be combined with --engine neural",
+        ),
         ("--engine neural --record seconds", "networks have no record"),
         ("--engine neural --param trees=3", "a network has no parameter 'trees'"),
         ("--engine neural --architecture din", "unknown architecture 'din'"),
-        ("--engine neural --objective bi-softmax", "leave out bi-"),
-        ("--architecture dnn", "--architecture is of networks"),
+        ("--engine neural --objective bi-softmax", "omit bi-"),
+        ("--architecture dnn", "--architecture needs --engine neural"),
     ],
 )
 def test_command_lines_that_make_no_sense(call, words, message):

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import rankwood as rw
-from neural.small import SMALL, small, some_data
-from rankwood.neural import run
+from rankwood.neural import learner
+from tests.helpers.small_networks import SMALL, small, some_data
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
 
@@ -21,13 +21,13 @@ def fit(architecture, **params):
 
 @pytest.mark.parametrize("architecture", SMALL)
 def test_the_same_bits_twice_and_without_a_recording(architecture, monkeypatch):
-    recorded, record = [], run.record
+    recorded, record = [], learner.record
     monkeypatch.setattr(
-        run, "record", lambda *given: recorded.append(record(*given)) or recorded[-1]
+        learner, "record", lambda *given: recorded.append(record(*given)) or recorded[-1]
     )
     one, two = fit(architecture), fit(architecture)
     assert len(recorded) == (0 if architecture == "gsf" else 2) and None not in recorded
-    monkeypatch.setattr(run, "record", lambda *given: None)
+    monkeypatch.setattr(learner, "record", lambda *given: None)
     plain = fit(architecture)
     for name, weights in one.model_.weights.items():
         assert weights.tobytes() == two.model_.weights[name].tobytes(), name

@@ -15,8 +15,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
 import rankwood as rw
-from neural.small import SMALL, small, some_data
-from printed import printed
 from rankwood.neural.architectures.dnn import DNN
 from rankwood.neural.architectures.lists import Lists
 from rankwood.neural.architectures.table import build
@@ -28,7 +26,9 @@ from rankwood.neural.transforms import InputTransform
 from rankwood.objectives.families.registry import OBJECTIVES
 from rankwood.testing import interpreted
 from rankwood.torch import RankingLoss
-from recipe_tables import load
+from tests.helpers.printed import printed
+from tests.helpers.recipe_tables import load
+from tests.helpers.small_networks import SMALL, small, some_data
 
 
 def test_it_learns(train, valid):

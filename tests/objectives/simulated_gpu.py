@@ -10,8 +10,8 @@ import numpy as np
 from numba import cuda
 
 import rankwood as rw
-from rankwood._core.cuda import sorting
-from rankwood._core.device import is_device_array
+from rankwood._kernels.cuda import sorting
+from rankwood._kernels.device import is_device_array
 from rankwood.objectives._kernels.cuda import tasks
 
 Y = np.array([0.0, 1, 2, 0, 1, 3, 0])

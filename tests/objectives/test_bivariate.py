@@ -4,19 +4,19 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-import naive
-import naive_listwise
 import rankwood as rw
-from objectives.oracle import ORACLE, interpreted
 from rankwood import InputError
 from rankwood.data.groups import group_rows
 from rankwood.objectives import Lambda, Softmax, Swap
 from rankwood.objectives.bivariate import bivariate_gradients, item_scores
 from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.lifted import Bivariate
+from tests.helpers.examples import examples
+from tests.helpers.oracle import ORACLE, interpreted
+from tests.oracles import naive, naive_listwise
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def some_lists(largest=7):
 
 
 @pytest.mark.parametrize("text", ORACLE)
-@settings(max_examples=6)
+@examples(6)
 @given(some_lists(), st.sampled_from([1, 2, 4]))
 def test_every_name_equals_the_dense_oracle(text, query, k):
     y, S = query[0], np.array(query[1]).reshape(len(query[0]), -1)
@@ -166,7 +166,7 @@ def test_drive_passes_labels_beyond_the_lists_on(rng, name):
     with interpreted():
         g = rw.gradients(name, data, s)[0]
         computer = GradientComputer(
-            Bivariate(rw.objective(name)), data.y, data.groups, n_jobs=1, unlisted=data.beyond
+            Bivariate(rw.objective(name)), data.y, data.groups, n_jobs=1, unlisted=data.unlisted
         )
         grads = computer(s)[0]
         alone = GradientComputer(Bivariate(rw.objective(name)), data.y, data.groups, n_jobs=1)(s)[0]
@@ -212,8 +212,8 @@ def test_compiled_equals_interpreted_on_threads(rng):
     y, s = rng.integers(0, 4, sizes.sum()).astype(float), rng.normal(size=sizes.sum())
     groups = group_rows(y.size, group=sizes)
     objective = Bivariate(rw.objective("lambdamart-ex-static-bin@4"))
-    one = GradientComputer(objective, y, groups, real=np.float32, n_jobs=1)(s)
-    two = GradientComputer(objective, y, groups, real=np.float32, n_jobs=2)(s)
+    one = GradientComputer(objective, y, groups, dtype=np.float32, n_jobs=1)(s)
+    two = GradientComputer(objective, y, groups, dtype=np.float32, n_jobs=2)(s)
     np.testing.assert_array_equal(one, two)
     with interpreted():
         plain = GradientComputer(objective, y, groups, n_jobs=1)(s)

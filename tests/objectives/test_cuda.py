@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from types import SimpleNamespace
 from typing import ClassVar
@@ -14,13 +15,16 @@ import numpy as np
 import pytest
 
 import rankwood as rw
-from objectives.oracle import interpreted
-from objectives.simulated_gpu import GROUP, SCORES, Y
-from rankwood._core.device import _describe, _device_number, is_device_array
-from rankwood._core.each import runs_on_team
+from rankwood._kernels.device import _describe, _device_number, is_device_array
+from rankwood._kernels.each import runs_on_team
+from rankwood._kernels.parts import PARTS
+from rankwood._kernels.verbs import VERBS
 from rankwood.data.labels import labels_and_groups
-from rankwood.extend import each, part
+from rankwood.extend import each, on_team, part
 from rankwood.objectives.gradients import GradientComputer
+from tests.helpers.oracle import interpreted
+from tests.helpers.paths import ROOT as CHECKOUT
+from tests.objectives.simulated_gpu import GROUP, SCORES, Y
 
 ROOT = Path(rw.__file__).parent
 #: One name for each way through the kernels.
@@ -78,12 +82,13 @@ def simulated():
     return {json.dumps(task): answer for task, answer in zip(tasks, answers, strict=True)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: f"{task['kind']} {task['name']}")
 def test_gradients_are_those_of_the_cpu(simulated, task):
     y, groups = labels_and_groups(Y, None, GROUP)
     scores = np.array(task.get("scores", SCORES), task.get("dtype", "float32"))
     with interpreted():
-        cpu = GradientComputer(rw.objective(task["name"]), y, groups, real=np.float32, seed=3)
+        cpu = GradientComputer(rw.objective(task["name"]), y, groups, dtype=np.float32, seed=3)
         wanted = cpu(scores.astype(float), 2)
     got = simulated[json.dumps(task)]
     for have, want in zip(got, wanted, strict=True):
@@ -91,6 +96,7 @@ def test_gradients_are_those_of_the_cpu(simulated, task):
         np.testing.assert_allclose(have, want, rtol=0, atol=1e-5 * np.abs(want).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", RULES)
 def test_metrics_are_those_of_the_cpu(simulated, ties):
     with interpreted():
@@ -102,6 +108,7 @@ def test_metrics_are_those_of_the_cpu(simulated, ties):
         np.testing.assert_allclose(got[metric], wanted.per_query[metric], rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("task", "words"), REFUSED)
 def test_what_a_gpu_refuses(simulated, task, words):
     assert words in simulated[json.dumps({"kind": "refuse", **task})]
@@ -123,13 +130,13 @@ def test_without_a_gpu_there_is_a_sentence():
     # In a process of its own: another test may have a simulated GPU.
     code = (
         "import rankwood as rw\n"
-        "from objectives.test_cuda import OnAGpu\n"
+        "from tests.objectives.test_cuda import OnAGpu\n"
         "for call in (lambda: rw.gradients('ranknet', [1, 0], OnAGpu()),\n"
         "             lambda: rw.evaluate('ndcg', [1, 0], OnAGpu())):\n"
         "    try: call()\n"
         "    except rw.InputError as error: print(error)\n"
     )
-    path = f"{ROOT.parent}{os.pathsep}{Path(__file__).parents[1]}"
+    path = f"{ROOT.parent}{os.pathsep}{CHECKOUT}"
     env = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
     env |= {"PYTHONPATH": path, "CUDA_VISIBLE_DEVICES": ""}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
@@ -160,6 +167,7 @@ def test_an_array_says_which_gpu_it_is_on():
 
 @part
 class SharesItsLoop:
+    @on_team
     def perturb(self, score, draw, state, out):
         for i in each(score.size):
             out[i] = score[i]
@@ -172,7 +180,7 @@ class KeepsItsLoop:
             out[i] = score[i]
 
 
-def test_a_verb_runs_on_a_team_if_it_shares_its_loops():
+def test_a_verb_runs_on_a_team_if_it_is_declared():
     assert runs_on_team(SharesItsLoop(), ["perturb"])
     assert not runs_on_team(KeepsItsLoop(), ["perturb"])
     weights = {"lambdarank-ndcg": True, "lambdarank-map": False, "lambdaloss-ndcg++": True}
@@ -194,6 +202,28 @@ def stores_outside(function):
             yield from visit(child, shared)
 
     return list(visit(function, False))
+
+
+def called(method):
+    """Yield a method and the functions of the package that it calls, but for verbs and the loops of a team."""
+    yield method
+    for name in method.__code__.co_names:
+        inner = inspect.unwrap(method.__globals__.get(name, None) or len)
+        inside = getattr(inner, "__module__", None) or ""
+        ours = inside.startswith("rankwood.") and not inside.endswith(".each")
+        if ours and inspect.isfunction(inner) and not hasattr(inner, "verb"):
+            yield from called(inner)
+
+
+def test_what_is_declared_for_a_team_stores_in_shared_loops_alone():
+    classes = [cls for cls in PARTS.values() if cls.__module__.startswith("rankwood.")]
+    methods = {verb.method(cls) for cls in classes for verb in VERBS.values()}
+    declared = [method for method in methods if getattr(method, "on_team", False)]
+    assert len(declared) > 15
+    for method in declared:
+        for function in called(method):
+            text = textwrap.dedent(inspect.getsource(function))
+            assert not stores_outside(ast.parse(text)), f"{method.__qualname__}: {function}"
 
 
 def test_functions_that_share_a_loop_store_nowhere_else():

@@ -5,13 +5,14 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import rankwood as rw
-from conftest import random_lists
 from rankwood.objectives.families.registry import objective
 from rankwood.objectives.gradients import GradientComputer
+from tests.helpers.examples import examples
+from tests.helpers.random_lists import random_lists
 
 NAMES = ("queryrmse", "softmax", "listnet")
 
@@ -53,7 +54,7 @@ documents = st.lists(
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=60, deadline=None)
+@examples(60, deadline=None)
 @given(documents)
 def test_gradients_equal_plain_loops(name, rows):
     y, s, w, q = (np.array(column, float) for column in zip(*rows, strict=True))
@@ -86,7 +87,7 @@ def test_in_single_precision_with_weights_of_queries(name, rng):
     scores = rng.normal(size=y.size)
     full = GradientComputer(objective(name), data.y, data.groups, of_query, sample_weight=w)
     single = GradientComputer(
-        objective(name), data.y, data.groups, of_query, real=np.float32, sample_weight=w
+        objective(name), data.y, data.groups, of_query, dtype=np.float32, sample_weight=w
     )
     for a, b in zip(full(scores), single(scores), strict=True):
         assert b.dtype == np.float32
@@ -124,7 +125,7 @@ def test_a_column_may_have_the_weights():
     ("weights", "message"),
     [
         ([1, 1, 1], "sample_weight has 3 values, but there are 4 rows"),
-        ([1, 1, 1, 0], "sample_weight must be above zero, got 0 at row 3: leave out documents"),
+        ([1, 1, 1, 0], "sample_weight must be above zero, got 0 at row 3: omit documents"),
         ([1, 1, 1, np.nan], "sample_weight must be finite numbers, got nan at row 3"),
         ([[1, 1], [1, 1]], "sample_weight must have one dimension"),
     ],
@@ -152,7 +153,9 @@ def test_other_objectives_refuse_them(name, rng):
     what = "whole lists" if name in ("approxndcg", "xendcg") else "pairs"
     message = f"differs within a query, and this objective is a sum over {what}, not over documents"
     with pytest.raises(rw.InputError, match=message):
-        small(name).fit(rng.random((4, 1)), [0, 1, 2, 0], group=[2, 2], sample_weight=[1, 1, 1, 2])
+        small(name, None).fit(
+            rng.random((4, 1)), [0, 1, 2, 0], group=[2, 2], sample_weight=[1, 1, 1, 2]
+        )
 
 
 @pytest.mark.parametrize(

@@ -3,20 +3,21 @@
 import lightgbm as lgb
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-import naive_listwise as naive
 import rankwood as rw
-from conftest import random_lists
-from objectives.oracle import interpreted
-from rankwood._core.rng import mix, uniform
+from rankwood._kernels.numeric.rng import mix, uniform
 from rankwood.cli import main
 from rankwood.data.groups import group_rows
 from rankwood.diagnostics import cutoff, heat, pair_counts
-from rankwood.objectives import softmax as module
 from rankwood.objectives.gradients import GradientComputer
-from refusals import refusal_test
+from rankwood.objectives.lists import softmax as module
+from tests.helpers.examples import examples
+from tests.helpers.oracle import interpreted
+from tests.helpers.random_lists import random_lists
+from tests.helpers.refusals import refusal_test
+from tests.oracles import naive_listwise as naive
 
 NAMES = ["queryrmse", "softmax", "listnet", "xendcg", "approxndcg"]
 one_query = st.lists(
@@ -77,7 +78,7 @@ LOSSES = {
 
 
 @pytest.mark.parametrize("text", LOSSES)
-@settings(max_examples=20)
+@examples(20)
 @given(one_query)
 def test_gradient_and_hessian_are_derivatives(text, query):
     y, s, _ = zip(*query, strict=True)
@@ -98,7 +99,7 @@ def test_approxndcg_is_not_convex():
     assert exact.min() < -0.01 and exact.max() > 1e-4
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(one_query.filter(lambda query: len(query) > 1))
 def test_xendcg_is_a_series_of_derivatives(query):
     """The corrected gradient and the hessian from the loss itself, by differences."""
@@ -113,7 +114,7 @@ def test_xendcg_is_a_series_of_derivatives(query):
     np.testing.assert_allclose(hess, np.diagonal(bend), rtol=1e-8, atol=1e-9)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(one_query.filter(lambda query: len(query) > 1), st.floats(1, 25))
 def test_xendcg_keeps_its_digits_when_one_document_is_far_ahead(query, far):
     """LightGBM's formula divides by 1 - p, of which nothing is left 37 above the others."""
@@ -198,7 +199,7 @@ def test_compiled(name, rng):
     objective = rw.objective(name)
 
     def made(scores, n_jobs=2, seed=0, round_=3):
-        drive = GradientComputer(objective, y, groups, real=np.float32, n_jobs=n_jobs, seed=seed)
+        drive = GradientComputer(objective, y, groups, dtype=np.float32, n_jobs=n_jobs, seed=seed)
         return drive(scores, round_)
 
     grad, hess = made(s)
@@ -261,9 +262,9 @@ test_what_makes_no_sense_is_said_at_once = refusal_test(
         ("approxndcg(temperature=-1)", "^temperature must be positive, got -1"),
         ("ApproxNDCG(temperature=-1.0)", "ApproxNDCG.temperature must be positive"),
         ("approxndcg(gain=log)", "gain must be one of 'exp', 'linear'"),
-        ("approxndcg@10", "'approxndcg' has no cutoff; leave out @10"),
+        ("approxndcg@10", "'approxndcg' has no cutoff; omit @10"),
         ("softmax@5", "'softmax' has no cutoff"),
-        ("listnet(sigma=2)", "'listnet' has no parameters; leave out sigma="),
+        ("listnet(sigma=2)", "'listnet' has no parameters; omit sigma="),
     ],
 )
 

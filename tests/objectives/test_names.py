@@ -8,14 +8,14 @@ import pytest
 import xgboost as xgb
 
 import rankwood as rw
-from conftest import random_lists
-from objectives.oracle import interpreted
-from rankwood._core.foreign import PROGRAMS, ROWS
+from rankwood._util.foreign_names import PROGRAMS, ROWS
 from rankwood.engines.catboost.losses import native
 from rankwood.objectives.families.registry import OBJECTIVES
 from rankwood.objectives.position_weights import has_cutoff
 from rankwood.tuning.parameters import cutoff_of, parameters_of, with_parameters
-from refusals import refusal_test
+from tests.helpers.oracle import interpreted
+from tests.helpers.random_lists import random_lists
+from tests.helpers.refusals import refusal_test
 
 #: What people type, and what it is.
 SAME = {
@@ -94,7 +94,7 @@ def test_catboost_trains_the_same_by_its_text_and_by_ours(text, lists):
 
 
 def test_pairs_of_xgboost(lists):
-    # Lists are shorter than 32, beyond which XGBoost leaves out pairs.
+    # Lists are shorter than 32, beyond which XGBoost omits pairs.
     X, y, qid = lists
     scores = np.random.default_rng(2).normal(size=y.size).astype(np.float32)
     matrix = xgb.DMatrix(X, y, qid=qid, base_margin=scores)

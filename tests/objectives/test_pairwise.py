@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import naive
 import rankwood as rw
 from rankwood.data.groups import group_rows
 from rankwood.metrics import NDCG
 from rankwood.objectives import All, ByDistance, Lambda, Log2Sum, Logistic, Swap, Top
 from rankwood.objectives._kernels.pairwise import pairwise_kernel
 from rankwood.objectives.gradients import GradientComputer
+from tests.oracles import naive
 
 scores_ = st.one_of(
     st.floats(-3, 3).map(lambda x: round(x, 2)),  # often tied
@@ -87,7 +87,7 @@ def test_threads_never_change_a_bit(lists, rng, real):
     groups = group_rows(y.size, group=sizes)
     s = rng.normal(size=y.size)
     results = [
-        GradientComputer(rw.objective("lambdarank-ndcg@10"), y, groups, real=real, n_jobs=n)(s)
+        GradientComputer(rw.objective("lambdarank-ndcg@10"), y, groups, dtype=real, n_jobs=n)(s)
         for n in (1, 2, 5)
     ]
     for grad, hess in results[1:]:
@@ -112,7 +112,7 @@ def test_float32_is_close_to_float64(lists, rng):
     s = rng.normal(size=y.size)
     for name in ("lambdarank-ndcg", "lambdarank-ndcg@10", "lambdarank-ndcg(norm=False)"):
         full = GradientComputer(rw.objective(name), y, groups)(s)
-        half = GradientComputer(rw.objective(name), y, groups, real=np.float32)(s)
+        half = GradientComputer(rw.objective(name), y, groups, dtype=np.float32)(s)
         for a, b in zip(half, full, strict=True):
             assert a.dtype == np.float32
             np.testing.assert_allclose(a, b, rtol=2e-4, atol=1e-5 * np.abs(b).max())
@@ -130,7 +130,7 @@ def test_small_sums_keep_their_gradient(distance):
         plain = naive.logistic_gradients(naive.lambdarank_pairs([1, 0], list(s), 10), list(s))
         expected = [[g / (0.01 + distance) / np.log(2) for g in column] for column in plain]
     for real, tolerance in ((np.float64, 1e-6), (np.float32, 1e-5)):
-        got = GradientComputer(rw.objective("lambdarank-ndcg@10"), y, group_rows(2), real=real)(s)
+        got = GradientComputer(rw.objective("lambdarank-ndcg@10"), y, group_rows(2), dtype=real)(s)
         np.testing.assert_allclose(got[0], expected[0], rtol=tolerance)
         np.testing.assert_allclose(got[1], expected[1], rtol=tolerance)
 

@@ -17,13 +17,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import naive
-import naive_metrics
 import rankwood as rw
-from objectives.oracle import interpreted
 from rankwood.extend import PairDerivatives, part
 from rankwood.objectives import NoScale
-from small_losses import OF_SCORES
+from tests.helpers.oracle import interpreted
+from tests.helpers.small_losses import OF_SCORES
+from tests.oracles import naive, naive_metrics
 
 
 @part
@@ -94,7 +93,7 @@ def ranked(y, s):
 
 
 def shares_of_ideal(y):
-    """Return the gains over the ideal DCG; a query without relevant documents is left out."""
+    """Return the gains over the ideal DCG; a query without relevant documents is omitted."""
     best = naive.ideal_dcg(y)
     assume(best > 0)
     return [naive.gain(label) / best for label in y]
@@ -114,6 +113,7 @@ def test_ndcg_loss2_bounds_ndcg(query):
     assert metric == pytest.approx(sum(f) - naive.ndcg(ranked(y, s)), abs=1e-9)
 
 
+@pytest.mark.slow
 @given(queries)
 def test_lambdarank_bounds_another_metric(query):
     """002 Proposition 5.1, 000 Lemma 5.6."""
@@ -131,7 +131,7 @@ def test_lambdagap_s_bounds_precision(query, k):
     """000 Proposition 5.2 and Corollary 5.3."""
     y, s = query
     b = [float(label > 0) for label in y]
-    w = weights(f"lambdagap-s@{k}(scale='paper')", y, s)
+    w = weights(f"lambdagap-s@{k}(definition='paper')", y, s)
     metric = holds(w, [x / k for x in b], lambda i, j: float(abs(i - j) == k), b, s)
     at_k = (
         naive_metrics.p(ranked(y, s), k, divide_by="k") if len(y) < k else sum(ranked(b, s)[:k]) / k
@@ -139,12 +139,13 @@ def test_lambdagap_s_bounds_precision(query, k):
     assert metric == pytest.approx(sum(b) / k - at_k, abs=1e-9)
 
 
+@pytest.mark.slow
 @given(queries, cutoffs)
 def test_lambdagap_x_bounds_arp_beyond_k(query, k):
     """000 Proposition 5.2 and Corollary 5.4; with k = 1 Corollary 5.5 for BinRankNet."""
     y, s = query
     b = [float(label > 0) for label in y]
-    w = weights(f"lambdagap-x@{k}(scale='paper')", y, s)
+    w = weights(f"lambdagap-x@{k}(definition='paper')", y, s)
     metric = holds(w, [x / k for x in b], lambda i, j: float(abs(i - j) >= k), b, s)
     assert metric == pytest.approx(naive_metrics.arpk(ranked(y, s), k) / k, abs=1e-9)
     if k == 1:
@@ -153,6 +154,7 @@ def test_lambdagap_x_bounds_arp_beyond_k(query, k):
         assert metric + sum(b) == pytest.approx(arp, abs=1e-9)
 
 
+@pytest.mark.slow
 @given(queries, cutoffs)
 def test_lambdarank_arpk_bounds_a_sharper_metric(query, k):
     """000 Corollary 5.7."""
@@ -212,7 +214,7 @@ def test_golden_theory(golden):
     shifted = sides(w, f, by_distance["shifted"], y, s)[1]
     assert shifted == pytest.approx(theory["with_shifted_delta"], abs=1e-9)
     for name, text in (("S", "lambdagap-s"), ("X", "lambdagap-x")):
-        w = weights(f"{text}@{k}(scale='paper')", y, s)
+        w = weights(f"{text}@{k}(definition='paper')", y, s)
         counts = (lambda m: m == k) if name == "S" else (lambda m: m >= k)
         lack = sides(w, [x / k for x in b], lambda i, j, c=counts: float(c(abs(i - j))), b, s)[1]
         expected = theory[f"LambdaGap-{name}_metric"]

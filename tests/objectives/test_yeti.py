@@ -2,23 +2,16 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-import naive
-import naive_metrics
-import naive_objectives
-import naive_yeti
 import rankwood as rw
-from naive_plackett_luce import scores_of
-from objectives.oracle import ORACLE, given_rankings, interpreted, one_query
 from rankwood import InputError
-from rankwood._core.rng import mix, round_state
+from rankwood._kernels.numeric.rng import mix, round_state
 from rankwood.data.groups import group_rows
 from rankwood.metrics import NDCG
 from rankwood.objectives import Binary, Graded, Lambda, NDCGLoss2, Neighbours, NoNoise, Swap
@@ -26,8 +19,14 @@ from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.inspection import HalfSquared
 from rankwood.objectives.parts.catboost_weights import YetiAP, YetiRR
 from rankwood.objectives.parts.noise import GaussianNoise, GumbelNoise, LogisticNoise
+from tests.helpers import paths
+from tests.helpers.examples import examples
+from tests.helpers.marks import slow_but
+from tests.helpers.oracle import ORACLE, given_rankings, interpreted, one_query
+from tests.oracles import naive, naive_metrics, naive_objectives, naive_yeti
+from tests.oracles.naive_plackett_luce import scores_of
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden.json").read_text())
+GOLDEN = json.loads(paths.GOLDEN.read_text())
 YETI = GOLDEN["yeti"]
 
 
@@ -90,7 +89,7 @@ NEIGHBOURS = {
 
 
 @pytest.mark.parametrize("text", NEIGHBOURS)
-@settings(max_examples=20)
+@examples(20)
 @given(
     one_query(12), st.sampled_from([1, 2, 3, 5, 20]), st.sampled_from([1, 2, 3, None]), st.randoms()
 )
@@ -107,7 +106,7 @@ def test_mean_over_rankings_equals_the_oracle(text, query, k, h, random):
 
 
 @pytest.mark.parametrize("text", ORACLE)
-@settings(max_examples=5)
+@examples(5)
 @given(one_query(12), st.sampled_from([1, 2, 3]), st.booleans(), st.randoms())
 def test_noise_on_any_pairwise_objective(text, query, k, norm, random):
     y, s = [q[0] for q in query], [q[1] for q in query]
@@ -120,7 +119,7 @@ def test_noise_on_any_pairwise_objective(text, query, k, norm, random):
     np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-11)
 
 
-@pytest.mark.parametrize("noise", ["logistic", "gauss"])
+@pytest.mark.parametrize("noise", slow_but(["gauss"], ["logistic", "gauss"]))
 def test_mean_weights_equal_quadrature(noise):
     """Golden expected weights of n = 3: mean over draws, within 4 standard errors of 400 means of 200 draws."""
     golden = YETI[f"expected_n3|{noise}"]
@@ -162,7 +161,7 @@ def test_seeds_rounds_and_threads(rng):
 
     def drawn(seed, round, n_jobs):
         objective = rw.objective("yetirank")
-        return GradientComputer(objective, y, groups, real=np.float32, n_jobs=n_jobs, seed=seed)(
+        return GradientComputer(objective, y, groups, dtype=np.float32, n_jobs=n_jobs, seed=seed)(
             s, round
         )
 
@@ -170,25 +169,26 @@ def test_seeds_rounds_and_threads(rng):
     np.testing.assert_array_equal(one, drawn(0, 3, 2))
     assert np.any(one[0] != drawn(1, 3, 1)[0]) and np.any(one[0] != drawn(0, 4, 1)[0])
     # One driver gives the same bits whatever it was asked before.
-    drive = GradientComputer(rw.objective("yetirank"), y, groups, real=np.float32, n_jobs=2)
+    drive = GradientComputer(rw.objective("yetirank"), y, groups, dtype=np.float32, n_jobs=2)
     drive(s, 7)
     np.testing.assert_array_equal(one, drive(s, 3))
 
 
+@pytest.mark.slow
 def test_compiled_equals_interpreted(rng):
     sizes = np.array([1, 2, 40, 450])  # the last is sorted in another way
     y, s = rng.integers(0, 5, sizes.sum()).astype(float), rng.normal(size=sizes.sum())
     for text in ("yetirank@5(neighbours=2)", "yetiloss-mrr", "lambdarank-p@4(noise=gaussian)"):
         groups = group_rows(y.size, group=sizes)
         objective = rw.objective(text, permutations=2)
-        grad, hess = GradientComputer(objective, y, groups, real=np.float32)(s, 3)
+        grad, hess = GradientComputer(objective, y, groups, dtype=np.float32)(s, 3)
         with interpreted():
             g, h = GradientComputer(objective, y, groups)(s, 3)
         np.testing.assert_allclose(grad, g, rtol=1e-3, atol=2e-5 * np.abs(g).max())
         np.testing.assert_allclose(hess, h, rtol=1e-3, atol=2e-5 * np.abs(h).max())
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(one_query(12), st.integers(1, 5))
 def test_neighbours_one_by_one_or_in_vectors(query, h):
     """A band is visited where it is, with two classes too; with look-ups it is visited anchor by anchor."""

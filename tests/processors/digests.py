@@ -76,7 +76,7 @@ def gradients(names: list[str]) -> Iterator[tuple[str, str]]:
         found = []
         for real in (np.float32, np.float64):
             groups = group_rows(y.size, group=sizes)
-            compute = GradientComputer(made, y, groups, real=real, n_jobs=2, seed=5)
+            compute = GradientComputer(made, y, groups, dtype=real, n_jobs=2, seed=5)
             found += [compute(scores, 0), compute(scores * 0.5, 1)]
         yield name, digest(*(column for pair in found for column in pair))
 

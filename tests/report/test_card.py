@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import rankwood as rw
-from cli_calls import answer, caller, check_help, complaint
-from conftest import random_lists
 from rankwood.report.card import read_card
+from tests.helpers.cli_calls import answer, caller, check_help, complaint
+from tests.helpers.random_lists import random_lists
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +43,7 @@ def test_a_card_has_what_the_file_has(data, tmp_path):
     for row, name in zip(rows_of(text, "Metrics"), ("ndcg@10", "p@3"), strict=True):
         assert row[1:4] == [name, "validation", f"{ranker.history_[name][kept - 1]:.4f}"]
     params = dict(rows_of(text, "Parameters"))
+    assert params["`engine`"] == "`lightgbm`" == f"`{ranker.engine_}`"  # which was left open
     assert params["`num_leaves`"] == "`4`" and params["`learning_rate`"] == "`0.05`"
     assert [row[1] for row in rows_of(text, "Features")] == ["`price`", r"`a\|b`", "`` `x`<i> ``"]
     versions = dict(rows_of(text, "Versions"))
@@ -94,36 +95,37 @@ def test_two_stages_and_the_digest_of_data(data, tmp_path):
     assert other.origin_["fingerprint"] != same.origin_["fingerprint"]
 
 
-def test_older_files_and_damaged_ones(data, tmp_path, monkeypatch):
-    from rankwood.training import model_file
+def test_older_files_and_damaged_ones(demo_model, tmp_path):
+    from rankwood._util.envelope import write_content
 
     path = tmp_path / "m.json"
-    small().fit(data).save(path)
+    demo_model("lightgbm").save(path)
     content = json.loads(path.read_text())
     header = ("format", "format_version", "rankwood", "kind", "sha256")
     body = {name: value for name, value in content.items() if name not in header}
-    model_file.write_content({n: v for n, v in body.items() if n != "origin"}, path)
+    write_content({n: v for n, v in body.items() if n != "origin"}, path)
     text = read_card(path).to_markdown()
     assert "digest" not in text and "## Versions" not in text
     assert not hasattr(rw.Ranker.load(path), "origin_")
     for bad in ({"origin": {"fingerprint": 3}}, {"origin": {"fingerprint": "a", "versions": [1]}}):
-        model_file.write_content({**body, **bad}, path)
+        write_content({**body, **bad}, path)
         assert "digest" not in read_card(path).to_markdown()
         assert not hasattr(rw.Ranker.load(path), "origin_")
     for bad in ({"params": 3}, {"history": {"ndcg@10": 7}}, {"data_size": "many"}):
-        model_file.write_content({**body, **bad}, path)
+        write_content({**body, **bad}, path)
         with pytest.raises(rw.InputError, match="is damaged"):
             read_card(path)
 
 
-def test_the_command(data, capsys, tmp_path):
-    small().fit(data).save(tmp_path / "m.json")
+def test_the_command(demo_model, capsys, tmp_path):
+    model = demo_model("lightgbm")
+    model.save(tmp_path / "m.json")
     call = caller(capsys, tmp_path, "card")
     check_help(call("--help"), "card")
     code, out, err = call("@m.json")
     assert (code, err) == (0, "") and out == read_card(tmp_path / "m.json").to_markdown()
     code, said, _ = call("@m.json -o @card.md")
     assert code == 0 and "the card of" in said and (tmp_path / "card.md").read_text() == out
-    assert answer(call("@m.json --json"))["n_features"] == 3
+    assert answer(call("@m.json --json"))["n_features"] == model.n_features_in_
     assert "can't be read" in complaint(call("@missing.json"))
     assert "is read by this command" in complaint(call("@m.json -o @m.json"))

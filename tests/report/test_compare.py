@@ -5,10 +5,11 @@ import pytest
 
 import rankwood as rw
 from rankwood import stats
-from rankwood._core.checks import InputError
+from rankwood._util.checks import InputError
 from rankwood.metrics.evaluation import Evaluation
-from rankwood.report import PRESETS, compare, read_evaluation
-from rankwood.report.presets import TESTS
+from rankwood.report import PRESETS, read_evaluation
+from rankwood.report.comparison.compare import compare
+from rankwood.report.comparison.presets import TESTS
 
 RULES = {"ties": "worst", "empty": 0}
 
@@ -90,8 +91,8 @@ def test_every_test_finds_what_is_there(three, test):
 
 @pytest.mark.parametrize("interval", ["t", "bca", "percentile"])
 def test_intervals(three, interval):
-    wide = compare(three, interval=interval, draws=500, level=0.99).tests
-    narrow = compare(three, interval=interval, draws=500, level=0.5).tests
+    wide = compare(three, interval=interval, draws=500, confidence=0.99).tests
+    narrow = compare(three, interval=interval, draws=500, confidence=0.5).tests
     assert (wide["low"] < narrow["low"]).all() and (narrow["high"] < wide["high"]).all()
     assert (narrow["low"] < narrow["difference"]).all()
 
@@ -125,7 +126,7 @@ def test_skipped_queries_are_left_out_in_pairs():
     assert (row["queries"], row["skipped"]) == (2, 2)
     assert row["difference"] == pytest.approx(0.1)
     assert found.mean("a") == pytest.approx(1.3 / 3)
-    assert "2 without a value of both models left out" in repr(found)
+    assert "2 without a value of both models omitted" in repr(found)
 
 
 def test_rounding_errors_are_ties():
@@ -146,7 +147,7 @@ def test_equal_models(test):
 
 def test_less_may_be_better(monkeypatch):
     """ARP falls when a model gets better: that is a win, and "greater" means better."""
-    monkeypatch.setattr("rankwood.report.align.metric_part", lambda name: Lower)
+    monkeypatch.setattr("rankwood.report.comparison.align.metric_part", lambda name: Lower)
     old, new = evaluation(np.full(12, 5.0)), evaluation(np.linspace(3, 4, 12))
     for alternative in ("two-sided", "greater"):
         found = compare({"old": old, "new": new}, alternative=alternative)
@@ -185,7 +186,7 @@ def test_no_direction_no_stars(test, alternative):
     """Differences that cancel up to rounding errors are for neither model, whatever the level."""
     a = evaluation([0.1, 0.2, 0.3, 0.4, 0.3, 0.6])
     b = evaluation([0.2, 0.4, 0.6, 0.3, 0.1, 0.3])
-    found = compare({"a": a, "b": b}, test=test, alternative=alternative, levels=0.9999)
+    found = compare({"a": a, "b": b}, test=test, alternative=alternative, alphas=0.9999)
     assert abs(found.test("b")["difference"]) < 1e-15
     assert found.test("b")["stars"] == 0
 
@@ -195,7 +196,7 @@ def test_no_direction_no_stars(test, alternative):
 def test_statistics_are_of_the_model_of_the_row(monkeypatch, test, less):
     """Both rows of a pair state what the test says of their model, in the direction of better."""
     if less:
-        monkeypatch.setattr("rankwood.report.align.metric_part", lambda name: Lower)
+        monkeypatch.setattr("rankwood.report.comparison.align.metric_part", lambda name: Lower)
     a, b = evaluation([0.1, 0.2, 0.3, 0.4, 0.5]), evaluation([0.3, 0.1, 0.7, 0.4, 0.9])
     found = compare({"a": a, "b": b}, test=test, marks="letters", draws=99)
     for model, other in (("a", "b"), ("b", "a")):
@@ -220,12 +221,12 @@ def test_a_name_means_one_metric(tmp_path):
 
 
 def test_corrections(three):
-    raw = compare(three, draws=300, correct=None).tests["p"]
+    raw = compare(three, draws=300, correction=None).tests["p"]
     for correct, function in (("holm", stats.holm), ("bonferroni", stats.bonferroni)):
-        found = compare(three, draws=300, correct=correct)
+        found = compare(three, draws=300, correction=correct)
         assert found.tests["p_corrected"].tolist() == function(raw).tolist()
         assert found.rules["family"] == 4
-    assert compare(three, draws=300, correct=None).tests["p_corrected"].tolist() == raw.tolist()
+    assert compare(three, draws=300, correction=None).tests["p_corrected"].tolist() == raw.tolist()
 
 
 # Letters
@@ -269,22 +270,22 @@ def test_presets(three):
     assert expected.keys() == PRESETS.keys()
     for preset, values in expected.items():
         rules = compare(three, preset=preset, draws=None if "t" in values else 200).rules
-        got = tuple(rules[n] for n in ("test", "alternative", "draws", "count", "levels"))
+        got = tuple(rules[n] for n in ("test", "alternative", "draws", "p_value", "alphas"))
         assert got[:2] + got[3:] == values[:2] + values[3:]
-        assert rules["correct"] is None
+        assert rules["correction"] is None
         assert PRESETS[preset].get("draws", 10_000) == values[2]
         assert rules["marks"] == ("letters" if preset == "bivariate-2024" else "stars")
 
 
 def test_what_is_stated_wins_over_the_preset(three):
     found = compare(
-        three, preset="lambdagap-2025", alternative="less", draws=50, correct="holm", levels=0.1
+        three, preset="lambdagap-2025", alternative="less", draws=50, correction="holm", alphas=0.1
     )
     rules = found.rules
-    assert (rules["alternative"], rules["draws"], rules["correct"]) == ("less", 50, "holm")
-    assert (rules["count"], rules["levels"]) == ("strict", (0.1,))
-    assert compare(three, correct=None, draws=50).rules["correct"] is None
-    assert compare(three, draws=50).rules["correct"] == "holm"
+    assert (rules["alternative"], rules["draws"], rules["correction"]) == ("less", 50, "holm")
+    assert (rules["p_value"], rules["alphas"]) == ("strict", (0.1,))
+    assert compare(three, correction=None, draws=50).rules["correction"] is None
+    assert compare(three, draws=50).rules["correction"] == "holm"
 
 
 # What is refused
@@ -297,7 +298,7 @@ def test_lists_get_names():
 
 A, B = evaluation([0.1, 0.2, 0.3]), evaluation([0.2, 0.3, 0.4])
 REFUSED = {
-    "at least two models to compare, or one and bounds=, got 1": lambda: compare({"a": A}),
+    "at least two models to compare, or one and references=, got 1": lambda: compare({"a": A}),
     "must be a dictionary such as": lambda: compare(A, "b"),
     "model 'b' must be an Evaluation": lambda: compare({"a": A, "b": [0.1, 0.2, 0.3]}),
     "same name as text": lambda: compare({1: A, "1": B}),
@@ -321,7 +322,7 @@ REFUSED = {
     ),
     "test must be one of 'permutation'": lambda: compare({"a": A, "b": B}, test="z"),
     "alternative must be one of": lambda: compare({"a": A, "b": B}, alternative="up"),
-    "correct must be one of 'holm'": lambda: compare({"a": A, "b": B}, correct="fdr"),
+    "correction must be one of 'holm'": lambda: compare({"a": A, "b": B}, correction="fdr"),
     "preset must be one of": lambda: compare({"a": A, "b": B}, preset="mine"),
     "marks must be one of": lambda: compare({"a": A, "b": B}, marks="dots"),
     "letters show which models one is better than": lambda: compare(
@@ -331,8 +332,8 @@ REFUSED = {
     "interval must be one of": lambda: compare({"a": A, "b": B}, interval="z"),
     "draws must be at least 1": lambda: compare({"a": A, "b": B}, draws=0),
     "seed must be at least 0": lambda: compare({"a": A, "b": B}, seed=-1),
-    "levels must be numbers between 0 and 1": lambda: compare({"a": A, "b": B}, levels=(5,)),
-    "level must be between 0 and 1": lambda: compare({"a": A, "b": B}, level=95),
+    "alphas must be numbers between 0 and 1": lambda: compare({"a": A, "b": B}, alphas=(5,)),
+    "level must be between 0 and 1": lambda: compare({"a": A, "b": B}, confidence=95),
     "there is no model 'x'; known are a, b": lambda: compare({"a": A, "b": B}).mean("x"),
     "there is no metric 'x'": lambda: compare({"a": A, "b": B}).mean("a", "x"),
     "'a' was not compared with 'b'; give": lambda: compare({"a": A, "b": B}).test("a", against="b"),

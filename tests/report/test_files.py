@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import rankwood as rw
-from rankwood._core.checks import InputError
+from rankwood._util.checks import InputError
 from rankwood.report import read_evaluation
-from rankwood.report.files import looks_like_evaluation
+from rankwood.report.comparison.files import looks_like_evaluation
 
 
 @pytest.mark.parametrize("ids", [[1, 1, 2, 2], ["007", "007", "x,y", "x,y"], [-3, -3, 10**20, 5]])

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import rankwood as rw
-from rankwood._core.checks import InputError
-from rankwood.data.trec import Qrels, Run
-from rankwood.report import compare, perfect, random
+from rankwood._util.checks import InputError
+from rankwood.data.trec.files import Qrels, Run
+from rankwood.report import perfect, random
+from rankwood.report.comparison.compare import compare
 
 Y = [2, 0, 1, 0, 0, 1, 0, 0, 0]
 QID = [1, 1, 1, 1, 2, 2, 3, 3, 3]
@@ -36,8 +37,8 @@ def test_bounds_are_rows_without_tests():
     data = rw.RankingData(np.zeros((9, 1)), Y, qid=QID)
     evs = {n: rw.evaluate("ndcg@2", data, s) for n, s in {"a": np.arange(9), "b": Y}.items()}
     for bounds in (data, (Y, QID)):
-        found = compare(evs, bounds=bounds)
-        assert found.bounds == ["perfect model", "random model"]
+        found = compare(evs, references=bounds)
+        assert found.references == ["perfect model", "random model"]
         assert found.tests.size == 1
         assert found.mean("perfect model") == pytest.approx(2 / 3)
         assert found.mean("random model") == random("ndcg@2", data).mean()["ndcg@2"]
@@ -49,13 +50,13 @@ def test_bounds_are_rows_without_tests():
 
 def test_bounds_follow_the_rule_for_empty_queries():
     evs = {n: rw.evaluate("ndcg@2", Y, s, qid=QID, empty=1) for n, s in {"a": Y, "b": Y}.items()}
-    assert compare(evs, bounds=(Y, QID)).mean("perfect model") == 1
+    assert compare(evs, references=(Y, QID)).mean("perfect model") == 1
 
 
 def test_bounds_of_other_queries_are_refused():
     evs = {n: rw.evaluate("ndcg@2", Y, Y, qid=QID) for n in "ab"}
     with pytest.raises(InputError, match="'perfect model' lacks 3 of the 3 queries of 'a'"):
-        compare(evs, bounds=(Y, [q + 10 for q in QID]))
+        compare(evs, references=(Y, [q + 10 for q in QID]))
 
 
 def test_less_may_be_better():
@@ -64,7 +65,7 @@ def test_less_may_be_better():
             n: rw.evaluate("arp", Y, s, qid=QID, empty="skip")
             for n, s in {"a": range(9), "b": Y}.items()
         },
-        bounds=(Y, QID),
+        references=(Y, QID),
     )
     assert found.better == {"arp": -1}
     assert found.mean("b") == found.mean("perfect model") < found.mean("random model")
@@ -79,11 +80,11 @@ def test_bounds_of_a_convention(convention):
         "best": perfect(metrics, Y, qid=QID, convention=convention),
         "chance": random(metrics, Y, qid=QID, convention=convention),
     }
-    found = compare(evs, bounds=edges)
-    assert found.bounds == ["best", "chance"]
+    found = compare(evs, references=edges)
+    assert found.references == ["best", "chance"]
     assert found.mean("best", "dcg@2") == found.mean("a", "dcg@2") > found.mean("chance", "dcg@2")
     evs["a"].conventions["convention"] = convention
-    known = compare(evs, bounds=(Y, QID))
+    known = compare(evs, references=(Y, QID))
     for metric in metrics:
         assert known.mean("random model", metric) == found.mean("chance", metric)
         assert known.mean("perfect model", metric) == found.mean("best", metric)
@@ -105,7 +106,7 @@ def test_bounds_of_a_convention(convention):
 def test_bounds_that_cannot_be_used(bounds, message):
     evs = {n: rw.evaluate("ndcg@2", Y, Y, qid=QID) for n in "ab"}
     with pytest.raises(InputError, match=message):
-        compare(evs, bounds=bounds)
+        compare(evs, references=bounds)
 
 
 def test_bounds_of_judgments():
@@ -114,4 +115,4 @@ def test_bounds_of_judgments():
     assert random("p@2", qrels).per_query["p@2"] == pytest.approx([2 / 3, 1])
     run = Run(["q", "q", "p"], ["b", "a", "a"], np.array([0.9, 0.5, 0.1]))
     evs = {n: rw.evaluate("p@2", qrels, run) for n in "ab"}
-    assert compare(evs, bounds=qrels).mean("perfect model") == 1
+    assert compare(evs, references=qrels).mean("perfect model") == 1

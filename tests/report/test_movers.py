@@ -6,9 +6,10 @@ import io
 import numpy as np
 import pytest
 
-from rankwood._core.checks import InputError
+from rankwood._util.checks import InputError
 from rankwood.metrics.evaluation import Evaluation
-from rankwood.report import Queries, QueryTable, compare, movers, worst
+from rankwood.report import movers, worst
+from rankwood.report.comparison.compare import compare
 
 IDS = np.array(["q1", "q2", "q3", "q4", "q5"])
 A = Evaluation(IDS, {"m": np.array([0.1, 0.5, 0.3, np.nan, 0.9])}, {})
@@ -58,7 +59,3 @@ def test_comparison_has_them_too():
 def test_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()
-
-
-def test_the_former_name_of_query_tables_is_accepted():
-    assert Queries is QueryTable and isinstance(worst(A), Queries)

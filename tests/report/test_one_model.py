@@ -15,7 +15,7 @@ SCORES = [9, 1, 1, 9, 1, 9, 1, 9]  # the last query is ranked the wrong way roun
 def found(request):
     one = rw.evaluate(["dcg@1", "dcg@2"], Y, SCORES, qid=QID)
     return rw.compare(
-        {"m": one}, bounds=rw.RankingData([[0.0]] * 8, Y, qid=QID), marks=request.param
+        {"m": one}, references=rw.RankingData([[0.0]] * 8, Y, qid=QID), marks=request.param
     )
 
 
@@ -44,8 +44,8 @@ def test_a_picture_needs_two(found):
 
 def test_none_is_too_few():
     with pytest.raises(rw.InputError, match="at least one model, got 0"):
-        rw.compare({}, bounds=(Y, QID))
+        rw.compare({}, references=(Y, QID))
     with pytest.raises(
-        rw.InputError, match="at least two models to compare, or one and bounds=, got 0"
+        rw.InputError, match="at least two models to compare, or one and references=, got 0"
     ):
         rw.compare({})

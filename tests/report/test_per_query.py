@@ -3,7 +3,6 @@
 import math
 import re
 from types import SimpleNamespace
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -11,11 +10,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import rankwood as rw
-from rankwood.report import plots, view
-from rankwood.report.axis import axis_of, tick_text
+from rankwood.data.tables.schema import Schema
+from rankwood.fit.result import FitResult, Settings, nested_history
+from rankwood.render.axis import axis_of, tick_text
+from rankwood.report import plots
+from rankwood.report.comparison import view
+from rankwood.report.comparison.per_query import histogram, query_values
 from rankwood.report.page import figures as page_figures
 from rankwood.report.page.training import Stage, learning_curves
-from rankwood.report.per_query import histogram, query_values
 
 FLOATS = st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: round(x, 6))
 
@@ -96,7 +98,7 @@ def test_the_smallest_p_value_is_marked(rng):
     assert "0.0010**‡" in text
     assert "‡ At the limit of the draws: none of 999 was as extreme, so p can't be smaller" in text
     assert r"\ddag{}" in found.to_latex(details=True)
-    share = rw.compare(evs, draws=999, count="share", metrics="m").test("b")
+    share = rw.compare(evs, draws=999, p_value="share", metrics="m").test("b")
     assert (share["p"], bool(share["at_limit"])) == (0.0, True)
     for other in (rw.compare(evs, test="t"), rw.compare(evaluations(a=[1, 2], b=[2, 3]), draws=9)):
         assert not other.tests["at_limit"].any()
@@ -132,15 +134,25 @@ def test_names_on_a_page_are_shown_and_not_run():
         assert not set(text) & {"\x1b", "\u202e", "\udcff"}
 
 
+def result_with(history=None, rounds=3, gains=None):
+    """The result of a fit that never was: what an old file has of its curves, and the gains of features."""
+    model = SimpleNamespace(importances=lambda: gains)
+    features = Schema(3, None, {})
+    settings = Settings("Ranker", "lightgbm", None, {}, {})
+    return FitResult(settings, model, features, rounds, nested_history(history or {}, None))
+
+
 class Fitted:
     """What a plot needs of a model."""
 
-    history_: ClassVar = {
-        "ndcg@10": [0.1, 0.70, 0.705, 0.71, 0.708, 0.709],
-        "fresh ndcg@10": [0.1, 0.69, 0.695, 0.70, 0.698, 0.699],
-        "arp": [9.0, 5.0, 5.1, 5.2, 5.1, 5.0],
-    }
-    best_iteration_ = 4
+    result_ = result_with(
+        {
+            "ndcg@10": [0.1, 0.70, 0.705, 0.71, 0.708, 0.709],
+            "fresh ndcg@10": [0.1, 0.69, 0.695, 0.70, 0.698, 0.699],
+            "arp": [9.0, 5.0, 5.1, 5.2, 5.1, 5.0],
+        },
+        rounds=4,
+    )
 
 
 def test_learning_curves_show_differences_and_the_round_that_was_kept():
@@ -167,8 +179,7 @@ def test_learning_curves_show_differences_and_the_round_that_was_kept():
 
 def test_importance():
     class Trees:
-        feature_importances_ = np.array([0.0, 0.75, 0.25])
-        n_features_in_ = 3
+        result_ = result_with(gains=np.array([0.0, 6.0, 2.0]))
 
     (ax,) = plots.importance(Trees(), top=2).axes
     assert [bar.get_width() for bar in ax.patches] == [0.75, 0.25]
@@ -179,9 +190,10 @@ def test_importance():
 
 
 def test_curves_of_a_page_know_the_metric_of_any_validation_set():
-    known = SimpleNamespace(history_={"arp": [9.0, 3.0, 2.0], "older arp": [9.0, 3.0, 2.0]})
-    found = learning_curves([Stage("model", 0, [known])])
+    result = result_with({"arp": [9.0, 3.0, 2.0], "older arp": [9.0, 3.0, 2.0]})
+    found = learning_curves([Stage("model", 0, [result])])
+    assert list(found) == ["arp", "older arp"]
     for name, curves in found.items():
-        # Less is better, so the bad first round is what the axis leaves out.
-        low, high = page_figures.curves(name, curves).axes[0].get_ylim()
+        # Less is better, so the bad first round is what the axis omits.
+        low, high = page_figures.curve_figure(name, curves).axes[0].get_ylim()
         assert low < 2.0 < high < 9.0, name

@@ -15,7 +15,7 @@ from rankwood.report import plots
 
 
 def drawn(ax):
-    """The weights behind a heat map; not used ones are 0, the diagonal is left out."""
+    """The weights behind a heat map; not used ones are 0, the diagonal is omitted."""
     (mesh,) = ax.collections
     weights = np.ma.filled(mesh.get_array(), 0.0)
     return weights - np.diag(np.diag(weights))

@@ -2,8 +2,8 @@
 
 import pytest
 
-import tiny_paper as tiny
-from rankwood.reproduce import reading
+from rankwood.reproduce.recipes import reading
+from tests.helpers import tiny_paper as tiny
 
 
 @pytest.fixture(scope="session")

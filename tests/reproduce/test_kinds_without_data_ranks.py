@@ -7,8 +7,8 @@ import pytest
 
 from rankwood import InputError
 from rankwood.reproduce.kinds import pair_counts, weights
-from rankwood.reproduce.recipe import Item, Row
-from recipe_tables import load
+from rankwood.reproduce.recipes.recipe import Item, Row
+from tests.helpers.recipe_tables import load
 
 ITEMS = load("lambdagap")["items"]
 

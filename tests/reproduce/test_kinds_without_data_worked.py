@@ -8,9 +8,9 @@ import pytest
 import rankwood as rw
 from rankwood.reproduce.kinds import worked
 from rankwood.reproduce.kinds._examples import read_examples, work_out
-from rankwood.reproduce.recipe import Item
+from rankwood.reproduce.recipes.recipe import Item
 from rankwood.testing import interpreted, oracle_gradients, oracle_pairs
-from recipe_tables import load
+from tests.helpers.recipe_tables import load
 
 ITEMS = load("lambda-ex")["items"]
 NAMES = ["table1", "table2", "figure1", "figure2"]

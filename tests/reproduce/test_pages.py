@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 
 import rankwood as rw
-import tiny_paper as tiny
 from rankwood.reproduce import run, sources
 from rankwood.reproduce.kinds.metrics import _best
-from rankwood.reproduce.recipe import MetricColumn, Row
+from rankwood.reproduce.recipes.recipe import MetricColumn, Row
 from rankwood.reproduce.values import TableColumn, Value
+from tests.helpers import tiny_paper as tiny
 
 
 def rows_of(result):
@@ -24,7 +24,7 @@ def test_other_data_is_said_plainly(paper, data, tmp_path):
     result = run("tiny/table1", {"mslr10k": data}, tmp_path, verbose=False)
     page = result.to_markdown()
     assert "mslr10k: this is another data set, small" in page
-    assert "differences are left out" in page
+    assert "differences are omitted" in page
     assert "Left out because no data was given: mslr30k" in page
     assert "What the paper printed for mslr10k, which is other data" in page
     assert "difference |" not in page

@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 
 import rankwood as rw
-import tiny_paper as tiny
-from rankwood._core.checks import InputError
+from rankwood._util.checks import InputError
 from rankwood.datasets import catalogue
 from rankwood.engines import base
+from rankwood.estimators.parameters import check_shared, engine_params
 from rankwood.metrics.evaluate import evaluate
-from rankwood.neural.parameters import check_params
-from rankwood.reproduce import items, kinds, reading
+from rankwood.reproduce import items, kinds
 from rankwood.reproduce.models import make_ranker
-from rankwood.reproduce.options import Options
 from rankwood.reproduce.plan import Work
-from rankwood.reproduce.sources import Source
-from rankwood.reproduce.template import fill, settings
-from rankwood.training.parameters import check_shared, engine_params
+from rankwood.reproduce.recipes import reading
+from rankwood.reproduce.recipes.options import Options
+from rankwood.reproduce.recipes.template import fill, settings
+from rankwood.reproduce.sources import FoldFiles
+from tests.helpers import tiny_paper as tiny
 
 NAMES = reading.recipe_names()
 
@@ -24,7 +24,9 @@ NAMES = reading.recipe_names()
 def works(name, published=True):
     recipe = reading.load_recipe(name)
     for item in recipe.items.values():
-        sources = {role: Source(role, "x", "x", published, ("0" * 64,), 1) for role in item.roles}
+        sources = {
+            role: FoldFiles(role, "x", "x", published, ("0" * 64,), 1) for role in item.roles
+        }
         yield Work(recipe, item, Options(), sources)
 
 
@@ -56,7 +58,7 @@ def test_every_row_can_be_trained(name, published):
             if stage["stop"] is not None:
                 rw.metric(stage["stop"])
             if stage["engine"] == "neural":
-                check_params(ranker)
+                ranker._check(False)
                 continue
             check_shared(ranker)
             objective = rw.objective(stage["objective"])

@@ -3,8 +3,8 @@
 import pytest
 
 import rankwood as rw
-from printed import assert_trainable, best, one_of_each_protocol, printed, ranker
-from recipe_tables import load
+from tests.helpers.printed import assert_trainable, best, one_of_each_protocol, printed, ranker
+from tests.helpers.recipe_tables import load
 
 CONTENT = load("bivariate")
 ITEMS = CONTENT["items"]

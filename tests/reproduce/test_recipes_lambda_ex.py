@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rankwood as rw
-from recipe_tables import load, marks, numbers, objectives, rows
+from tests.helpers.recipe_tables import load, marks, numbers, objectives, rows
 
 RECIPE = load("lambda-ex")
 ITEMS = RECIPE["items"]

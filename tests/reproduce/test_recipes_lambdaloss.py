@@ -3,8 +3,8 @@
 import pytest
 
 import rankwood as rw
-from printed import assert_trainable, best, one_of_each_protocol, printed, ranker
-from recipe_tables import load
+from tests.helpers.printed import assert_trainable, best, one_of_each_protocol, printed, ranker
+from tests.helpers.recipe_tables import load
 
 CONTENT = load("lambdaloss")
 ITEMS = CONTENT["items"]
@@ -81,6 +81,7 @@ def test_statistics_are_those_of_the_data_sets():
     assert totals["yahoo1"] == [29_921, 709_877]
 
 
+@pytest.mark.slow
 def test_one_row_of_each_protocol_trains():
     train = rw.make_ranking(12)
     rows = one_of_each_protocol(CONTENT)

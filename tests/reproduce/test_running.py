@@ -12,18 +12,19 @@ import numpy as np
 import pytest
 
 import rankwood as rw
-import tiny_paper as tiny
-from rankwood._core.checks import InputError
+from rankwood._util.checks import InputError
 from rankwood.metrics.evaluate import evaluate
 from rankwood.reproduce import cells, run, running
 from rankwood.reproduce.cells import RecipeCell, Store, pack, unpack
+from tests.helpers import tiny_paper as tiny
 
 #: Forks a process for each run and kills it, so that the package is imported once.
 KILLER = """
 import os, random, signal, sys, time
 from pathlib import Path
-from rankwood.reproduce import reading, run
-import lightgbm, matplotlib.figure, rankwood.training.two_stage
+from rankwood.reproduce import run
+from rankwood.reproduce.recipes import reading
+import lightgbm, matplotlib.figure, rankwood.estimators.two_stage.estimator
 recipes, data, out, kills = sys.argv[1:]
 reading._FOLDER = Path(recipes)
 draw, killed = random.Random(7), 0
@@ -58,6 +59,7 @@ def cell_files(folder):
     return sorted(Path(folder).rglob("cells/*/*.json"))
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on(paper, data, tmp_path):
     run("tiny/all", {"mslr10k": data}, tmp_path / "undisturbed", verbose=False)
     words = [tmp_path / "recipes", data, tmp_path / "killed", 10]
@@ -69,6 +71,7 @@ def test_a_killed_run_goes_on(paper, data, tmp_path):
     assert names[0] == names[1]
 
 
+@pytest.mark.slow
 def test_processes_give_the_same_bytes(paper, data, tmp_path):
     for jobs in (1, 2):
         out = tmp_path / str(jobs)
@@ -157,6 +160,7 @@ def test_a_damaged_cell_is_computed_again(paper, data, tmp_path):
     assert pages(tmp_path) == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_full_disk_is_one_sentence(paper, data, tmp_path, monkeypatch, jobs):
 
@@ -184,6 +188,7 @@ def test_a_full_disk_is_one_sentence(paper, data, tmp_path, monkeypatch, jobs):
     monkeypatch.undo()
 
 
+@pytest.mark.slow
 def test_a_killed_process_is_one_sentence(paper, data, tmp_path, monkeypatch):
     def cells_of_which_one_is_killed(todo, store, jobs):
         from joblib import Parallel, delayed
@@ -197,6 +202,7 @@ def test_a_killed_process_is_one_sentence(paper, data, tmp_path, monkeypatch):
     assert len(cell_files(tmp_path)) == 1
 
 
+@pytest.mark.slow
 def test_an_interrupt_says_what_stays(paper, data, tmp_path, monkeypatch):
     done = []
 
@@ -212,6 +218,7 @@ def test_an_interrupt_says_what_stays(paper, data, tmp_path, monkeypatch):
     assert len(cell_files(tmp_path)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_cell_that_fails_stops_no_other(paper, data, tmp_path, monkeypatch, jobs):
     text = tiny.RECIPE.replace(

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from rankwood.reproduce.recipe import SignificanceTest
+from rankwood.reproduce.recipes.recipe import SignificanceTest
 from rankwood.reproduce.significance import differences, our_marks, paper_mark, paper_p, sentences
 
 #: Differences whose p-values are known: all 2^8 signs can be listed, and t is 1.66992 with 7 degrees of freedom.

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import rankwood as rw
-from rankwood._core.checks import InputError
-from rankwood.datasets.published import DataSet, PublishedCounts
+from rankwood._util.checks import InputError
+from rankwood.datasets.public_sets import DataSet, PublishedCounts
 from rankwood.reproduce import sources
 from rankwood.reproduce.sources import DataRef, digest_of, open_source, read_split
 

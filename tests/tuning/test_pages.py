@@ -8,7 +8,7 @@ import pytest
 
 import rankwood as rw
 from rankwood.spaces import Choice, Float, Space
-from small_study import SPACE, data, ranker, refused, study
+from tests.helpers.small_study import SPACE, data, ranker, refused, study
 
 
 @pytest.fixture(scope="module")

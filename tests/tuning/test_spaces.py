@@ -6,14 +6,13 @@ import pytest
 
 import rankwood as rw
 from rankwood.engines import base
+from rankwood.estimators.parameters import engine_params
 from rankwood.spaces import Choice, Float, Integer, Space
-from rankwood.training.parameters import engine_params
 from rankwood.tuning.parameters import configured, own_values, with_parameters
-from small_study import refused
+from tests.helpers.small_study import refused
 
 TRAINED = [
     ("lightgbm", "lambdarank-ndcg@10"),
-    ("lightgbm", "bi-lambdarank-ndcg@5"),
     ("xgboost", "yetirank"),
     ("catboost", "yetirank"),
     ("catboost", "lambdarank-ndcg@10"),

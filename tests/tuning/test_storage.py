@@ -11,11 +11,12 @@ import pytest
 
 import rankwood as rw
 from rankwood.tuning.store import StudyStore
-from small_study import SPACE, data, ranker, refused, same, study
+from tests.helpers.paths import ROOT
+from tests.helpers.small_study import SPACE, data, ranker, refused, same, study
 
 TRIALS = 12
 KILLED = f"""
-import small_study
+from tests.helpers import small_study
 small_study.study(storage={{path!r}}, tuner={{tuner!r}}, trials={TRIALS})
 """
 
@@ -23,7 +24,8 @@ small_study.study(storage={{path!r}}, tuner={{tuner!r}}, trials={TRIALS})
 #: Forks a process for each try and kills it, so that the package is imported once.
 KILLED_OFTEN = f"""
 import os, random, signal, sys, time
-import lightgbm, optuna, small_study
+import lightgbm, optuna
+from tests.helpers import small_study
 path, kills = sys.argv[1], int(sys.argv[2])
 draw, killed = random.Random(7), 0
 while True:
@@ -47,13 +49,14 @@ def count(path):
         return file.execute("select count(*) from trials").fetchone()[0]
 
 
+@pytest.mark.slow
 def test_killed_studies_go_on(tmp_path):
     pytest.importorskip("optuna")
     path, tuner = tmp_path / "study.db", "tpe"
     code = KILLED.format(path=str(path), tuner=tuner)
     folders = [
         os.path.dirname(os.path.dirname(rw.__file__)),
-        os.path.dirname(os.path.dirname(__file__)),
+        str(ROOT),
     ]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
     process = subprocess.Popen([sys.executable, "-c", code], env=environment)
@@ -70,11 +73,12 @@ def test_killed_studies_go_on(tmp_path):
     assert same(resumed, study(tuner=tuner, trials=TRIALS))
 
 
+@pytest.mark.slow
 def test_ten_kills_at_random_moments_change_nothing(tmp_path):
     path = tmp_path / "study.db"
     folders = [
         os.path.dirname(os.path.dirname(rw.__file__)),
-        os.path.dirname(os.path.dirname(__file__)),
+        str(ROOT),
     ]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
     command = [sys.executable, "-c", KILLED_OFTEN, str(path), "10"]
@@ -85,6 +89,7 @@ def test_ten_kills_at_random_moments_change_nothing(tmp_path):
     assert same(study(storage=path, tuner="tpe", trials=TRIALS), study(tuner="tpe", trials=TRIALS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tuner", ["random", "tpe", "cfo", "random+gp"])
 def test_studies_go_on_at_any_trial(tmp_path, tuner):
     path, whole = tmp_path / "study.db", study(tuner=tuner, trials=6)

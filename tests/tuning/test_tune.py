@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import rankwood as rw
-import small_study
 from rankwood.spaces import Choice, Float, Integer, Space
 from rankwood.tuning import TuningInterrupt
 from rankwood.tuning.parameters import configured
-from small_study import SPACE, data, interrupt_fit, ranker, refused, same, study
+from tests.helpers import small_study
+from tests.helpers.small_study import SPACE, data, interrupt_fit, ranker, refused, same, study
 
 
 def fitted_alone(tuning, params):

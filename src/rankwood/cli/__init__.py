@@ -11,11 +11,9 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 import rankwood
-from rankwood._core.checks import InputError, nearest
-from rankwood._core.text import printable
-from rankwood.cli import (
-    _args,
-    _show,
+from rankwood._util.checks import InputError, nearest
+from rankwood._util.text import printable
+from rankwood.cli.commands import (
     card,
     compare,
     data,
@@ -31,7 +29,8 @@ from rankwood.cli import (
     train,
     tune,
 )
-from rankwood.cli._streams import messages_to_stderr, usable_streams
+from rankwood.cli.shared import arguments, display
+from rankwood.cli.shared.standard_streams import messages_to_stderr, usable_streams
 
 _COMMANDS = {
     "train": train.add,
@@ -53,7 +52,7 @@ _COMMANDS = {
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one sentence, as all others are."""
+    """A parser with one-line error messages, as all commands have."""
 
     def error(self, message: str) -> NoReturn:
         """Write what is wrong to standard error, and exit with code 2."""
@@ -67,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        The arguments; those of the process by default.
+        The arguments; by default the arguments of the process.
 
     Returns
     -------
@@ -93,24 +92,24 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(args: argparse.Namespace, closed: frozenset[str]) -> int:
-    """Run a command, and return its exit code; `closed` are the streams that the shell has closed."""
+    """Run a command, and return its exit code; `closed` has the names of streams that the shell has closed."""
     try:
-        with messages_to_stderr(), _show.plain_warnings():
+        with messages_to_stderr(), display.plain_warnings():
             result = args.run(args)
         code: int = args.exit_code(result)
         quiet = getattr(args, "quiet", False)
         if "stdout" in closed and not quiet:
             raise InputError("standard output is closed: there is no place to write the result to.")
         if args.json:
-            _show.as_json(result)
+            display.as_json(result)
         elif not quiet:
-            args.show(result, _show.console())
+            args.show(result, display.console())
         sys.stdout.flush()
     except BrokenPipeError:  # the reader of our output has closed the pipe, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (InputError, OSError, MemoryError, KeyboardInterrupt) as error:
-        print(f"rankwood: error: {printable(_sentence(error))}", file=sys.stderr)
+        print(f"rankwood: error: {printable(_message(error))}", file=sys.stderr)
         return 1
     return code
 
@@ -121,7 +120,7 @@ def _build() -> tuple[_Parser, dict[str, argparse.ArgumentParser]]:
         prog="rankwood",
         description="Learning to rank with boosted trees.",
         epilog="New here? Try: rankwood demo",
-        formatter_class=_args.Formatter,
+        formatter_class=arguments.Formatter,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"rankwood {rankwood.__version__}")
@@ -146,8 +145,8 @@ def _parse(argv: list[str]) -> argparse.Namespace:
     return args
 
 
-def _sentence(error: BaseException) -> str:
-    """Return an error as one sentence on one line."""
+def _message(error: BaseException) -> str:
+    """Return an error message on one line."""
     if isinstance(error, OSError) and error.strerror:
         where = f"{os.fsdecode(error.filename)}: " if error.filename is not None else ""
         text = where + error.strerror

@@ -1,4 +1,4 @@
-"""Data: RankingData, LETOR files, generated sets."""
+"""Ranking data: RankingData, LETOR, Parquet and TREC files, generated data."""
 
 from typing import Any
 

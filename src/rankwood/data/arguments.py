@@ -1,24 +1,23 @@
 """Checked arguments of `RankingData`."""
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwood._core import checks
+from rankwood._util import checks
 from rankwood.data.comments import Comments
-from rankwood.data.frames import column, is_frame
 from rankwood.data.groups import Groups
+from rankwood.data.tables.frames import column, is_frame
 
 
-def columns(X: Any, given: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[str, ...]]:
-    """Return arguments with the columns of X in place of their names, and these names."""
-    named = tuple(name for name in given if isinstance(name, str))
+def resolved_columns(X: Any, values: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[str, ...]]:
+    """Return arguments with columns of X in place of their names, and these names."""
+    named = tuple(name for name in values if isinstance(name, str))
     if named and not is_frame(X):
         raise checks.InputError(
             f"y, qid and sample_weight can name columns only if X is a table, got {named[0]!r}."
         )
-    return tuple(column(X, a) if isinstance(a, str) else a for a in given), named
+    return tuple(column(X, a) if isinstance(a, str) else a for a in values), named
 
 
 def query_weights(weight: Any, n_queries: int) -> np.ndarray | None:
@@ -39,14 +38,14 @@ def query_weights(weight: Any, n_queries: int) -> np.ndarray | None:
 
 
 class Weights(NamedTuple):
-    """Weights of queries, and of rows if those of a query differ."""
+    """Weights of queries; and weights of rows, if rows of a query have different ones."""
 
     queries: np.ndarray | None
     rows: np.ndarray | None
 
 
-def all_weights(weight: Any, sample_weight: Any, groups: Groups) -> Weights:
-    """Return the weights of queries and of rows; rows of a query that all have the same weight give it to the query."""
+def checked_weights(weight: Any, sample_weight: Any, groups: Groups) -> Weights:
+    """Return the weights of queries and of rows; a weight that all rows of a query share belongs to the query."""
     queries = query_weights(weight, groups.ids.size)
     if sample_weight is None:
         return Weights(queries, None)
@@ -54,16 +53,18 @@ def all_weights(weight: Any, sample_weight: Any, groups: Groups) -> Weights:
     if rows.min() <= 0:
         at = int(rows.argmin())
         raise checks.InputError(
-            f"sample_weight must be above zero, got {rows[at]:g} at row {at}: leave out documents that don't count."
+            f"sample_weight must be above zero, got {rows[at]:g} at row {at}: omit documents that don't count."
         )
     first = rows[groups.rows[groups.ptr[:-1]]]
     if (groups.per_row(first) != rows).any():
         return Weights(queries, rows)
-    return Weights(product(queries, first, np.arange(first.size)), None)
+    return Weights(combined_weights(queries, first, np.arange(first.size)), None)
 
 
-def product(a: np.ndarray | None, b: np.ndarray | None, queries: np.ndarray) -> np.ndarray | None:
-    """Return weights `a` times those that some of the queries have in `b`; None stands for ones."""
+def combined_weights(
+    a: np.ndarray | None, b: np.ndarray | None, queries: np.ndarray
+) -> np.ndarray | None:
+    """Return weights `a` times the weights `b` of `queries`; None stands for ones."""
     if b is None:
         return a
     return b[queries] if a is None else a * b[queries]
@@ -71,13 +72,13 @@ def product(a: np.ndarray | None, b: np.ndarray | None, queries: np.ndarray) -> 
 
 def read_only(array: np.ndarray) -> np.ndarray:
     """Return a copy that can't be written to, whatever the caller does with the original."""
-    own = array.copy()
-    own.setflags(write=False)
-    return own
+    copy = array.copy()
+    copy.setflags(write=False)
+    return copy
 
 
 def distinct_names(names: Any, n_features: int) -> list[str] | None:
-    """Return names of features as text, all different."""
+    """Return names of features as text; raise unless they are distinct."""
     if names is None:
         return None
     names = [str(n) for n in names]
@@ -104,17 +105,7 @@ def row_comments(comments: Any, n_rows: int) -> Comments | None:
     return comments
 
 
-def unlisted_or_beyond(unlisted: Any, beyond: Any) -> Any:
-    """Return `unlisted`, or what was given under its former name."""
-    if beyond is None:
-        return unlisted
-    if unlisted is not None:
-        raise checks.InputError("beyond is the former name of unlisted: give one of them.")
-    warnings.warn("beyond= is called unlisted= now.", DeprecationWarning, stacklevel=3)
-    return beyond
-
-
-def missing_column(name: str, known: list[str]) -> checks.InputError:
+def missing_column(name: str, names: list[str]) -> checks.InputError:
     """Return the error for a column that a model needs and a table doesn't have."""
-    near = checks.nearest(name, known).rstrip("?.")
+    near = checks.nearest(name, names).rstrip("?.")
     return checks.InputError(f"X lacks the column {name!r}{near}; the model was trained on it.")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core.checks import InputError
+from rankwood._util.checks import InputError
 
 _DOC_ID = re.compile(r"\bdocid\s*[=:]\s*(\S+)", re.IGNORECASE)
 
@@ -70,7 +70,7 @@ class Comments:
         return f"Comments({len(self)} rows, {self.blob.nbytes + self.offsets.nbytes} bytes)"
 
     def cover(self, rows: int) -> bool:
-        """Return whether there is a comment for each of so many rows, and each lies within the bytes of all."""
+        """Return whether there is one comment per row, for `rows` rows, and each lies within the stored bytes."""
         blob, offsets = self.blob, self.offsets
         return (
             (blob.ndim, offsets.shape) == (1, (rows + 1,))
@@ -98,7 +98,7 @@ def _text(raw: bytes) -> str:
 
 
 def _doc_id(text: str) -> str:
-    found = _DOC_ID.search(text)
-    if found:
-        return found.group(1)
+    match = _DOC_ID.search(text)
+    if match:
+        return match.group(1)
     return text.split(maxsplit=1)[0] if text.strip() else ""

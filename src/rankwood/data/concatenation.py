@@ -1,4 +1,4 @@
-"""Joining data sets: which features they share, and their matrices, query ids, weights and comments."""
+"""Joining data sets: the same features in all, then matrices, query ids, weights and comments."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from rankwood._core import checks
-from rankwood._core.text import plural
-from rankwood.data.categories import union
+from rankwood._util import checks
+from rankwood._util.text import plural
 from rankwood.data.comments import Comments
 from rankwood.data.groups import check_ids_differ, join_ids
-from rankwood.data.recoding import recoded_data
+from rankwood.data.tables.categories import merged_categories, recoded_data
 from rankwood.data.unlisted import UnlistedLabels
 
 if TYPE_CHECKING:
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
 Parts = Sequence["RankingData"]
 
 
-def alike(parts: Any) -> list["RankingData"]:
-    """Return parts with the same features and categories; raise if they can't have the same."""
+def with_same_features(parts: Any) -> list["RankingData"]:
+    """Return parts with the same features and categories; raise if that isn't possible."""
     if hasattr(parts, "groups"):
         raise checks.InputError("concat takes a list of data sets, as in concat([a, b]), got one.")
     parts = list(parts)
@@ -34,8 +33,8 @@ def alike(parts: Any) -> list["RankingData"]:
     return align_categories(align_features(parts))
 
 
-def joined(parts: Parts) -> dict[str, Any]:
-    """Return the arguments of a `RankingData` that holds all parts, which are `alike`."""
+def concat_arguments(parts: Parts) -> dict[str, Any]:
+    """Return the arguments of a `RankingData` that holds all parts, which have the same features."""
     return {
         "X": join_matrices(parts),
         "y": np.concatenate([part.y for part in parts]),
@@ -49,7 +48,7 @@ def joined(parts: Parts) -> dict[str, Any]:
 
 
 def align_features(parts: Parts) -> list["RankingData"]:
-    """Return the parts with the same features in the same order, that of the first part with names."""
+    """Return the parts with their features in the order of the first part that has names."""
     first, names = next(
         ((i, part.feature_names) for i, part in enumerate(parts) if part.feature_names), (0, None)
     )
@@ -70,7 +69,7 @@ def align_features(parts: Parts) -> list["RankingData"]:
 
 
 def align_categories(parts: list["RankingData"]) -> list["RankingData"]:
-    """Return the parts with the categories of all."""
+    """Return the parts with the categories of all parts."""
     names = {name for part in parts for name in part.categories}
     for i, part in enumerate(parts):
         lacking = sorted(names - set(part.categories))
@@ -79,7 +78,7 @@ def align_categories(parts: list["RankingData"]) -> list["RankingData"]:
                 f"feature {lacking[0]!r} is categorical in another part, but has numbers in part {i}: give all "
                 "parts the same features."
             )
-    every = union([part.categories for part in parts])
+    every = merged_categories([part.categories for part in parts])
     return [recoded_data(part, every, "the whole") for part in parts]
 
 
@@ -97,10 +96,8 @@ def join_weights(parts: Parts) -> np.ndarray | None:
     """Return the weight of each query: 1 in parts without weights, None if no part has any."""
     if all(part.weight is None for part in parts):
         return None
-    ones = (np.ones(part.groups.ids.size) for part in parts)
-    return np.concatenate(
-        [one if p.weight is None else p.weight for p, one in zip(parts, ones, strict=True)]
-    )
+    weights = (np.ones(p.groups.ids.size) if p.weight is None else p.weight for p in parts)
+    return np.concatenate(list(weights))
 
 
 def join_sample_weights(parts: Parts) -> np.ndarray | None:

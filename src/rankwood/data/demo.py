@@ -3,7 +3,7 @@
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from rankwood._core import checks
+from rankwood._util import checks
 from rankwood.data.letor import load_letor, save_letor
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.synthetic import make_ranking

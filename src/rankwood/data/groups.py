@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood._core.rng import generator
+from rankwood._kernels.numeric.rng import generator
+from rankwood._util import checks
 
 
 class Groups(NamedTuple):

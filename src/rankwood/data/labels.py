@@ -1,23 +1,23 @@
-"""Labels and queries, however they are given."""
+"""Labels and groups, from a RankingData or from arrays."""
 
 from typing import Any
 
 import numpy as np
 
-from rankwood._core import checks
+from rankwood._util import checks
 from rankwood.data.groups import Groups, group_rows
-from rankwood.data.ranking_data import RankingData
+from rankwood.data.source import Source
 
 
 def check_queries_once(X: Any, qid: Any, group: Any) -> None:
     """Raise if queries are given beside a `RankingData`, which has its own."""
-    if isinstance(X, RankingData) and not (qid is None and group is None):
-        raise checks.InputError("a RankingData knows its queries: leave out qid and group.")
+    if isinstance(X, Source) and not (qid is None and group is None):
+        raise checks.InputError("a RankingData knows its queries: omit qid and group.")
 
 
 def labels_and_groups(y: Any, qid: Any = None, group: Any = None) -> tuple[np.ndarray, Groups]:
     """Return labels and groups of a RankingData, or of labels with query ids or group sizes."""
-    if isinstance(y, RankingData):
+    if isinstance(y, Source):
         check_queries_once(y, qid, group)
         return y.y, y.groups
     y = checks.labels(y)

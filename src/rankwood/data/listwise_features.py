@@ -1,4 +1,4 @@
-"""Listwise features: how each value compares with those of the other documents of its query."""
+"""Listwise features: how each value compares with the values of the other documents of its query."""
 
 from copy import copy
 from typing import Any, NamedTuple
@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from rankwood._core import checks, threads
-from rankwood._core.compile import inner, jit
-from rankwood._core.sorting import shell_sort
-from rankwood.data.frames import dense
+from rankwood._kernels import threads
+from rankwood._kernels.compile.jit import inner, jit
+from rankwood._kernels.numeric.sorting import shell_sort
+from rankwood._util import checks
 from rankwood.data.ranking_data import RankingData
+from rankwood.data.tables.frames import dense
 
 #: Blocks of the expanded matrix, each with a column for every base feature; the first keeps the names.
 BLOCKS = ("", ":mean", ":sd", ":rank", ":z")
@@ -88,8 +89,8 @@ def base_features(names: list[str] | None, features: int) -> np.ndarray:
     present = set(names or ())
     blocks = [[name + end for end in BLOCKS[1:]] for name in names or ()]
     added = {name for block in blocks if present.issuperset(block) for name in block}
-    kept = [i for i, name in enumerate(names or ()) if name not in added]
-    return np.array(kept if names else range(features), np.int64)
+    columns = [i for i, name in enumerate(names or ()) if name not in added]
+    return np.array(columns if names else range(features), np.int64)
 
 
 def _names(data: RankingData) -> list[str]:
@@ -136,18 +137,18 @@ def expand(ptr, rows, X, width, first, last):
                 begin += 1
             while end > begin and value[end - 1] == -np.inf:
                 end -= 1
-            found = moments(value, begin, end)
+            query_moments = moments(value, begin, end)
             for p in range(ptr[q], ptr[q + 1]):
-                X[rows[p], width + column] = found.mean
-                X[rows[p], 2 * width + column] = found.sd
+                X[rows[p], width + column] = query_moments.mean
+                X[rows[p], 2 * width + column] = query_moments.sd
                 X[rows[p], 3 * width + column] = np.nan
                 X[rows[p], 4 * width + column] = np.nan
-            rank_and_standardise(value[:n], row, found, X[:, 3 * width + column :: width])
+            rank_and_standardise(value[:n], row, query_moments, X[:, 3 * width + column :: width])
 
 
 @inner
 def moments(value, begin, end):
-    """Return the moments of sorted values, summed in that order: the same bits for any order of rows.
+    """Return the moments of sorted values, summed in that order, so that they are bit-identical for any order of rows.
 
     Sums are of distances from the highest value, so that equal values have no deviation at all. The unit is one in
     which the largest distance is finite: 1, or else 1/4.
@@ -174,7 +175,7 @@ def moments(value, begin, end):
 
 
 @inner
-def rank_and_standardise(value, row, found, out):
+def rank_and_standardise(value, row, query_moments, out):
     """Fill the columns of ranks and of standardised values, 0 and 1 of `out`, one run of ties after the other.
 
     Infinite values stay infinite.
@@ -188,9 +189,9 @@ def rank_and_standardise(value, row, found, out):
             out[row[t], 0] = 0.5 * (i + j + 1)
             if np.isinf(value[t]):
                 out[row[t], 1] = value[t]
-            elif found.sd != 0.0:
-                distance = found.unit * value[t] - found.unit * found.mean
-                out[row[t], 1] = distance / (found.unit * found.sd)
+            elif query_moments.sd != 0.0:
+                distance = query_moments.unit * value[t] - query_moments.unit * query_moments.mean
+                out[row[t], 1] = distance / (query_moments.unit * query_moments.sd)
             else:
                 out[row[t], 1] = 0.0
         i = j

@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood._core.atomic import written
-from rankwood._core.csv_text import csv_text
-from rankwood._core.text import columns_html, columns_text, plural
+from rankwood._util import checks
+from rankwood._util.atomic import written
+from rankwood._util.csv_text import csv_text
+from rankwood._util.text import cells_text, plural
 from rankwood.data.groups import Groups
+from rankwood.render.html import cells_html
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -56,7 +57,7 @@ class RankedDocuments:
             import pandas
         except ImportError:
             raise checks.InputError(
-                "to_frame needs pandas, which isn't installed: pip install pandas, or take `rows`."
+                "to_frame needs pandas, which isn't installed: pip install pandas, or use `rows`."
             ) from None
         return pandas.DataFrame({name: self.rows[name] for name in self.rows.dtype.names or ()})
 
@@ -91,10 +92,10 @@ class RankedDocuments:
         return counts + (f"; {left:,} not shown" if left > 0 else "")
 
     def __repr__(self) -> str:
-        return f"{columns_text(self._cells(), self._numeric())}\n{self._note()}"
+        return f"{cells_text(self._cells(), self._numeric())}\n{self._note()}"
 
     def _repr_html_(self) -> str:
-        return columns_html(self._cells(), self._numeric(), head=1) + f"<p>{self._note()}</p>\n"
+        return cells_html(self._cells(), self._numeric(), 1, self._note())
 
 
 def ranked_documents(
@@ -108,8 +109,8 @@ def ranked_documents(
     # By query, then by score; rows of a query come in the caller's order, which a stable sort keeps.
     order = np.lexsort((-scores[groups.rows], query))
     rank = np.arange(order.size) - np.repeat(groups.ptr[:-1], sizes) + 1
-    kept = slice(None) if top is None else rank <= top
-    row, rank, query = groups.rows[order][kept], rank[kept], query[kept]
+    selected = slice(None) if top is None else rank <= top
+    row, rank, query = groups.rows[order][selected], rank[selected], query[selected]
     columns: dict[str, np.ndarray] = {"qid": groups.ids[query], "rank": rank, "row": row}
     if documents is not None:
         columns["document"] = np.array(documents, dtype=object)[row]

@@ -1,24 +1,28 @@
 """RankingData: documents with features and labels, grouped by query."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood._core.text import plural
+from rankwood._util import checks
+from rankwood._util.text import plural
 from rankwood.data import arguments, concatenation
-from rankwood.data.categories import renamed
 from rankwood.data.comments import Comments
-from rankwood.data.former_names import FormerNames
-from rankwood.data.frames import features, is_frame
+from rankwood.data.digests import data_digest, data_fingerprint
 from rankwood.data.groups import Groups, group_rows, random_folds, random_part
-from rankwood.data.query_columns import warn_about_query_columns
+from rankwood.data.source import Source, T
+from rankwood.data.tables.categories import renamed_categories
+from rankwood.data.tables.frames import features, is_frame
+from rankwood.data.tables.query_columns import warn_about_query_columns
 from rankwood.data.unlisted import UnlistedLabels
 
+if TYPE_CHECKING:
+    from rankwood.data.stream.streamed_data import StreamedData
 
-class RankingData(FormerNames):
+
+class RankingData(Source):
     """Documents with features and labels, grouped by query; rows stay in the caller's order.
 
     Parameters
@@ -46,8 +50,6 @@ class RankingData(FormerNames):
         For each query, in order of first appearance, the labels of documents that belong to it but are not
         here, because a first stage cut them away. They are never ranked, but ideals count them: NDCG, in
         `evaluate` and in training, divides by the ideal DCG of the full list.
-    beyond : sequence of arrays, optional
-        The former name of `unlisted`; deprecated.
 
     Attributes
     ----------
@@ -84,18 +86,18 @@ class RankingData(FormerNames):
         feature_names: Any = None,
         comments: Any = None,
         unlisted: Any = None,
-        beyond: Any = None,
     ) -> None:
-        unlisted = arguments.unlisted_or_beyond(unlisted, beyond)
-        (y, qid, sample_weight), named = arguments.columns(X, (y, qid, sample_weight))
+        (y, qid, sample_weight), named = arguments.resolved_columns(X, (y, qid, sample_weight))
         self.X, names, categories = features(X, named)
         rows = self.X.shape[0]
         self.groups: Groups = group_rows(rows, qid, group)
         self.y: np.ndarray = arguments.read_only(checks.labels(y, rows))
-        self.weight, self.sample_weight = arguments.all_weights(weight, sample_weight, self.groups)
+        self.weight, self.sample_weight = arguments.checked_weights(
+            weight, sample_weight, self.groups
+        )
         given = names if feature_names is None else feature_names
         self.feature_names = arguments.distinct_names(given, self.X.shape[1])
-        self.categories = renamed(categories, names, self.feature_names)
+        self.categories = renamed_categories(categories, names, self.feature_names)
         self.comments: Comments | None = arguments.row_comments(comments, rows)
         self.unlisted: UnlistedLabels | None = None
         if unlisted is not None:
@@ -122,6 +124,63 @@ class RankingData(FormerNames):
     def n_features(self) -> int:
         """Number of features."""
         return int(self.X.shape[1])
+
+    def matrix(self) -> Any:
+        """Return the features.
+
+        Returns
+        -------
+        matrix
+            `X`, without a copy.
+        """
+        return self.X
+
+    def blocks(self) -> Iterator[Any]:
+        """Yield the features as one block.
+
+        Yields
+        ------
+        matrix
+            `X` alone.
+        """
+        yield self.X
+
+    def built(
+        self, from_matrix: Callable[[Any], T], from_files: Callable[["StreamedData"], T]
+    ) -> T:
+        """Return what a function makes of the matrix; see `rankwood.data.source.Source`.
+
+        Parameters
+        ----------
+        from_matrix, from_files : functions
+            What to do with features in memory, and with those in files; the first is called.
+
+        Returns
+        -------
+        object
+            What it returns.
+        """
+        return from_matrix(self.X)
+
+    def digest(self) -> str:
+        """Return a digest of all that this holds: labels, queries, weights and features.
+
+        Returns
+        -------
+        str
+            Equal for equal data.
+        """
+        return data_digest(self)
+
+    def fingerprint(self) -> str:
+        """Return a digest of the labels, the queries and the features of some rows.
+
+        Returns
+        -------
+        str
+            Equal for equal data; quick to compute.
+        """
+        return data_fingerprint(self)
 
     def with_features(self, names: Sequence[str]) -> "RankingData":
         """Return the same documents with some of the features.
@@ -217,7 +276,7 @@ class RankingData(FormerNames):
         # Without their first rows, queries may appear in another order.
         queries = other.groups.ids
         other.groups = other.groups._replace(ids=self.groups.ids[queries])
-        other.weight = arguments.product(other.weight, self.weight, queries)
+        other.weight = arguments.combined_weights(other.weight, self.weight, queries)
         return other, queries
 
     @staticmethod
@@ -247,8 +306,8 @@ class RankingData(FormerNames):
         >>> rw.RankingData.concat([rw.load_demo("train"), rw.load_demo("valid")]).groups.ids.size
         160
         """
-        parts = concatenation.alike(parts)
-        made = RankingData(**concatenation.joined(parts))
+        parts = concatenation.with_same_features(parts)
+        made = RankingData(**concatenation.concat_arguments(parts))
         made.categories = parts[0].categories
         return made
 

@@ -6,7 +6,7 @@ same data on every machine and under every version of NumPy.
 
 import numpy as np
 
-from rankwood._core import checks
+from rankwood._util import checks
 from rankwood.data.ranking_data import RankingData
 
 #: Shares of the documents with a label of at least 1, 2, 3 and 4.
@@ -42,7 +42,7 @@ def make_ranking(
     seed : int
         The same seed gives the same data, to the last bit.
     noise : float
-        Weight of random noise in the labels against that of the features, from 0 to 1.
+        Weight of random noise in the labels, from 0 to 1; the features have the rest.
     missing : float
         Share of missing values (NaN) in one feature of three, from 0 to 1.
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood._core.rng import generator, splitmix64
+from rankwood._kernels.numeric.rng import generator, splitmix64
+from rankwood._util import checks
 from rankwood.data.groups import Groups
 from rankwood.data.ranking_data import RankingData
 
@@ -42,7 +42,7 @@ def top_mask(
 
 
 def _tied_at_cut(scores: np.ndarray, mask: np.ndarray, groups: Groups) -> np.ndarray:
-    """Return the rows with the score of both the last row above the cut and the first one below it."""
+    """Return the rows whose score is tied across the cut."""
     rows, starts = groups.rows, groups.ptr[:-1]
     lowest = np.minimum.reduceat(np.where(mask, scores, np.inf)[rows], starts)
     highest = np.maximum.reduceat(np.where(mask, -np.inf, scores)[rows], starts)
@@ -54,8 +54,8 @@ def _query_noise(groups: Groups, rows: np.ndarray, query: np.ndarray, seed: int)
     """Return a random number for each row, from the id of its query and its index among the rows of the query."""
     slot = np.empty(groups.rows.size, np.uint64)
     slot[groups.rows] = np.arange(groups.rows.size) - np.repeat(groups.ptr[:-1], groups.sizes)
-    found, place = np.unique(query, return_inverse=True)
-    texts = [str(name).encode() for name in groups.ids[found].tolist()]
+    queries, place = np.unique(query, return_inverse=True)
+    texts = [str(name).encode() for name in groups.ids[queries].tolist()]
     digests = [hashlib.blake2b(text, digest_size=8).digest() for text in texts]
     of_query = splitmix64(
         np.frombuffer(b"".join(digests), "<u8").astype(np.uint64) + np.uint64(seed)

@@ -1,11 +1,11 @@
-"""Labels of documents that belong to a query but are not in its list: those a first stage cut away."""
+"""Labels of documents that belong to a query but are not in its list, because a first stage removed them."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood._core.text import plural
+from rankwood._util import checks
+from rankwood._util.text import plural
 from rankwood.data.groups import Groups
 
 
@@ -17,7 +17,7 @@ class UnlistedLabels(NamedTuple):
 
     @classmethod
     def from_lists(cls, labels: Any, n_queries: int) -> "UnlistedLabels":
-        """Return labels given as one sequence per query, or as they are."""
+        """Return labels from one sequence per query; an `UnlistedLabels` is returned unchanged."""
         if isinstance(labels, cls):
             return labels
         labels = list(labels)
@@ -27,7 +27,7 @@ class UnlistedLabels(NamedTuple):
                 "list for each, in order of first appearance."
             )
         try:
-            lists = [checks.labels(one) if np.size(one) else np.empty(0) for one in labels]
+            lists = [checks.labels(y) if np.size(y) else np.empty(0) for y in labels]
         except checks.InputError as error:
             raise checks.InputError(f"in unlisted, {error}") from None
         return cls._of(lists)
@@ -41,7 +41,7 @@ class UnlistedLabels(NamedTuple):
 
     @classmethod
     def _of(cls, lists: list[np.ndarray]) -> "UnlistedLabels":
-        ptr = np.concatenate([[0], np.cumsum([one.size for one in lists])]).astype(np.int64)
+        ptr = np.concatenate([[0], np.cumsum([y.size for y in lists])]).astype(np.int64)
         return cls(ptr, np.concatenate([np.empty(0), *lists]))
 
     @property
@@ -64,13 +64,10 @@ class UnlistedLabels(NamedTuple):
         return self._of([np.append(first, second) for first, second in pairs])
 
     def extend(self, groups: Groups) -> Groups:
-        """Return groups of all documents; those not listed have the rows behind the listed ones."""
+        """Return groups of all documents; unlisted documents have the rows after the listed ones."""
         rows = np.empty(groups.rows.size + self.y.size, np.int64)
         listed = np.arange(groups.rows.size) + np.repeat(self.ptr[:-1], groups.sizes)
         unlisted = np.arange(self.y.size) + np.repeat(groups.ptr[1:], self.sizes)
         rows[listed] = groups.rows
         rows[unlisted] = groups.rows.size + np.arange(self.y.size)
         return groups._replace(ptr=groups.ptr + self.ptr, rows=rows)
-
-
-Beyond = UnlistedLabels  # the former name

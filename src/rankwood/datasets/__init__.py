@@ -1,9 +1,9 @@
-"""Public data sets: which there are, how to read them as they are distributed, and what is in them."""
+"""Public data sets: a catalogue, readers for the layouts in which they are distributed, and descriptions."""
 
-from rankwood.datasets.checking import Check, check
 from rankwood.datasets.conversion import Conversion, convert
+from rankwood.datasets.count_check import Check, check
 from rankwood.datasets.description import Description, describe
-from rankwood.datasets.published import DataSet, PublishedCounts, catalogue, find
+from rankwood.datasets.public_sets import DataSet, PublishedCounts, catalogue, find
 from rankwood.datasets.splits import Split, load_splits
 
 __all__ = [

@@ -1,13 +1,14 @@
-"""Advice on a data set, in sentences, from what was counted in it."""
+"""Advice on a data set, as sentences, from its statistics."""
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwood._core.text import listed, plural
-from rankwood.datasets.facts import FeatureFacts, PartFacts
-from rankwood.datasets.leaks import Overlap
+from rankwood._util.text import listed, plural
+from rankwood.datasets.part_overlap import Overlap
+from rankwood.datasets.statistics import FeatureStatistics, PartStatistics
 from rankwood.metrics.single_features import SingleFeatures
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _RARE = 0.02
 _COPIES = 0.001  # share of equal documents in two parts that may occur by chance
 _LIGHTGBM_LABELS = 31  # LightGBM's gains end at label 30
 _NAMED = 8  # features that a sentence names
-# A count, what it is a share of, the share above which there is a sentence, and the sentence.
+# A count, the total it is a share of, the share from which it is reported, and the sentence.
 _SHARES = (
     (
         "empty",
@@ -54,26 +55,23 @@ _SHARES = (
 )
 
 
-def sentences(found: "Description") -> list[str]:
+def advice_for(description: "Description") -> list[str]:
     """Return sentences on what calls for attention, the most serious first."""
-    documents = {part.name: part.documents for part in found.parts}
-    said = [
-        *_single_features(found.single, found.features),
-        *_row_order(found.single),
-        *(
-            sentence
-            for pair in found.overlaps
-            for sentence in _overlap(pair, documents[pair.second])
-        ),
-        *_absent(found.gaps),
-        *_parts(found.parts),
-        *_labels(found.parts),
-        *_features(found.features),
+    documents = {part.name: part.documents for part in description.parts}
+    overlaps = (_overlap(pair, documents[pair.second]) for pair in description.overlaps)
+    advice = [
+        *_single_features(description.single, description.features),
+        *_row_order(description.single),
+        *chain.from_iterable(overlaps),
+        *_absent(description.gaps),
+        *_parts(description.parts),
+        *_labels(description.parts),
+        *_features(description.features),
     ]
-    return said or ["Nothing calls for attention."]
+    return advice or ["Nothing calls for attention."]
 
 
-def _single_features(single: SingleFeatures, features: FeatureFacts) -> Iterator[str]:
+def _single_features(single: SingleFeatures, features: FeatureStatistics) -> Iterator[str]:
     if not single.queries:
         yield "No query has documents with different labels, so there is no order to learn."
         return
@@ -88,7 +86,7 @@ def _single_features(single: SingleFeatures, features: FeatureFacts) -> Iterator
         yield (
             f"Leak: feature {features.names[j]} alone ranks nearly perfectly ({single.metric} "
             f"{single.best[j]:.4f}, {direction}, against {single.random:.4f} at random): make sure that it is "
-            "known before the labels are, or leave it out."
+            "known before the labels are, or omit it."
         )
 
 
@@ -133,23 +131,23 @@ def _overlap(pair: Overlap, documents: int) -> Iterator[str]:
 def _absent(gaps: bool) -> Iterator[str]:
     if gaps:
         yield (
-            "Lines write zeros but leave out other features, so what is left out may be missing rather than 0: "
+            "Lines write zeros but omit other features, so what is omitted may be missing rather than 0: "
             "if so, read the files with absent=nan (--absent nan)."
         )
 
 
-def _parts(parts: tuple[PartFacts, ...]) -> Iterator[str]:
+def _parts(parts: tuple[PartStatistics, ...]) -> Iterator[str]:
     few = [f"{p.name} ({p.queries})" for p in parts if p.queries < _FEW_QUERIES]
     if few:
         yield (
             f"There are only a few queries in {listed(few)}: test differences between models for significance, and use "
             "folds to test on more queries."
         )
-    for field, of, limit, what in _SHARES:
+    for field, of, limit, sentence in _SHARES:
         shares = {part.name: getattr(part, field) / getattr(part, of) for part in parts}
         named = [f"{share:.1%} of {name}" for name, share in shares.items() if share > limit]
         if named:
-            yield what.format(listed(named))
+            yield sentence.format(listed(named))
     scattered = [part.name for part in parts if part.scattered]
     if scattered:
         yield (
@@ -158,7 +156,7 @@ def _parts(parts: tuple[PartFacts, ...]) -> Iterator[str]:
         )
 
 
-def _labels(parts: Iterable[PartFacts]) -> Iterator[str]:
+def _labels(parts: Iterable[PartStatistics]) -> Iterator[str]:
     labels = {label for part in parts for label in part.labels}
     if any(label != int(label) for label in labels):
         yield "Labels are not integers: our metrics and objectives accept them, LightGBM's own objectives don't."
@@ -169,15 +167,14 @@ def _labels(parts: Iterable[PartFacts]) -> Iterator[str]:
         )
 
 
-def _features(features: FeatureFacts) -> Iterator[str]:
-    for mask, what in (
+def _features(features: FeatureStatistics) -> Iterator[str]:
+    for mask, finding in (
         (features.absent, "missing in every document"),
         (features.constant, "the same in every document"),
     ):
         if mask.any():
-            one = mask.sum() == 1
-            verb, pronoun = ("is", "it") if one else ("are", "they")
-            yield f"{_named(mask, features)} {verb} {what}: {pronoun} can be left out."
+            verb, pronoun = ("is", "it") if mask.sum() == 1 else ("are", "they")
+            yield f"{_named(mask, features)} {verb} {finding}: {pronoun} can be omitted."
     twins = features.duplicate_of >= 0
     if twins.any():
         j = int(np.flatnonzero(twins)[0])
@@ -192,7 +189,7 @@ def _features(features: FeatureFacts) -> Iterator[str]:
         )
 
 
-def _named(mask: np.ndarray, features: FeatureFacts) -> str:
+def _named(mask: np.ndarray, features: FeatureStatistics) -> str:
     """Return some features as the subject of a sentence."""
     names = [features.names[j] for j in np.flatnonzero(mask)]
     if len(names) == 1:

@@ -1,4 +1,4 @@
-"""Ranking data from one kind of file to another: LETOR text, tables, LightGBM's files, NumPy's."""
+"""Conversion of ranking data between kinds of files: LETOR text, tables, LightGBM's and NumPy's files."""
 
 import gzip
 import os
@@ -12,17 +12,17 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from rankwood._core.atomic import replacing
-from rankwood._core.checks import InputError, nearest, one_of
-from rankwood._core.csv_text import marked, plain_text
-from rankwood.data.categories import numbers_only
+from rankwood._util.atomic import replacing
+from rankwood._util.checks import InputError, nearest, one_of
+from rankwood._util.csv_text import marked, plain_text
+from rankwood._util.file_errors import unwritable
 from rankwood.data.comments import Comments
-from rankwood.data.file_errors import unwritable
-from rankwood.data.frames import dense
 from rankwood.data.letor import save_letor
 from rankwood.data.letor.write import chunks
 from rankwood.data.ranking_data import RankingData
-from rankwood.datasets.files import LetorArguments, read_files, sizes_file, sizes_name
+from rankwood.data.tables.categories import check_numeric
+from rankwood.data.tables.frames import dense
+from rankwood.datasets.letor_files import LetorArguments, read_files, sizes_file, sizes_name
 
 FORMATS = ("letor", "lightgbm", "csv", "parquet", "npz")
 _ENDINGS = {".csv": "csv", ".csv.gz": "csv", ".parquet": "parquet", ".npz": "npz"}
@@ -42,15 +42,15 @@ class Conversion(NamedTuple):
     files : tuple of str
         The files that were written.
     lost : tuple of str
-        What the new files can't hold, a sentence each.
+        What the new files can't hold, one sentence each.
 
     Examples
     --------
     >>> import rankwood as rw
     >>> from rankwood.datasets import convert
     >>> rw.save_letor(rw.load_demo("test"), "test.txt")
-    >>> made = convert("test.txt", "test.svm", to="lightgbm")
-    >>> made.lost
+    >>> conversion = convert("test.txt", "test.svm", to="lightgbm")
+    >>> conversion.lost
     ("LightGBM's files hold no query ids, only sizes; queries are numbered by their order.",)
     """
 
@@ -95,7 +95,7 @@ def convert(
     sparse : bool
         Leave zeros out of LETOR and LightGBM text.
     absent : 0 or NaN
-        The value of a feature that a line of LETOR text leaves out.
+        The value of a feature that a line of LETOR text omits.
     missing : list of str
         Words that mean a missing value, as in `load_letor`.
     n_jobs : int, optional
@@ -123,7 +123,7 @@ def convert(
     files = [new, sizes_name(new)] if kind == "lightgbm" else [new]
     _check_targets(old, files, force)
     data = _read(old, LetorArguments(absent=absent, missing=tuple(missing), n_jobs=n_jobs))
-    numbers_only(data.categories, "the file")
+    check_numeric(data.categories, "the file")
     try:
         _WRITERS[kind](data, new, sparse)
     except OSError as error:
@@ -145,13 +145,13 @@ def _check_targets(source: Path, files: list[Path], force: bool) -> None:
 def _lost(data: RankingData, kind: str) -> list[str]:
     lost = []
     if data.comments is not None and kind == "lightgbm":
-        lost.append("LightGBM's files hold no comments; those of the source were left out.")
+        lost.append("LightGBM's files hold no comments; those of the source were omitted.")
     if kind == "lightgbm":
         lost.append(
             "LightGBM's files hold no query ids, only sizes; queries are numbered by their order."
         )
     if data.feature_names is not None and kind in ("letor", "lightgbm", "npz"):
-        lost.append("Names of features were left out; features are numbered in their order.")
+        lost.append("Names of features were omitted; features are numbered in their order.")
     return lost
 
 
@@ -167,8 +167,8 @@ def _read(path: Path, how: LetorArguments) -> RankingData:
 def _read_arrays(path: Path) -> RankingData:
     """Read X, y and qid of a NumPy file, such as the binary copies beside LETOR files."""
     try:
-        with np.load(path, allow_pickle=False) as found:
-            arrays = {name: found[name] for name in found.files}
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
     except (OSError, EOFError, ValueError, AttributeError, TypeError, zipfile.BadZipFile):
         raise InputError(f"{path} can't be read, expected a .npz file of NumPy arrays.") from None
     lacking = [name for name in ("X", "y", "qid") if name not in arrays]
@@ -251,16 +251,15 @@ def _write_lightgbm(data: RankingData, target: Path, sparse: bool) -> None:
 
 
 def _packing(file: Any, target: Path) -> Any:
-    """Return what compresses a file as it is written, if its name ends in .gz; else the file itself."""
+    """Return a file that compresses what is written, if its name ends in .gz; else the file itself."""
     if not target.name.lower().endswith(".gz"):
         return nullcontext(file)
     return gzip.GzipFile("", "wb", fileobj=file, mtime=0)  # without a time: same data, same bytes
 
 
 def _write_arrays(data: RankingData, target: Path, sparse: bool) -> None:
-    qid = (
-        data.qid.astype(str) if data.qid.dtype == object else data.qid
-    )  # objects would need pickle
+    # Objects would need pickle.
+    qid = data.qid.astype(str) if data.qid.dtype == object else data.qid
     arrays = {"X": dense(data.X), "y": data.y, "qid": qid}
     if data.comments is not None:
         arrays |= {"blob": data.comments.blob, "offsets": data.comments.offsets}

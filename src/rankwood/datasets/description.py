@@ -8,19 +8,26 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankwood._core.checks import InputError
-from rankwood.data.frames import dense
-from rankwood.data.hashing import row_hashes
+from rankwood._util.checks import InputError
 from rankwood.data.ranking_data import RankingData
-from rankwood.datasets import overview, published
-from rankwood.datasets.advice import sentences
-from rankwood.datasets.facts import FeatureFacts, PartFacts, feature_facts, part_facts
-from rankwood.datasets.files import LetorArguments, read_files, writes_zeros_and_gaps
-from rankwood.datasets.layouts import find_layout
-from rankwood.datasets.leaks import Overlap, overlap, seen
-from rankwood.datasets.splits import Split, joined
+from rankwood.data.tables.frames import dense
+from rankwood.data.tables.hashing import row_hashes
+from rankwood.datasets import description_views
+from rankwood.datasets.advice import advice_for
+from rankwood.datasets.letor_files import LetorArguments, read_files, writes_zeros_and_gaps
+from rankwood.datasets.part_overlap import Overlap, identify_part, part_overlap
+from rankwood.datasets.public_sets import find
+from rankwood.datasets.split_files import find_layout
+from rankwood.datasets.splits import Split, concat_parts
+from rankwood.datasets.statistics import (
+    FeatureStatistics,
+    PartStatistics,
+    feature_statistics,
+    part_statistics,
+)
 from rankwood.metrics.single_features import SingleFeatures, single_features
-from rankwood.report import html, render
+from rankwood.render import formats as render
+from rankwood.render import html
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,30 +40,30 @@ class Description:
     Attributes
     ----------
     title : str
-        The name of the folder or file, or what else was described.
-    parts : tuple of PartFacts
+        The name of the folder or file, or "data".
+    parts : tuple of PartStatistics
         Counts of each part: queries, documents, labels, lengths of lists.
-    features : FeatureFacts
-        What is known of each feature.
+    features : FeatureStatistics
+        Statistics of each feature.
     single : SingleFeatures
         How well each feature alone, and the order of the rows, rank the first part.
     overlaps : tuple of Overlap
         Queries and documents that two parts share.
     gaps : bool
-        Whether files leave out features but write zeros.
+        Whether files omit features but write zeros.
 
     Examples
     --------
     >>> import rankwood as rw
     >>> from rankwood.datasets import describe
-    >>> found = describe(rw.make_ranking(20), n_jobs=1)
-    >>> found.parts[0].queries
+    >>> description = describe(rw.make_ranking(20), n_jobs=1)
+    >>> description.parts[0].queries
     20
     """
 
     title: str
-    parts: tuple[PartFacts, ...]
-    features: FeatureFacts
+    parts: tuple[PartStatistics, ...]
+    features: FeatureStatistics
     single: SingleFeatures
     overlaps: tuple[Overlap, ...]
     gaps: bool
@@ -64,10 +71,10 @@ class Description:
     @property
     def advice(self) -> tuple[str, ...]:
         """Sentences on what calls for attention, the most serious first."""
-        return tuple(sentences(self))
+        return tuple(advice_for(self))
 
     def __str__(self) -> str:
-        tables = overview.tables(self)
+        tables = description_views.description_tables(self)
         text = "\n\n".join(f"{table.title}\n{render.plain([table])}" for table in tables)
         return text + "\n\nAdvice\n" + "\n".join(f"- {sentence}" for sentence in self.advice)
 
@@ -82,7 +89,13 @@ class Description:
         -------
         str
         """
-        lines = [f"# {self.title}", "", render.markdown(overview.tables(self)), "**Advice**", ""]
+        lines = [
+            f"# {self.title}",
+            "",
+            render.markdown(description_views.description_tables(self)),
+            "**Advice**",
+            "",
+        ]
         return "\n".join([*lines, *(f"- {sentence}" for sentence in self.advice)]) + "\n"
 
     def to_html(self) -> str:
@@ -97,11 +110,13 @@ class Description:
         InputError
             If Jinja2 or matplotlib is not installed.
         """
-        return overview.page(self)
+        return description_views.description_page(self)
 
     def _repr_html_(self) -> str:
         """Return the tables to show in a notebook."""
-        return html.fragment([*overview.tables(self), overview.advice_table(self)])
+        return html.fragment(
+            [*description_views.description_tables(self), description_views.advice_table(self)]
+        )
 
     def plot(self) -> "Figure":
         """Draw labels, lengths of lists, relevant documents and single features.
@@ -116,7 +131,7 @@ class Description:
         InputError
             If matplotlib is not installed.
         """
-        return overview.draw(self)
+        return description_views.draw_description(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain values, as ``rankwood data describe --json`` writes them.
@@ -157,7 +172,7 @@ def describe(
     name : str, optional
         The name of the data set in `catalogue()`, as in `load_splits`.
     absent : 0 or NaN, optional
-        The value of a feature that a line of a file leaves out, as in `load_splits`.
+        The value of a feature that a line of a file omits, as in `load_splits`.
     missing : list of str
         Words that mean a missing value in a file, as in `load_letor`.
     cache : bool
@@ -173,19 +188,21 @@ def describe(
     --------
     >>> import rankwood as rw
     >>> from rankwood.datasets import describe
-    >>> found = describe({"train": rw.load_demo("train"), "test": rw.load_demo("test")})
-    >>> [part.queries for part in found.parts]
+    >>> description = describe({"train": rw.load_demo("train"), "test": rw.load_demo("test")})
+    >>> [part.queries for part in description.parts]
     [120, 40]
     """
     if isinstance(data, (str, os.PathLike)):
-        known = None if name is None else published.find(name)
+        data_set = None if name is None else find(name)
         if absent is None:
-            absent = 0.0 if known is None else known.absent
-        layout = find_layout(Path(data), known)
+            absent = 0.0 if data_set is None else data_set.absent
+        layout = find_layout(Path(data), data_set)
         files = {"all": (layout.whole,)} if layout.whole else _files(layout.folds[0])
         how = LetorArguments(absent=absent, missing=tuple(missing), cache=cache, n_jobs=n_jobs)
         read = read_files((path for paths in files.values() for path in paths), how)
-        parts = {part: joined([read[path] for path in paths]) for part, paths in files.items()}
+        parts = {
+            part: concat_parts([read[path] for path in paths]) for part, paths in files.items()
+        }
         first = next(iter(read))
         gaps = not math.isnan(absent) and writes_zeros_and_gaps(first, read[first].n_features)
         return _describe_parts(Path(data).resolve().name, parts, gaps, n_jobs)
@@ -226,12 +243,12 @@ def _describe_parts(
     if widths == {0}:
         raise InputError("there is no feature to describe: expected lines such as '0 qid:1 1:0.5'.")
     hashes = {name: row_hashes(dense(part.X)) for name, part in parts.items()}
-    known = [seen(name, part, hashes[name]) for name, part in parts.items()]
+    identities = [identify_part(name, part, hashes[name]) for name, part in parts.items()]
     return Description(
         title,
-        tuple(part_facts(name, part, hashes[name]) for name, part in parts.items()),
-        feature_facts(list(parts.values())),
+        tuple(part_statistics(name, part, hashes[name]) for name, part in parts.items()),
+        feature_statistics(list(parts.values())),
         single_features(next(iter(parts.values())), n_jobs),
-        tuple(overlap(one, other) for one, other in combinations(known, 2)),
+        tuple(part_overlap(*pair) for pair in combinations(identities, 2)),
         gaps,
     )

@@ -1,4 +1,4 @@
-"""Data sets as they are distributed, as training, validation and test data."""
+"""Training, validation and test data from a data set in the layout in which it is distributed."""
 
 import os
 from collections.abc import Sequence
@@ -7,12 +7,12 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from rankwood._core.checks import InputError, at_least
-from rankwood._core.rng import generator
+from rankwood._kernels.numeric.rng import generator
+from rankwood._util.checks import InputError, at_least
 from rankwood.data.ranking_data import RankingData
-from rankwood.datasets import published
-from rankwood.datasets.files import LetorArguments, read_files
-from rankwood.datasets.layouts import SECTIONS, Fold, find_layout, rotated
+from rankwood.datasets.letor_files import LetorArguments, read_files
+from rankwood.datasets.public_sets import find
+from rankwood.datasets.split_files import SECTIONS, Fold, find_layout, rotated
 
 T = TypeVar("T")
 VALID_SHARE = 0.2  # of the training queries, where there are no validation data
@@ -69,13 +69,13 @@ def load_splits(
         The folder, or one file.
     name : str, optional
         The data set's name in `catalogue()`: it decides which of several sets in a folder is read, and what an
-        absent feature means. The files need not be those of the data set with this name.
+        absent feature means. The files may belong to another data set.
     queries : int, optional
         Keep at most this many queries of each part, chosen at random; a smaller number keeps a subset.
     folds : sequence of int, optional
         Numbers of the folds to read, from 1; all by default. Each takes memory of its own.
     absent : 0 or NaN, optional
-        The value of a feature that a line leaves out; by default that of the catalogue, and 0 for other data.
+        The value of a feature that a line omits; by default as the catalogue says, and 0 for other data.
     seed : int
         Decides which queries are kept, and which are split off as validation data.
     cache : bool
@@ -103,14 +103,14 @@ def load_splits(
     >>> split.test.groups.ids.size
     40
     """
-    known = None if name is None else published.find(name)
+    data_set = None if name is None else find(name)
     if absent is None:
-        absent = 0.0 if known is None else known.absent
+        absent = 0.0 if data_set is None else data_set.absent
     if queries is not None:
         at_least(queries, 1, "queries")
-    layout = find_layout(Path(folder), known)
+    layout = find_layout(Path(folder), data_set)
     how = LetorArguments(absent=absent, cache=cache, n_jobs=n_jobs)
-    share = VALID_SHARE if known is None else known.valid_share
+    share = VALID_SHARE if data_set is None else data_set.valid_share
     if layout.whole is not None:
         data = read_files([layout.whole], how)[layout.whole]
         chosen = _numbered(rotated(_dealt(data, layout.whole)), folds)
@@ -139,7 +139,7 @@ def _numbered(folds: Sequence[Fold[T]], numbers: Sequence[int] | None) -> list[F
 
 
 def _dealt(data: RankingData, path: Path) -> list[RankingData]:
-    """Return five parts: the first query, the sixth and so on, the second, the seventh, ..."""
+    """Return five parts: query i belongs to part i modulo 5."""
     n_queries = data.groups.ids.size
     if n_queries < SECTIONS:
         raise InputError(f"{path} has {n_queries} queries, but five folds need five at least.")
@@ -148,19 +148,19 @@ def _dealt(data: RankingData, path: Path) -> list[RankingData]:
 
 
 def _split(fold: Fold[RankingData], share: float, seed: int) -> Split:
-    """Return the data of a fold; without validation data, a share of the training queries becomes them."""
-    train = joined(fold.train)
+    """Return the data of a fold; without validation data, a share of the training queries is split off."""
+    train = concat_parts(fold.train)
     train, valid = (train, fold.valid[0]) if fold.valid else train.split(share, seed)
     return Split(fold.name, train, valid, fold.test[0])
 
 
-def joined(parts: Sequence[RankingData]) -> RankingData:
-    """Return several parts as one; one part is returned as it is."""
+def concat_parts(parts: Sequence[RankingData]) -> RankingData:
+    """Return the parts as one data set; a single part is returned unchanged."""
     return parts[0] if len(parts) == 1 else RankingData.concat(parts)
 
 
 def _limited(split: Split, queries: int | None, seed: int) -> Split:
-    """Return a split with at most so many queries in each part."""
+    """Return a split with at most `queries` queries per part."""
     if queries is None:
         return split
     return Split(split.name, *(_some(part, queries, seed) for part in split[1:]))

@@ -1,15 +1,15 @@
-"""Errors of engines as one sentence of ours."""
+"""Errors of engines as error messages of ours."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
-from rankwood._core import checks
+from rankwood._util import checks
 
 
 def plain_errors(
     program: str, kinds: tuple[type[Exception], ...], reason: Callable[[str], str]
 ) -> Callable[..., AbstractContextManager[None]]:
-    """Return a context manager that turns errors of a program into an `InputError` of one sentence.
+    """Return a context manager that turns errors of a program into an `InputError`.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def one_line(text: str) -> str:
 
 
 def not_resumable(what: str, why: str) -> checks.InputError:
-    """Return the error for a run that can't go on from a checkpoint or from a fitted model with the same bits."""
+    """Return the error for a run that can't be resumed bit-identically from a checkpoint or from a fitted model."""
     return checks.InputError(
-        f"a run with {what} can't be resumed: {why}. Leave it out, or leave out checkpoint and warm_start."
+        f"a run with {what} can't be resumed: {why}. Omit it, or omit checkpoint and warm_start."
     )

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core import checks
+from rankwood._util import checks
+from rankwood.data.source import Source
 
 # Some engines take what a sparse matrix doesn't store for missing values, not for 0.
-from rankwood.data.frames import dense as dense
-from rankwood.data.frames import sparse_matrix as sparse_matrix
-from rankwood.data.ranking_data import RankingData
-from rankwood.data.stream.streamed_data import StreamedData
+from rankwood.data.tables.frames import dense as dense
+from rankwood.data.tables.frames import sparse_matrix as sparse_matrix
 
 
 @contextmanager
@@ -119,7 +118,7 @@ def refuse(name: str, real: str | None, ours: Mapping[str, str], foreign: Collec
     if real is not None and real in ours:
         raise checks.InputError(f"{name} is set by Ranker itself: use {ours[real]}=.")
     if real in foreign:
-        raise checks.InputError(f"{name} means nothing to a ranker; leave it out.")
+        raise checks.InputError(f"{name} means nothing to a ranker; omit it.")
 
 
 def lacks(program: str, name: str, value: Any, default: Any, instead: str) -> None:
@@ -128,7 +127,7 @@ def lacks(program: str, name: str, value: Any, default: Any, instead: str) -> No
         raise checks.InputError(f"{program} has no {name}: {instead}.")
 
 
-def categorical(columns: Any, train: RankingData) -> list[int]:
+def categorical(columns: Any, train: Source) -> list[int]:
     """Return the numbers of categorical columns; they are given by number or name, in a list or separated by commas.
 
     Columns that are categorical in the table of the training data are so in any case.
@@ -138,7 +137,7 @@ def categorical(columns: Any, train: RankingData) -> list[int]:
     return sorted({*of_table, *_given(columns, train)})
 
 
-def _given(columns: Any, train: RankingData) -> list[int]:
+def _given(columns: Any, train: Source) -> list[int]:
     """Return the numbers of the columns that are given as `categorical_feature`."""
     if columns is None or (isinstance(columns, str) and columns == "auto"):
         return []
@@ -168,13 +167,13 @@ def column_numbers(
     return sorted(found)
 
 
-def whole(columns: Any, train: RankingData) -> list[int]:
+def whole(columns: Any, train: Source) -> list[int]:
     """Do as `categorical` does, for an engine that would silently truncate values that aren't whole numbers."""
     found = categorical(columns, train)
     if not found:
         return found
     row = 0
-    for X in train.blocks() if isinstance(train, StreamedData) else [train.X]:
+    for X in train.blocks():
         for column in found:
             values = dense(X[:, [column]])[:, 0]
             broken = np.flatnonzero(np.isfinite(values) & (values != np.floor(values)))

@@ -1,4 +1,4 @@
-"""What the rest of the package knows of an engine: it grows trees for an objective, round by round."""
+"""What the rest of the package knows of an engine: a learner that grows trees for an objective, round by round."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
@@ -8,13 +8,13 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood._core.scratch import Scratch
-from rankwood._core.shared import Shared
+from rankwood._util import checks
+from rankwood._util.run_cache import RunCache
+from rankwood._util.temp_folder import TempFolder
 from rankwood.data.groups import Groups
-from rankwood.data.ranking_data import RankingData
+from rankwood.data.source import Source
 from rankwood.engines import _parameters, constraints
-from rankwood.engines.sharing import Share
+from rankwood.engines.sharing import ClusterMember
 from rankwood.objectives._kernels.plan import has_ideal
 from rankwood.objectives.units import Unit, unit_of
 
@@ -24,34 +24,34 @@ T = TypeVar("T")
 
 
 class RunState(NamedTuple):
-    """A training run after some rounds, from which an engine goes on with the same bits."""
+    """A training run after some rounds, from which a learner resumes bit-identically."""
 
     rounds: int
-    #: All trees, as the engine wrote them.
+    #: All trees, as the engine wrote them; of a network, what isn't an array.
     text: str
-    #: Other numbers that the engine needs, by name.
+    #: Other numbers that the learner needs, by name.
     arrays: dict[str, np.ndarray]
 
 
 class TrainingTask(NamedTuple):
-    """What to learn; an engine that takes gradients needs no more of it than the data."""
+    """What to learn; an engine that uses gradients needs no more of it than the data."""
 
-    train: RankingData
+    train: Source
     #: Rows of the training data by query, in the order in which ties are ranked.
     groups: Groups
-    valid: RankingData | None
+    valid: Source | None
     objective: Any
     rounds: int
-    #: Whether a `Recorder` needs the gradients of each round, even if the engine computes its own.
+    #: Whether the gradients of each round are recorded, even if the learner computes its own.
     recorded: bool = False
     #: What earlier runs on the same data, seed and number of threads have left.
-    shared: Shared | None = None
-    #: An earlier run on the same data with the same parameters, which goes on.
+    shared: RunCache | None = None
+    #: An earlier run on the same data with the same parameters, which is resumed.
     before: RunState | None = None
-    #: A folder for files of the engine, removed after training; None unless the training data is a stream.
-    scratch: Scratch | None = None
-    #: What other processes of a cluster have, if this is one of several.
-    share: Share | None = None
+    #: A folder for files of the learner, removed after training.
+    folder: TempFolder | None = None
+    #: The worker of a cluster that this process is; None if it trains alone.
+    member: ClusterMember | None = None
 
     def once(self, kind: str, key: Any, make: Callable[[], T]) -> T:
         """Return what `make` returns, or what it returned in an earlier run for the same kind and an equal key."""
@@ -59,11 +59,10 @@ class TrainingTask(NamedTuple):
 
 
 class Model(Protocol):
-    """A trained ensemble, which can predict and can be written to a file as text."""
+    """A trained model, which can predict and can be written to a file."""
 
-    @property
-    def text(self) -> str:
-        """The whole model, as `load` of its engine reads it."""
+    def content(self) -> dict[str, Any]:
+        """Return what a file holds of the model, as an object for JSON."""
 
     @property
     def n_features(self) -> int:
@@ -78,12 +77,20 @@ class Model(Protocol):
     ) -> np.ndarray:
         """Return one score per row; `groups` are the queries of the rows, if the model needs them."""
 
-    def importances(self) -> np.ndarray:
-        """Return the total gain of the splits on each feature."""
+    def importances(self) -> np.ndarray | None:
+        """Return the total gain of the splits on each feature; None if the model has no such thing."""
+
+
+class TreeModel(Model, Protocol):
+    """A trained ensemble of trees."""
+
+    @property
+    def text(self) -> str:
+        """The whole model, as `load` of its engine reads it."""
 
     @property
     def booster(self) -> Any:
-        """The engine's own object, which predicts."""
+        """A copy of the engine's own object, which predicts."""
 
 
 class TextModel(ABC):
@@ -91,12 +98,17 @@ class TextModel(ABC):
 
     needs_groups = False
     _booster: Any = None
+    _copy: Any = None
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"text": self.text, "_booster": None}
+        return {"text": self.text, "_booster": None, "_copy": None}
+
+    def content(self) -> dict[str, Any]:
+        """Return what a file holds of the model."""
+        return {"model": self.text}
 
     def loaded(self) -> Any:
         """Return the engine's own object."""
@@ -106,35 +118,74 @@ class TextModel(ABC):
 
     @property
     def booster(self) -> Any:
-        """The engine's own object."""
-        return self.loaded()
+        """A copy of the engine's own object: whoever changes it changes nothing here."""
+        if self._copy is None:
+            self._copy = self._read()
+        return self._copy
 
     @abstractmethod
     def _read(self) -> Any:
         """Return the engine's own object, read from the text."""
 
 
-class Engine(Protocol):
-    """One training run."""
+class Learner(Protocol):
+    """One training run as the loop over rounds sees it: trees of any engine, a network, or a learner of a user's."""
 
-    #: False if later rounds change earlier trees, so that an earlier round can't be restored.
+    #: False if later rounds change earlier ones, so that an earlier round can't be restored.
     keeps_rounds: bool
-    #: An engine may define `has_models_midway = False`: `model` ends its training.
+    #: False if the learner has losses of its own, and our gradients are for the record.
+    uses_gradients: bool
+    #: False if `model` ends training.
+    has_models_midway: bool
+    #: What `seconds_` calls the time of its steps.
+    step_name: str
 
-    def update(self, gradients: Gradients) -> bool:
-        """Grow a tree; return False if no leaf can be split any more."""
+    @property
+    def setup_seconds(self) -> dict[str, float]:
+        """The time spent before the first round, by the steps that a round has."""
+
+    def step(self, gradients: Gradients) -> bool:
+        """Train a round: grow a tree, or train an epoch. Return False if there is nothing left to learn."""
 
     def valid_scores(self) -> np.ndarray:
         """Return the scores of the validation data after the last round."""
 
     def model(self, rounds: int) -> Model:
-        """Return the ensemble of the first `rounds` trees."""
+        """Return the model of the first `rounds` rounds: of the remembered round, the last, or the one before it."""
+
+    def remember(self, rounds: int) -> None:
+        """Note that `model(rounds)` may be called later: this round, the last one, is the best so far."""
 
     def state(self, rounds: int) -> RunState | None:
-        """Return what `start` needs to go on after so many complete rounds, in `TrainingTask.before`.
+        """Return what resumes after this many complete rounds, as `TrainingTask.before`.
 
-        An interrupt may have left a tree that belongs to no complete round. None if the state of these rounds is lost.
+        An interrupt may have left a round that isn't complete. None if the state of these rounds is lost.
         """
+
+
+class LearnerDefaults:
+    """What most learners of trees say of themselves."""
+
+    keeps_rounds: bool = True
+    uses_gradients: bool = True
+    has_models_midway: bool = True
+    step_name: str = "trees"
+
+    @property
+    def setup_seconds(self) -> dict[str, float]:
+        """The steps of a round; nothing that comes before the first round is counted."""
+        return {"gradients": 0.0, self.step_name: 0.0}
+
+    def remember(self, rounds: int) -> None:
+        """Do nothing: the trees of an earlier round are a part of those of a later one."""
+
+
+class Diverged(Exception):
+    """A round ended in numbers that aren't finite, and doesn't count; `advice` says what may help."""
+
+    def __init__(self, what: str, advice: str) -> None:
+        super().__init__(what)
+        self.advice = advice
 
 
 class Abilities(NamedTuple):
@@ -158,22 +209,25 @@ class Abilities(NamedTuple):
     streams: bool = False
     #: Values of its parameters on a stream, unless they are given.
     on_streams: Mapping[str, Any] = MappingProxyType({})
+    #: A learner of a user's, with the functions of an engine's module; see `engines/registered.py`.
+    registered: Any = None
+    #: What `tune` searches beside the learning rate, for a registered learner.
+    space: Mapping[str, Any] = MappingProxyType({})
 
 
-#: All engines, in the order in which errors suggest them.
+#: All engines, in the order in which errors suggest them; `register_learner` adds to them.
 ENGINES = {
     "pairtree": Abilities("pairtree.engine", "", units=("pairs",)),
     "lightgbm": Abilities(
         "lightgbm.engine",
         "lightgbm",
-        units=("documents", "pairs"),
         # Otherwise LightGBM drops features that can't split leaves of the smallest size, which may be tuned.
         sharing=MappingProxyType({"feature_pre_filter": False}),
         constraints=("monotone", "interactions"),
         streams=True,
     ),
     "xgboost": Abilities(
-        "xgboost",
+        "xgboost.engine",
         "xgboost",
         constraints=("monotone", "interactions"),
         streams=True,
@@ -200,9 +254,16 @@ def abilities_of(name: Any) -> Abilities:
     return ENGINES[name]
 
 
+def default_engine(objective: Any) -> str:
+    """Return the engine that trains an objective unless another one is named."""
+    return "pairtree" if unit_of(objective) == "pairs" else "lightgbm"
+
+
 def find(name: Any) -> Any:
     """Return the module of an engine (see `Abilities.module`), or raise if its package isn't installed."""
     abilities = abilities_of(name)
+    if abilities.registered is not None:
+        return abilities.registered
     try:
         return import_module(f"rankwood.engines.{abilities.module}")
     except ModuleNotFoundError as error:
@@ -230,8 +291,8 @@ def check(name: Any, objective: Any, unlisted: bool = False) -> None:
     module.native(objective)
     if unlisted and has_ideal(objective):
         raise checks.InputError(
-            f"engine={name!r} has losses of its own, whose ideal is that of the lists alone; leave out "
-            "`unlisted` (in TwoStage: ideal='list') or take another engine."
+            f"engine={name!r} has losses of its own, whose ideal is that of the lists alone; omit "
+            "`unlisted` (in TwoStage: ideal='list') or use another engine."
         )
 
 
@@ -240,10 +301,10 @@ def _cannot_train(name: str, unit: Unit) -> checks.InputError:
     if unit == "documents":
         return checks.InputError(
             f"engine={name!r} trains objectives of pairs only: write bi- before the name of an objective, as in "
-            "'bi-lambdarank-ndcg@5', or take another engine."
+            "'bi-lambdarank-ndcg@5', or use another engine."
         )
     return checks.InputError(
-        f"engine={name!r} can't train objectives of pairs (bi-...). {engines_that_can(unit)}"
+        f"engine={name!r} can't train objectives of pairs (bi-...): omit engine, or use engine='pairtree'."
     )
 
 
@@ -267,7 +328,7 @@ def check_synonyms(name: str, given: Iterable[str]) -> None:
     """Raise if two of the given parameters are one parameter of an engine."""
     real_name = getattr(find(name), "real_name", str)
     seen: dict[str, str] = {}
-    # Other names of these two are refused in any case, with a sentence of their own.
+    # Other names of these two are refused in any case, with an error message of their own.
     refused = {real_name("n_jobs"), real_name("random_state")}
     for word in given:
         real = constraints.KIND.get(word) or real_name(word)
@@ -278,7 +339,7 @@ def check_synonyms(name: str, given: Iterable[str]) -> None:
         seen[real] = word
 
 
-def check_columns(params: dict[str, Any], data: RankingData) -> None:
+def check_columns(params: dict[str, Any], data: Source) -> None:
     """Raise unless data has the features that parameters of an engine refer to, by name or number."""
     _parameters.categorical(params.get("categorical_feature"), data)
     constraints.by_number(params, data)
@@ -288,20 +349,21 @@ def check_columns(params: dict[str, Any], data: RankingData) -> None:
         columns_of(params["differences"], data.feature_names, data.n_features)
 
 
-def refuse_categories(data: RankingData, who: str) -> None:
+def refuse_categories(data: Source, who: str) -> None:
     """Raise if data has categorical features, and `who` subtracts and orders the values of a feature."""
     if data.categories:
         name = next(iter(data.categories))
         raise checks.InputError(
-            f"feature {name!r} is categorical, and {who} take numbers only: leave it out, make a column of 0 and 1 of "
+            f"feature {name!r} is categorical, and {who} take numbers only: omit it, make a column of 0 and 1 of "
             "each category, or train an objective of documents on LightGBM, XGBoost or CatBoost."
         )
 
 
-def start(name: str, params: dict[str, Any], task: TrainingTask) -> Engine:
+def start(name: str, params: Mapping[str, Any], task: TrainingTask) -> Learner:
     """Begin a training run."""
     if unit_of(task.objective) == "pairs":
         refuse_categories(task.train, "models of pairs")
-    constraints.check(name, abilities_of(name).constraints, params, task.objective)
-    engine: Engine = find(name).start(constraints.by_number(params, task.train), task)
-    return engine
+    given = dict(params)
+    constraints.check(name, abilities_of(name).constraints, given, task.objective)
+    learner: Learner = find(name).start(constraints.by_number(given, task.train), task)
+    return learner

@@ -6,8 +6,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood.data.arguments import all_weights
+from rankwood._util import checks
+from rankwood.data.arguments import checked_weights
 from rankwood.data.groups import Groups, group_rows
 from rankwood.engines.exact_sums import exact
 from rankwood.objectives.families.registry import objective as to_objective
@@ -91,7 +91,7 @@ class EngineObjective:
             if weight.size == groups.ids.size:
                 by_query = weight
             else:
-                by_query, by_row = all_weights(None, weight, groups)
+                by_query, by_row = checked_weights(None, weight, groups)
         if self._shuffle:
             groups = groups.shuffled(self._seed)
         return GradientComputer(
@@ -99,7 +99,7 @@ class EngineObjective:
             y,
             groups,
             by_query,
-            real=np.float32,
+            dtype=np.float32,
             n_jobs=self._n_jobs,
             seed=self._seed,
             sample_weight=by_row,

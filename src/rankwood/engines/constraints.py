@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import Any
 
-from rankwood._core import checks, literals
-from rankwood._core.text import shortened
-from rankwood.data.ranking_data import RankingData
+from rankwood._util import checks, literals
+from rankwood._util.text import shortened
+from rankwood.data.source import Source
 from rankwood.engines import _parameters
 from rankwood.objectives.units import unit_of
 
@@ -26,18 +26,18 @@ _FORM = {
 
 
 def check(engine: str, able: Iterable[str], params: Mapping[str, Any], objective: Any) -> None:
-    """Raise if an engine lacks a constraint, or lacks it for objectives of pairs."""
+    """Raise if an engine lacks a constraint, or if the objective is one of pairs."""
     for word, value in params.items():
         kind = KIND.get(word)
         if kind is None or value is None:
             continue
-        if kind not in able:
-            raise checks.InputError(
-                f"engine={engine!r} has no {kind}: take 'lightgbm' or 'xgboost'."
-            )
         if unit_of(objective) == "pairs":
             raise checks.InputError(
-                f"{word} is for models of documents, and bi-... compares two of them: leave it out."
+                f"{word} is for models of documents, and bi-... compares two of them: omit it."
+            )
+        if kind not in able:
+            raise checks.InputError(
+                f"engine={engine!r} has no {kind}: use 'lightgbm' or 'xgboost'."
             )
 
 
@@ -52,7 +52,7 @@ def renamed(params: Mapping[str, Any]) -> dict[str, Any]:
     return {_NATIVE.get(kind, name): value for kind, name, value in given}
 
 
-def by_number(params: Mapping[str, Any], data: RankingData) -> dict[str, Any]:
+def by_number(params: Mapping[str, Any], data: Source) -> dict[str, Any]:
     """Return parameters with constraints under the engines' names, as lists by the numbers of features.
 
     Raises
@@ -79,7 +79,7 @@ def by_number(params: Mapping[str, Any], data: RankingData) -> dict[str, Any]:
     return out
 
 
-def _directions(value: Any, data: RankingData, word: str) -> list[int]:
+def _directions(value: Any, data: Source, word: str) -> list[int]:
     """Return 1, -1 or 0 for each feature."""
     value = _parsed(value, word)
     if isinstance(value, Mapping):
@@ -104,17 +104,17 @@ def _direction(value: Any, word: str) -> int:
     return int(float(value))
 
 
-def _refuse_categories(directions: list[int], given: Any, data: RankingData, word: str) -> None:
+def _refuse_categories(directions: list[int], given: Any, data: Source, word: str) -> None:
     """Raise if a categorical feature has a direction, which LightGBM and XGBoost would ignore in silence."""
     for column in _parameters.categorical(given, data):
         if directions[column]:
             name = repr(data.feature_names[column]) if data.feature_names else f"number {column}"
             raise checks.InputError(
-                f"{word}: feature {name} is categorical, and categories have no order: leave it out."
+                f"{word}: feature {name} is categorical, and categories have no order: omit it."
             )
 
 
-def _groups(value: Any, data: RankingData, word: str) -> list[list[int]]:
+def _groups(value: Any, data: Source, word: str) -> list[list[int]]:
     """Return groups of features by number."""
     value = _parsed(value, word)
     if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
@@ -128,7 +128,7 @@ def _groups(value: Any, data: RankingData, word: str) -> list[list[int]]:
     return found
 
 
-def _number(column: Any, data: RankingData, word: str) -> int:
+def _number(column: Any, data: Source, word: str) -> int:
     """Return the number of a feature; files have keys that are numbers as text."""
     names = data.feature_names
     if isinstance(column, str) and column.isdecimal() and column not in (names or ()):
@@ -141,7 +141,7 @@ def _parsed(value: Any, word: str) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        return literals.read(value)
+        return literals.read_literal(value)
     except checks.InputError:
         raise _wrong(word, value) from None
 

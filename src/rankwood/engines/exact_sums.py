@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from rankwood.engines.sharing import Compute, Share
+from rankwood.engines.sharing import ClusterMember, Compute
 
 _BITS = 24  # of a float32
 _SUM_BITS = 53 - _BITS  # sums of 2^29 values on the grid are exact in float64
@@ -69,18 +69,18 @@ def on_grid(
     return rounded.astype(np.float32, copy=False)
 
 
-def exact(compute: Compute, share: Share | None = None) -> tuple[np.ndarray, np.ndarray]:
+def exact(compute: Compute, member: ClusterMember | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Return gradients and Hessians on a grid: that of all documents, if others have some of them.
 
     The arrays that `compute` returns are overwritten.
     """
-    if share is None:
+    if member is None:
         grad, hess = compute()
         return on_grid(grad, in_place=True), on_grid(hess, in_place=True)
-    (grad, hess), (largest_grad, largest_hess) = share.together(compute)
+    (grad, hess), (largest_grad, largest_hess) = member.together(compute)
     return (
-        on_grid(grad, largest_grad, share.documents, in_place=True),
-        on_grid(hess, largest_hess, share.documents, in_place=True),
+        on_grid(grad, largest_grad, member.documents, in_place=True),
+        on_grid(hess, largest_hess, member.documents, in_place=True),
     )
 
 

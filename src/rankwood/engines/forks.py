@@ -7,7 +7,7 @@ number of threads. Spawned processes, and those of joblib's loky, aren't forked 
 import os
 from collections.abc import Callable
 
-from rankwood._core import threads
+from rankwood._kernels import threads
 
 
 class _Process:

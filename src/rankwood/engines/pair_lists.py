@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core import checks
+from rankwood._util import checks
 from rankwood.data.groups import Groups
 from rankwood.data.listwise_features import base_features
-from rankwood.data.ranking_data import RankingData
+from rankwood.data.source import Source
 from rankwood.engines import _parameters
 from rankwood.engines.base import TrainingTask
 from rankwood.engines.pairtree.binning import as_float32
@@ -20,7 +20,7 @@ class Lists:
 
     Parameters
     ----------
-    data : RankingData
+    data : Source
         The documents.
     groups : Groups
         Their queries; the documents of each query may be in another order than in `data`.
@@ -37,9 +37,9 @@ class Lists:
         The score of each pair.
     """
 
-    def __init__(self, data: RankingData, groups: Groups) -> None:
+    def __init__(self, data: Source, groups: Groups) -> None:
         self.rows = groups.rows
-        self.X = as_float32(_parameters.dense(data.X[groups.rows]))
+        self.X = as_float32(_parameters.dense(data.matrix()[groups.rows]))
         self.layout = PairLayout(groups.ptr)
         self.scores = np.zeros(self.layout.n_pairs)
 

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood._core.memory import available
+from rankwood._util import checks
+from rankwood._util.memory import available
 from rankwood.engines.base import TrainingTask
 
 _BYTES_PER_BIN = 16  # of a histogram
-_MARGIN = 1.1  # for what the estimates leave out
+_MARGIN = 1.1  # for what the estimates omit
 
 
 class Size(NamedTuple):
@@ -47,30 +47,21 @@ def size_of(task: TrainingTask, differences: int) -> Size:
     )
 
 
-def check_pairtree(size: Size, leaves: int) -> None:
-    """Raise if the engine pairtree needs more memory than there is."""
+def check_memory(size: Size, leaves: int) -> None:
+    """Raise if training on pairs needs more memory than there is."""
     instead = "keep fewer documents of each query (TwoStage(top=...)) or fewer queries."
-    if 2 * _histogram_bytes(size, leaves) > pairtree_bytes(size, leaves):
+    if 2 * _histogram_bytes(size, leaves) > bytes_of(size, leaves):
         instead = f"most of it are the histograms of {leaves:,} leaves: set num_leaves lower."
     _check_room(
-        pairtree_bytes(size, leaves),
+        bytes_of(size, leaves),
         f"training on {size.pairs:,} ordered pairs of documents "
         f"(the longest query has {size.longest_query:,} documents)",
         instead,
     )
 
 
-def check_lightgbm(size: Size, leaves: int, bins: int, sample: int) -> None:
-    """Raise if LightGBM on stored pairs needs more memory than there is."""
-    _check_room(
-        lightgbm_bytes(size, leaves, bins, sample),
-        f"LightGBM would store {size.pairs + size.valid_pairs:,} pairs with {size.columns:,} features each, which",
-        "engine='pairtree' trains the same objective without storing pairs.",
-    )
-
-
-def pairtree_bytes(size: Size, leaves: int) -> float:
-    """Return the bytes that the engine pairtree takes; features of pairs aren't stored."""
+def bytes_of(size: Size, leaves: int) -> float:
+    """Return the bytes that training takes; features of pairs aren't stored."""
     # Both directions of a difference share one byte, and four differences share a word.
     pair = 90 + 2 * -(-size.differences // 4)
     stored = 5.0 * size.entries + pair * size.pairs + 16 * size.valid_pairs
@@ -84,19 +75,6 @@ def _histogram_bytes(size: Size, leaves: int) -> float:
     """
     documents = size.entries // max(1, size.features)
     return float(_BYTES_PER_BIN * min(256, 2 * documents) * size.columns * (leaves // 2 + 1))
-
-
-def lightgbm_bytes(size: Size, leaves: int, bins: int, sample: int) -> float:
-    """Return the bytes that LightGBM takes on stored pairs: the maximum over its three phases."""
-    drawn = min(size.pairs, sample)
-    code = 1 if bins <= 256 else 2 if bins <= 65536 else 4
-    histograms = _BYTES_PER_BIN * min(bins, drawn) * leaves
-    column = max(
-        20 * drawn,  # sampling: values by row, by column, and their row numbers
-        12 * drawn + code * size.pairs,  # binning
-        code * (size.pairs + size.valid_pairs) + histograms,  # training
-    )
-    return 4.0 * size.entries + 72 * size.pairs + 32 * size.valid_pairs + column * size.columns
 
 
 def _check_room(needed: float, what: str, instead: str) -> None:

@@ -1,13 +1,13 @@
 """What is random inside an engine, as a function of seed and round.
 
-No generator of an engine survives a round, so that training can go on after any round with the same bits.
+No generator of an engine survives a round, so that training can be resumed after any round, bit-identically.
 """
 
 from typing import Any
 
 import numpy as np
 
-from rankwood._core.rng import generator_at, uniform_at
+from rankwood._kernels.numeric.rng import generator_at, uniform_at
 
 #: Seeds of engines are integers of 31 bits; LightGBM adds the numbers of blocks of rows to them.
 _LARGEST = 2**31 - 2**20
@@ -78,7 +78,7 @@ class RowDraws:
     def used(
         self, round_index: int, grad: np.ndarray, hess: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return gradients and Hessians, 0 for the rows that a round leaves out."""
+        """Return gradients and Hessians, 0 for the rows that a round omits."""
         if self.share >= 1:
             return grad, hess
         ranges = [(0, grad.size)] if self._ranges is None else self._ranges.tolist()
@@ -118,7 +118,7 @@ class XGBoostDraws:
     def rows(
         self, round_index: int, grad: np.ndarray, hess: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return gradients and Hessians, 0 for the rows that a round leaves out: XGBoost itself does the same."""
+        """Return gradients and Hessians, 0 for the rows that a round omits: XGBoost itself does the same."""
         return self._rows.used(round_index, grad, hess)
 
     def columns(self, round_index: int, matrix: Any) -> None:

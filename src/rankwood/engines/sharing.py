@@ -6,14 +6,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from rankwood._core.rng import uniform_from
+from rankwood._kernels.numeric.rng import uniform_from
 
 #: Computes gradients and Hessians.
 Compute = Callable[[], tuple[np.ndarray, np.ndarray]]
 
 
-class Share(Protocol):
-    """The share of a training run that one process has: some of the queries, each of them whole."""
+class ClusterMember(Protocol):
+    """One process of a training run: it has some of the queries, each of them whole, and knows the others."""
 
     #: Binned data of the engine, from the same rows in every process: its bins are those of all.
     reference: Any
@@ -37,8 +37,8 @@ class Share(Protocol):
         """Return the IPv4 address and port of each process, as 10.0.0.7:4000, given the port of this one."""
 
 
-def noise_of(share: Share | None, seed: int) -> np.ndarray | None:
-    """Return the random numbers of the rows of a share: the same as on one machine; None if there is no share."""
-    if share is None:
+def noise_of(member: ClusterMember | None, seed: int) -> np.ndarray | None:
+    """Return this worker's slice of the shuffle noise, identical to a single-machine run; None outside a cluster."""
+    if member is None:
         return None
-    return np.concatenate([uniform_from(seed, *both) for both in share.rows.tolist()])
+    return np.concatenate([uniform_from(seed, *both) for both in member.rows.tolist()])

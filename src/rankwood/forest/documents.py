@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood.data.frames import column_names, dense, features, is_frame
+from rankwood._util import checks
 from rankwood.data.ranking_data import RankingData
+from rankwood.data.tables.frames import column_names, dense, features, is_frame
 
 if TYPE_CHECKING:
     from rankwood.forest.record import Forest
 
 
-def documents(forest: "Forest", X: Any) -> np.ndarray:
+def documents_for(forest: "Forest", X: Any) -> np.ndarray:
     """Return documents for a forest; raise unless they have as many features as it."""
     names = None if forest.feature_names is None else list(forest.feature_names)
     if isinstance(X, RankingData):

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwood.forest import checking, files, walking
-from rankwood.forest.documents import documents
+from rankwood.forest import walking
+from rankwood.forest.array_checks import array_of, check_arrays
+from rankwood.forest.arrays import ARRAYS, TreeArrays, min_category
+from rankwood.forest.documents import documents_for
+from rankwood.forest.forest_file import read_forest, write_forest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,11 +100,11 @@ class Forest:
     feature_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        for name, kind in checking.ARRAYS.items():
-            object.__setattr__(self, name, checking.array_of(getattr(self, name), kind, name))
+        for name, kind in ARRAYS.items():
+            object.__setattr__(self, name, array_of(getattr(self, name), kind, name))
         if self.feature_names is not None:
             object.__setattr__(self, "feature_names", tuple(self.feature_names))
-        checking.check(self)
+        check_arrays(self)
 
     def __reduce__(self) -> Any:
         # A copy is made as any forest is, so that its arrays are checked and can't be changed either.
@@ -127,6 +130,16 @@ class Forest:
         """Names of the columns: `feature_names`, or ``"f0"``, ``"f1"`` and so on."""
         return self.feature_names or tuple(f"f{i}" for i in range(self.n_features))
 
+    @property
+    def min_category(self) -> float:
+        """Values above it are read as categories, without their decimals: as the engine reads them."""
+        return min_category(self.engine)
+
+    @property
+    def arrays(self) -> TreeArrays:
+        """What is needed to walk down the trees, as one record."""
+        return TreeArrays._make(getattr(self, name) for name in TreeArrays._fields)
+
     def leaf(self, X: Any) -> np.ndarray:
         """Return the leaf that each document reaches in each tree.
 
@@ -148,7 +161,7 @@ class Forest:
         >>> forest.leaf(rw.load_demo("test")).shape
         (847, 3)
         """
-        return walking.leaves(self, documents(self, X))
+        return walking.leaves(self.arrays, documents_for(self, X))
 
     def predict(self, X: Any) -> np.ndarray:
         """Score documents as the engine does, bit for bit; `docs/scoring.md` names the one exception.
@@ -170,7 +183,8 @@ class Forest:
         >>> forest.predict(rw.load_demo("test")).shape
         (847,)
         """
-        return walking.scores(self, documents(self, X))
+        real = np.float32 if self.float32_sum else np.float64
+        return walking.scores(self.arrays, documents_for(self, X), self.base, real)
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a table with a row for each node and each leaf.
@@ -189,7 +203,7 @@ class Forest:
         >>> len(forest.to_frame())
         183
         """
-        from rankwood.forest.table import frame_of  # pandas takes a while to import
+        from rankwood.forest.node_table import frame_of  # pandas takes a while to import
 
         return frame_of(self)
 
@@ -222,7 +236,7 @@ class Forest:
         >>> forest.plot_tree(2, depth=3).get_title()
         'tree 2 of 3'
         """
-        from rankwood.forest.picture import draw_tree
+        from rankwood.forest.tree_picture import draw_tree
 
         return draw_tree(self, tree, depth, ax)
 
@@ -249,7 +263,7 @@ class Forest:
         ...     rw.Forest.load(Path(folder) / "forest.json")
         <Forest of 3 trees by lightgbm: 90 nodes, 93 leaves, 20 features>
         """
-        files.write(self, path)
+        write_forest(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> "Forest":
@@ -263,7 +277,7 @@ class Forest:
         Returns
         -------
         Forest
-            The same trees; they score the same bits.
+            The same trees; their scores are bit-identical.
 
         Raises
         ------
@@ -280,4 +294,4 @@ class Forest:
         ...     rw.Forest.load(Path(folder) / "model.json").n_trees
         3
         """
-        return files.read(cls, path)
+        return read_forest(cls, path)

@@ -1,104 +1,87 @@
 """Walking down the trees, document by document: the plain way, which everything faster is compared with."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from rankwood._core.compile import callable_kernel, inner, jit
-from rankwood._core.numeric import as_type_of
+from rankwood._kernels.compile.jit import callable_kernel, inner, jit
+from rankwood._kernels.numeric.scalars import as_type_of
+from rankwood.forest.arrays import TreeArrays
 
-if TYPE_CHECKING:
-    from rankwood.forest.record import Forest
-
-
-class Trees(NamedTuple):
-    """The arrays of a forest that a walk reads."""
-
-    feature: np.ndarray
-    threshold: np.ndarray
-    missing_left: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    leaf_value: np.ndarray
-    first_node: np.ndarray
-    first_leaf: np.ndarray
-    category_first: np.ndarray
-    category: np.ndarray
-    below_categories: float  # values above it are read as categories
+#: How a value is compared with a threshold to go left. A forest asks `AT_MOST`; other programs may ask otherwise.
+AT_MOST, BELOW = 0, 1
+#: Java's ``Double.compare(x, t) <= 0``, for which -0.0 is less than 0.0.
+AT_MOST_IN_JAVA = 2
 
 
-def trees_of(forest: "Forest") -> Trees:
-    """Return what a walk reads."""
-    return Trees(
-        forest.feature,
-        forest.threshold,
-        forest.missing_left,
-        forest.left,
-        forest.right,
-        forest.leaf_value,
-        forest.first_node,
-        forest.first_leaf,
-        forest.category_first,
-        forest.category,
-        # LightGBM drops the decimals and then looks for a sign, XGBoost does so the other way round.
-        -1.0 if forest.engine == "lightgbm" else float(np.nextafter(0.0, -1.0)),
-    )
-
-
-def leaves(forest: "Forest", X: np.ndarray) -> np.ndarray:
+def leaves(trees: TreeArrays, X: np.ndarray, comparison: int = AT_MOST) -> np.ndarray:
     """Return the leaf of each document in each tree, counted within the tree."""
-    out = np.empty((X.shape[0], forest.n_trees), np.int32)
-    callable_kernel(_fill_leaves)(X, trees_of(forest), out)
+    out = np.empty((X.shape[0], trees.n_trees), np.int32)
+    callable_kernel(_fill_leaves)(X, trees, comparison, out)
     return out
 
 
-def scores(forest: "Forest", X: np.ndarray) -> np.ndarray:
-    """Return the sum of leaves of each document, in the engine's precision and the order of trees."""
-    real = np.float32 if forest.float32_sum else np.float64
-    out = np.full(X.shape[0], forest.base, real)
-    callable_kernel(_add_scores)(X, trees_of(forest), out)
+def scores(
+    trees: TreeArrays, X: np.ndarray, base: float, real: type[Any] = np.float64
+) -> np.ndarray:
+    """Return a base and the leaves of each document, added in this precision and in the order of trees."""
+    out = np.full(X.shape[0], base, real)
+    callable_kernel(_add_scores)(X, trees, out)
     return out.astype(np.float64)
 
 
+# Numba counts references to a record's arrays at every call that it doesn't inline: what each node calls takes numbers.
 @inner
-def _leaf_of(x, trees, t):
+def goes_left(value: Any, threshold: Any, missing_left: Any, comparison: Any) -> Any:
+    """Tell whether a numerical split sends a value left."""
+    if value != value:
+        return missing_left
+    if comparison == BELOW:
+        return value < threshold
+    if comparison == AT_MOST_IN_JAVA and value == threshold:
+        return np.signbit(value) or not np.signbit(threshold)
+    return value <= threshold
+
+
+@inner
+def category_goes_left(value: Any, trees: Any, node: Any) -> Any:
+    """Tell whether a split on categories sends a value left: it does if the value, without its decimals, is its own."""
+    if value != value:
+        return trees.missing_left[node]
+    if not trees.min_category < value < 2147483648.0:
+        return False
+    category = np.int64(value)
+    low, high = trees.category_first[node], trees.category_first[node + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if trees.category[middle] < category:
+            low = middle + 1
+        else:
+            high = middle
+    return low < trees.category_first[node + 1] and trees.category[low] == category
+
+
+@inner
+def _leaf_of(x, trees, t, comparison):
     """Return the leaf, counted through all trees, that a document reaches in tree t."""
     if trees.first_node[t] == trees.first_node[t + 1]:
         return trees.first_leaf[t]
     node = trees.first_node[t]
     while node >= 0:
         value = x[trees.feature[node]]
-        if value != value:
-            goes_left = trees.missing_left[node]
-        elif trees.category_first[node] == trees.category_first[node + 1]:
-            goes_left = value <= trees.threshold[node]
+        if trees.categorical[node]:
+            left = category_goes_left(value, trees, node)
         else:
-            goes_left = _has_category(value, trees, node)
-        node = np.int64(trees.left[node] if goes_left else trees.right[node])
+            left = goes_left(value, trees.threshold[node], trees.missing_left[node], comparison)
+        node = np.int64(trees.left[node] if left else trees.right[node])
     return ~node
 
 
-@inner
-def _has_category(value, trees, node):
-    """Tell whether a value, without its decimals, is one of a node's categories."""
-    if not trees.below_categories < value < 2147483648.0:
-        return False
-    wanted = np.int64(value)
-    low, high = trees.category_first[node], trees.category_first[node + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if trees.category[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low < trees.category_first[node + 1] and trees.category[low] == wanted
-
-
 @jit
-def _fill_leaves(X, trees, out):
+def _fill_leaves(X, trees, comparison, out):
     for t in range(trees.first_node.size - 1):
         for d in range(X.shape[0]):
-            out[d, t] = _leaf_of(X[d], trees, t) - trees.first_leaf[t]
+            out[d, t] = _leaf_of(X[d], trees, t, comparison) - trees.first_leaf[t]
 
 
 @jit
@@ -106,6 +89,6 @@ def _add_scores(X, trees, out):
     for d in range(X.shape[0]):
         total = out[d]
         for t in range(trees.first_node.size - 1):
-            value = trees.leaf_value[_leaf_of(X[d], trees, t)]
+            value = trees.leaf_value[_leaf_of(X[d], trees, t, AT_MOST)]
             total += as_type_of(total, value)
         out[d] = total

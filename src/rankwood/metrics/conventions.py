@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core import checks, spec
-from rankwood.metrics.registry import METRICS, as_text
+from rankwood._kernels import spec
+from rankwood._util import checks
+from rankwood.metrics.registry import METRICS, metric_text
 from rankwood.metrics.verbs import value
 
 TIES = ("worst", "input", "best", "average")
@@ -116,14 +117,18 @@ def rules(convention: str | None, ties: str | None = None, empty: Any = None) ->
     return known
 
 
-def build(what: Any, known: dict[str, Any]) -> tuple[Any, Any]:
+def build(what: Any, conventions: dict[str, Any]) -> tuple[Any, Any]:
     """Return the part that a text or a part describes under these rules, and its rule for empty queries."""
-    text = as_text(what)
-    found = spec.read(text, METRICS, "metric", known["program"]) if isinstance(text, str) else None
-    own: dict[str, Any] = {} if found is None else known["metrics"].get(found.name, {})
+    text = metric_text(what)
+    reading = (
+        spec.read(text, METRICS, "metric", conventions["program"])
+        if isinstance(text, str)
+        else None
+    )
+    own: dict[str, Any] = {} if reading is None else conventions["metrics"].get(reading.name, {})
     settings = {name: value for name, value in own.items() if name != "empty"}
-    part = spec.build(found or text, METRICS, "metric", {}, settings)
+    part = spec.build(reading or text, METRICS, "metric", {}, settings)
     if not value.verb.able(part):
         raise checks.InputError(f"{what} is not a metric; known are {', '.join(METRICS)}.")
-    rules = {} if found is None else found.rules
-    return part, rules.get("empty", own.get("empty", known["empty"]))
+    rules = {} if reading is None else reading.rules
+    return part, rules.get("empty", own.get("empty", conventions["empty"]))

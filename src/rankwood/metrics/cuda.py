@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core import checks, threads
-from rankwood._core.compile import callable_kernel, explaining
-from rankwood._core.cuda.sorting import rank_words
-from rankwood._core.cuda.team import barrier, block, set_alone, thread
-from rankwood._core.cuda.team import threads as team_size
-from rankwood._core.device import as_vector, load_cuda, stream_of
-from rankwood._core.each import each
-from rankwood._core.numeric import descending_bits
-from rankwood._core.parts import lower
-from rankwood._core.records import documents
+from rankwood._kernels import threads
+from rankwood._kernels.compile.jit import callable_kernel, explaining
+from rankwood._kernels.cuda.sorting import rank_words
+from rankwood._kernels.cuda.team import barrier, block, set_alone, team_size, thread
+from rankwood._kernels.device import as_vector, load_cuda, stream_of
+from rankwood._kernels.each import each
+from rankwood._kernels.numeric.scalars import descending_bits
+from rankwood._kernels.parts import lower
+from rankwood._kernels.records import documents
+from rankwood._util import checks
 from rankwood.metrics.evaluate import Evaluator
 from rankwood.metrics.evaluation import Evaluation
 from rankwood.metrics.kernels import fill_values
@@ -117,7 +117,7 @@ class DeviceEvaluator(Evaluator):
             with explaining(part):
                 kernel = self._cuda.Kernel(measure_device_kernel, fixed, (np.float64,))
             teams = (-(-n_queries // _TEAM), _TEAM, 0)
-            kernel.start(teams, stream, n_queries, (self._cuda.vector(result),))
+            kernel.start(teams, stream, n_queries, (self._cuda.device_vector(result),))
             out[i] = self._cuda.to_host(result, stream)
         return self._evaluation(out, self._none_relevant)
 

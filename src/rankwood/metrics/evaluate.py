@@ -5,16 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core import checks, threads
-from rankwood._core.compile import callable_kernel
-from rankwood._core.device import is_device_array, on_host
-from rankwood._core.parts import check_labels, lower
-from rankwood._core.sorting import make_sort_scratch
-from rankwood.data.judged_run import join_run
-from rankwood.data.judgments import groups_by_id, to_judgments
+from rankwood._kernels import threads
+from rankwood._kernels.compile.jit import callable_kernel
+from rankwood._kernels.device import is_device_array, on_host
+from rankwood._kernels.numeric.sorting import make_sort_scratch
+from rankwood._kernels.parts import check_labels, lower
+from rankwood._util import checks
 from rankwood.data.labels import labels_and_groups
 from rankwood.data.ranking_data import RankingData
-from rankwood.data.trec import Qrels
+from rankwood.data.tables.frames import is_lazy
+from rankwood.data.trec.files import Qrels
+from rankwood.data.trec.judged_run import join_run
+from rankwood.data.trec.judgments import groups_by_id, to_judgments
 from rankwood.data.unlisted import UnlistedLabels
 from rankwood.metrics import conventions
 from rankwood.metrics.conventions import CONVENTIONS, DEFAULTS, EMPTY, TIES
@@ -101,17 +103,17 @@ def evaluate(
     [0.63093, 1.0]
     """
     y, scores, qid, group = _computed(y, scores, qid, group)
-    known = conventions.rules(convention, ties, empty)
-    built = {name: conventions.build(m, known) for name, m in _listed(metrics).items()}
+    rules = conventions.rules(convention, ties, empty)
+    built = {name: conventions.build(m, rules) for name, m in _listed(metrics).items()}
     found, unlisted = None, getattr(y, "unlisted", None)
     y, scores = to_judgments(y, scores)
     if isinstance(y, Qrels):
         _check_alone(qid, group)
-        y, scores, groups, found = join_run(y, scores, known["missing"])
+        y, scores, groups, found = join_run(y, scores, rules["missing"])
     else:
         data = y
         y, groups = labels_and_groups(on_host(y), on_host(qid), on_host(group))
-        if known["by_id"] and isinstance(data, RankingData):
+        if rules["by_id"] and isinstance(data, RankingData):
             groups = groups_by_id(data)
         scores = scores if is_device_array(scores) else checks.vector(scores, "scores", y.size)
     parts = {name: part for name, (part, _) in built.items()}
@@ -120,19 +122,19 @@ def evaluate(
     if is_device_array(scores):
         from rankwood.metrics.cuda import DeviceEvaluator
 
-        _check_precision(scores, known["scores"], convention)
-        evaluator = DeviceEvaluator(parts, y, groups, known["ties"], rule, unlisted=unlisted)
+        _check_precision(scores, rules["scores"], convention)
+        evaluator = DeviceEvaluator(parts, y, groups, rules["ties"], rule, unlisted=unlisted)
     else:
         evaluator = Evaluator(
             parts,
             y,
             groups,
-            known["ties"],
+            rules["ties"],
             rule,
             n_jobs=n_jobs,
             found=found,
             unlisted=unlisted,
-            single=known["scores"] == "float32",
+            single=rules["scores"] == "float32",
         )
     ev = evaluator(scores)
     if convention is not None:
@@ -140,24 +142,24 @@ def evaluate(
     return ev
 
 
-def _check_precision(scores: Any, wanted: str, convention: str | None) -> None:
+def _check_precision(scores: Any, precision: str, convention: str | None) -> None:
     """Raise if a convention rounds scores to float32 and those on a GPU have more digits."""
-    if wanted == "float32" and "float32" not in str(scores.dtype):
+    if precision == "float32" and "float32" not in str(scores.dtype):
         raise checks.InputError(
             f"convention {convention!r} compares scores in float32: give those on the GPU in float32."
         )
 
 
-def _computed(*given: Any) -> tuple[Any, ...]:
+def _computed(*arguments: Any) -> tuple[Any, ...]:
     """Return collections of Dask as arrays, computed together, and other values as they are."""
-    if not any(hasattr(one, "__dask_graph__") for one in given):
-        return given
+    if not any(is_lazy(argument) for argument in arguments):
+        return arguments
     import dask
 
-    found = dask.compute(*given)
+    computed = dask.compute(*arguments)
     return tuple(
-        np.asarray(new) if hasattr(old, "__dask_graph__") else old
-        for old, new in zip(given, found, strict=True)
+        np.asarray(new) if is_lazy(old) else old
+        for old, new in zip(arguments, computed, strict=True)
     )
 
 
@@ -179,7 +181,7 @@ def _listed(metrics: Any) -> dict[str, Any]:
 
 def _check_alone(qid: Any, group: Any) -> None:
     if qid is not None or group is not None:
-        raise checks.InputError("judgments know their queries: leave out qid and group.")
+        raise checks.InputError("judgments know their queries: omit qid and group.")
 
 
 class Evaluator:
@@ -201,7 +203,7 @@ class Evaluator:
         Threads; None means every core.
     found : array of bool, optional
         Whether a document was ranked at all. Others count in what is relevant and nowhere else; but where less is
-        better they come last, by label, as nothing may be gained by leaving out a relevant one.
+        better they come last, by label, as nothing may be gained by omitting a relevant one.
     unlisted : UnlistedLabels, optional
         Labels of documents that belong to the queries and are not among the scores: none of them was ranked.
     single : bool

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core.atomic import written
-from rankwood._core.checks import InputError, one_of
-from rankwood._core.csv_text import csv_text
-from rankwood._core.text import plural, printable
+from rankwood._util.atomic import written
+from rankwood._util.checks import InputError, one_of
+from rankwood._util.csv_text import csv_text
+from rankwood._util.text import plural, printable
 from rankwood.data.groups import check_ids_differ, join_ids
 
 
@@ -137,13 +137,13 @@ class Evaluation:
         return f"Evaluation({means}; {self._counted()}{runs})"
 
     def _counted(self) -> str:
-        """Return the number of queries, and of those that the means leave out."""
+        """Return the number of queries, and of those that the means omit."""
         size = self.per_query.size
         values = np.array([self.per_query[name] for name in self.metrics])
         skipped = int(np.isnan(values).all(axis=0).sum()) if len(values) else 0
         if not skipped:
             return plural(size, "query")
-        return f"{size - skipped:,} of {plural(size, 'query')}, {skipped:,} without relevant documents left out"
+        return f"{size - skipped:,} of {plural(size, 'query')}, {skipped:,} without relevant documents omitted"
 
 
 def _mean(values: np.ndarray) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core.foreign import ROWS, Foreign
+from rankwood._util.foreign_names import ROWS, Foreign
 
 _LINEAR, _EXP = {"gain": "linear"}, {"gain": "exp"}
 _BY_K, _BY_R = {"divide_by": "k"}, {"divide_by": "relevant"}

@@ -2,8 +2,8 @@
 
 from typing import Annotated, Any
 
-from rankwood._core.parts import Can
-from rankwood._core.verbs import verb
+from rankwood._kernels.parts import Can
+from rankwood._kernels.verbs import verb
 
 
 @verb(kind="uncounted")

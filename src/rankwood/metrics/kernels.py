@@ -2,11 +2,11 @@
 
 from collections import namedtuple
 
-from rankwood._core.compile import inner, jit
-from rankwood._core.parts import part
-from rankwood._core.records import documents, lend
-from rankwood._core.sorting import shell_sort, sort_down
-from rankwood._core.verbs import verb
+from rankwood._kernels.compile.jit import inner, jit
+from rankwood._kernels.numeric.sorting import shell_sort, sort_down
+from rankwood._kernels.parts import part
+from rankwood._kernels.records import documents, lend
+from rankwood._kernels.verbs import verb
 from rankwood.metrics.ranked import Ranked
 from rankwood.metrics.verbs import label_values, mean_over_ties, value
 
@@ -109,4 +109,4 @@ def fill_values(part, label, ptr, discount, out, first, last):
     """Fill the `label_values` of queries `first` to `last`."""
     for q in range(first, last):
         start, end = ptr[q], ptr[q + 1]
-        label_values(part, label[start:end], discount, out[start:end])
+        label_values(part, label[start:end], discount, documents(out, start, end))

@@ -9,7 +9,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from rankwood._core.elementary import log2
+from rankwood._kernels.numeric.elementary import log2
 
 
 class Ranked(namedtuple("Ranked", "n label score slot discount")):

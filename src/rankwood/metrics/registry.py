@@ -4,30 +4,27 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from rankwood._core import checks, former, named, spec
-from rankwood._core.former import Former
-from rankwood._core.named import Named, Parameter, choice
+from rankwood._kernels import named, spec
+from rankwood._kernels.named import Named, Parameter, choice
+from rankwood._util import checks
 from rankwood.metrics import foreign_names  # noqa: F401  (names of other programs are read too)
-from rankwood.metrics.binary import AP, Precision, Recall
-from rankwood.metrics.cascade import ERR, PFound
-from rankwood.metrics.dcg import DCG, NDCG
-from rankwood.metrics.divisors import Cutoff, NoDivisor, Places, Reachable, Relevant
-from rankwood.metrics.gains import CHANCES, GAINS, AtLeast
-from rankwood.metrics.hits import Hits, RPrecision, Success
-from rankwood.metrics.position import ARP, ARPK, RBP, ExpDCG
-from rankwood.metrics.reciprocal_rank import RR
+from rankwood.metrics.parts.binary import AP, Precision, Recall
+from rankwood.metrics.parts.cascade import ERR, PFound
+from rankwood.metrics.parts.dcg import DCG, NDCG
+from rankwood.metrics.parts.divisors import Cutoff, NoDivisor, Places, Reachable, Relevant
+from rankwood.metrics.parts.gains import CHANCES, GAINS, AtLeast
+from rankwood.metrics.parts.hits import Hits, RPrecision, Success
+from rankwood.metrics.parts.position import ARP, ARPK, RBP, ExpDCG
+from rankwood.metrics.parts.reciprocal_rank import RR
 from rankwood.metrics.verbs import value
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-FORMER_PARTS = {"Undivided": Former(NoDivisor, "NoDivisor")}
-former.FORMER.update(FORMER_PARTS)
 
 
 def _divide_by(**known: Any) -> Parameter:
     """Return the parameter that chooses a divisor; the first of the `known` words is its default."""
     text = "what the sum is divided by: " + " or ".join(f'"{word}"' for word in known)
-    return Parameter("divide_by", next(iter(known)), choice(known), text, former="per")
+    return Parameter("divide_by", next(iter(known)), choice(known), text)
 
 
 def _no_cutoff(k: Any, name: str) -> None:
@@ -84,50 +81,50 @@ _OF_ARP = """\
 # fmt: off
 _ROWS = (
     Named("ndcg", "Normalised discounted cumulative gain of the first k", "jarvelin2002",
-          (K, GAIN), lambda given: NDCG(given.k, given.gain)),
+          (K, GAIN), lambda values: NDCG(values.k, values.gain)),
     Named("dcg", "Discounted cumulative gain of the first k", "jarvelin2002",
-          (K, GAIN), lambda given: DCG(given.k, given.gain)),
+          (K, GAIN), lambda values: DCG(values.k, values.gain)),
     Named("bndcg", "NDCG of binary labels: a label of at least `rel` has gain 1, any other 0", "jarvelin2002",
-          (K, REL), lambda given: NDCG(given.k, AtLeast(given.rel))),
+          (K, REL), lambda values: NDCG(values.k, AtLeast(values.rel))),
     Named("p", "Precision: share of relevant documents among the first k", "sanderson2010",
           (K, REL, _divide_by(places=Places(), k=Cutoff())),
-          lambda given: Precision(given.k, given.rel, given.divide_by), _OF_PRECISION),
+          lambda values: Precision(values.k, values.rel, values.divide_by), _OF_PRECISION),
     Named("recall", "Recall: share of the relevant documents that are among the first k", "sanderson2010",
-          (K, REL), lambda given: Recall(given.k, given.rel)),
+          (K, REL), lambda values: Recall(values.k, values.rel)),
     Named("map", "Average precision, whose mean over queries is MAP", "sanderson2010",
           (K, REL, _divide_by(reachable=Reachable(), relevant=Relevant())),
-          lambda given: AP(given.k, given.rel, given.divide_by), _OF_MAP),
+          lambda values: AP(values.k, values.rel, values.divide_by), _OF_MAP),
     Named("mrr", "Reciprocal rank of the first relevant document, 0 if it is beyond k", "voorhees1999",
-          (K, REL), lambda given: RR(given.k, given.rel)),
+          (K, REL), lambda values: RR(values.k, values.rel)),
     Named("err", "Expected reciprocal rank", "chapelle2009",
-          (K, CHANCE, MAX_LABEL), lambda given: ERR(given.k, given.gain(given.max_label)), _OF_ERR),
+          (K, CHANCE, MAX_LABEL), lambda values: ERR(values.k, values.gain(values.max_label)), _OF_ERR),
     Named("arp", "Average relevance position, a sum of label times position: lower is better", "wang2018",
           (NO_K, LINEAR_GAIN, _divide_by(one=NoDivisor(), relevant=Relevant())),
-          lambda given: ARP(given.gain, given.divide_by), _OF_ARP),
+          lambda values: ARP(values.gain, values.divide_by), _OF_ARP),
     Named("arpk", "Sum of how far relevant documents are beyond the first k: lower is better", "lambdagap2025",
-          (K_OF_ARPK, REL), lambda given: ARPK(given.k, given.rel)),
+          (K_OF_ARPK, REL), lambda values: ARPK(values.k, values.rel)),
     Named("expdcg", "DCG with discounts 1, b, b^2, ...", "whichtricks2023",
-          (K, BASE, LINEAR_GAIN), lambda given: ExpDCG(given.k, given.base, given.gain)),
+          (K, BASE, LINEAR_GAIN), lambda values: ExpDCG(values.k, values.base, values.gain)),
     Named("pfound", "Chance that a user who may give up after each document finds a satisfying one", "gulin2011",
           (K, MAX_LABEL, DECAY, LINEAR_CHANCE),
-          lambda given: PFound(given.k, given.gain(given.max_label), given.decay),
+          lambda values: PFound(values.k, values.gain(values.max_label), values.decay),
           "A document satisfies with probability y / max_label."),
     Named("rbp", "Rank-biased precision: the user goes on with probability p", "moffat2008",
           (K, P, REL, RBP_GAIN),
-          lambda given: RBP(given.k, given.p, given.gain or AtLeast(given.rel))),
+          lambda values: RBP(values.k, values.p, values.gain or AtLeast(values.rel))),
     Named("success", "Whether a relevant document is among the first k: 1 or 0; its mean is the hit rate",
-          "sanderson2010", (K, REL), lambda given: Success(given.k, given.rel)),
+          "sanderson2010", (K, REL), lambda values: Success(values.k, values.rel)),
     Named("rprec", "R-precision: precision of the first R, the number of relevant documents", "sanderson2010",
-          (REL,), lambda given: RPrecision(given.rel)),
+          (REL,), lambda values: RPrecision(values.rel)),
     Named("hits", "Number of relevant documents among the first k", "sanderson2010",
-          (K, REL), lambda given: Hits(given.k, given.rel)),
+          (K, REL), lambda values: Hits(values.k, values.rel)),
 )
 # fmt: on
 
 METRICS: dict[str, Named] = {row.name: row for row in _ROWS}
 
 
-def as_text(what: Any) -> Any:
+def metric_text(what: Any) -> Any:
     """Return a measure of ir_measures as text, and anything else as it is."""
     return str(what) if type(what).__module__.startswith("ir_measures.") else what
 
@@ -162,7 +159,7 @@ def metric(name: Any, **params: Any) -> Any:
     >>> rw.metric("map@10", divide_by="relevant")
     AP(k=10, divide_by=Relevant())
     """
-    part = spec.build(as_text(name), METRICS, "metric", params)
+    part = spec.build(metric_text(name), METRICS, "metric", params)
     if not value.verb.able(part):
         raise checks.InputError(f"{name} is not a metric; known are {', '.join(METRICS)}.")
     return part
@@ -181,7 +178,7 @@ def register_metric(
     name : str
         A letter, then letters, digits, ``_``, ``-`` and ``+``.
     parameters : iterable of Parameter
-        Checks and descriptions of the function's parameters; those that are left out have neither.
+        Checks and descriptions of the function's parameters; those that are omitted have neither.
     citation : str
         Where the metric comes from.
     replace : bool

@@ -4,9 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwood._core.rng import generator
-from rankwood.data.frames import dense
+from rankwood._kernels.numeric.rng import generator
 from rankwood.data.ranking_data import RankingData
+from rankwood.data.source import Source
+from rankwood.data.tables.frames import dense
 from rankwood.metrics.evaluate import Evaluator, named_metrics
 
 _MOST_QUERIES = 1000  # a feature that gives labels away does so in any thousand queries
@@ -47,7 +48,7 @@ class SingleFeatures(NamedTuple):
         return (value - self.random) / (1 - self.random) if self.random < 1 else 0 * value
 
 
-def varied_queries(data: RankingData) -> np.ndarray:
+def varied_queries(data: Source) -> np.ndarray:
     """Return which queries have different labels: in the others every order is as good."""
     starts, label = data.groups.ptr[:-1], data.y[data.groups.rows]
     return np.maximum.reduceat(label, starts) > np.minimum.reduceat(label, starts)
@@ -61,7 +62,7 @@ def single_features(
 ) -> SingleFeatures:
     """Rank by each feature alone, in both directions, and by the order of the rows.
 
-    Queries are drawn if more than `most` have different labels; other features than `columns` are left out.
+    Queries are drawn if more than `most` have different labels; other features than `columns` are omitted.
     """
     exponential = data.y.max() <= _EXPONENTIAL and bool((data.y == np.floor(data.y)).all())
     name = "ndcg@10" if exponential else "ndcg@10(gain='linear')"

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from rankwood._core.compile import inner
-from rankwood._core.parts import Can
-from rankwood._core.verbs import verb
+from rankwood._kernels.compile.jit import inner
+from rankwood._kernels.parts import Can
+from rankwood._kernels.verbs import verb
 from rankwood.metrics.gain_verbs import Divisor, Gain, divisor, gain
 
 __all__ = [

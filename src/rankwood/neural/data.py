@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwood.data.groups import Groups
-from rankwood.data.ranking_data import RankingData
+from rankwood.data.source import Source
 from rankwood.data.unlisted import UnlistedLabels
 from rankwood.neural.batches import rows_of
 from rankwood.neural.library import need_torch
@@ -63,10 +63,10 @@ class ResidentData(NamedTuple):
         return ResidentData(inputs, self.rows[rows], ptr, lengths, labels)
 
 
-def resident(data: RankingData, transform: InputTransform, device: Any) -> ResidentData:
+def resident(data: Source, transform: InputTransform, device: Any) -> ResidentData:
     """Return data on a device, transformed, in the order of the queries."""
     groups = data.groups
-    inputs = need_torch().from_numpy(transform(data.X)[groups.rows]).to(device)
+    inputs = need_torch().from_numpy(transform(data.matrix())[groups.rows]).to(device)
     documents = None if data.sample_weight is None else data.sample_weight[groups.rows]
     labels = ListLabels(data.y[groups.rows], data.weight, data.unlisted, documents)
     return ResidentData(inputs, groups.rows, groups.ptr, groups.sizes, labels)

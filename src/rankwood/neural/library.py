@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from threading import RLock
 from typing import Any
 
-from rankwood._core.checks import InputError
+from rankwood._util.checks import InputError
 
 _GENERATOR = RLock()
 
@@ -68,5 +68,5 @@ def find_device(name: Any) -> Any:
     if device.type not in ("cpu", "cuda"):
         raise InputError(f"device must be 'auto', 'cpu' or 'cuda', got {name!r}.")
     if device.type == "cuda" and not torch.cuda.is_available():
-        raise InputError(f"device={name!r}: PyTorch finds no GPU here; take device='cpu'.")
+        raise InputError(f"device={name!r}: PyTorch finds no GPU here; use device='cpu'.")
     return device

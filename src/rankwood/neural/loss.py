@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood._core.warning import warn
+from rankwood._util import checks
+from rankwood._util.warning import warn
 from rankwood.data.groups import Groups
 from rankwood.neural.data import ListLabels
 from rankwood.neural.library import need_torch
@@ -53,7 +53,7 @@ def _on_host(objective: Objective, labels: ListLabels, groups: Groups) -> Gradie
         labels.y,
         groups,
         labels.weight,
-        real=np.float32,
+        dtype=np.float32,
         n_jobs=objective.n_jobs,
         seed=objective.seed,
         unlisted=labels.unlisted,

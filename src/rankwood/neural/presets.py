@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from rankwood._core import checks
+from rankwood._util import checks
 
 #: The training of all networks. A batch of 32 lists of 20 documents has 640.
 _COMMON = {

@@ -6,19 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood._core.threads import threads
-from rankwood.data.groups import Groups
+from rankwood._kernels.threads import threads
+from rankwood._util import checks
+from rankwood.data.groups import Groups, group_rows
+from rankwood.fit.files.model_file import params_as_json
 from rankwood.neural.architectures.table import architecture_of, build
 from rankwood.neural.batches import rows_of, scoring_batches
 from rankwood.neural.data import ResidentData, lists_of
 from rankwood.neural.library import find_device, need_torch, torch_threads
+from rankwood.neural.tensors import prefixed, to_text
 from rankwood.neural.transforms import InputTransform
 
 _DOCUMENTS = 8192  # documents of a batch that is scored; fixed, as it may change the last bits
 
 
-class Scorer:
+class NetworkScorer:
     """Scores lists by a network in evaluation mode, always in the same batches."""
 
     def __init__(self, architecture: str, seed: int, shuffles: int) -> None:
@@ -74,38 +76,66 @@ class FittedNetwork:
     ) -> None:
         self.params, self.transform, self.weights = dict(params), transform, weights
         self._network: Any = None
+        self._copy: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_network": None}
+        return {**self.__dict__, "_network": None, "_copy": None}
 
     @property
     def needs_groups(self) -> bool:
         """Whether a document's score depends on the other documents of its query."""
         return architecture_of(self.params["architecture"]).needs_lists
 
+    def importances(self) -> None:
+        """Return None: a network has no splits."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of a document."""
+        return self.transform.features
+
+    def content(self) -> dict[str, Any]:
+        """Return what a file holds of the network: parameters, and weights in the safetensors format as text."""
+        arrays = {
+            **prefixed(self.transform.arrays, "transform."),
+            **prefixed(self.weights, "network."),
+        }
+        return {"fitted": params_as_json(self.params), "model": to_text(arrays)}
+
     @property
     def module(self) -> Any:
-        """The PyTorch module on the CPU, in evaluation mode."""
-        return self.network(find_device("cpu"))
+        """A copy of the PyTorch module on the CPU, in evaluation mode."""
+        if self._copy is None:
+            self._copy = self._built().to(find_device("cpu")).eval()
+        return self._copy
 
     def network(self, device: Any) -> Any:
         """Return the network on a device, in evaluation mode."""
-        torch = need_torch()
         if self._network is None:
-            # Weights are taken as they are, so that nothing is drawn: another thread may be training.
-            network = build(self.params["architecture"], self.transform.inputs, self.params, "meta")
-            state = {name: torch.from_numpy(a.copy()) for name, a in self.weights.items()}
-            network.load_state_dict(state, assign=True)
-            self._network = network
+            self._network = self._built()
         return self._network.to(device).eval()
 
+    def _built(self) -> Any:
+        """Return the network with its weights; nothing is drawn, as another thread may be training."""
+        torch = need_torch()
+        network = build(self.params["architecture"], self.transform.inputs, self.params, "meta")
+        state = {name: torch.from_numpy(a.copy()) for name, a in self.weights.items()}
+        network.load_state_dict(state, assign=True)
+        return network
+
     def predict(
-        self, X: Any, groups: Groups, *, device: Any = "auto", n_jobs: int | None = None
+        self,
+        X: Any,
+        groups: Groups | None = None,
+        n_jobs: int | None = None,
+        device: Any = "auto",
     ) -> np.ndarray:
         """Return a score per row, in the order of the rows."""
         torch = need_torch()
+        if groups is None or not self.needs_groups:  # each document alone: any batch will do
+            groups = group_rows(X.shape[0], np.arange(X.shape[0]))
         where = find_device(device)
-        scorer = Scorer(
+        scorer = NetworkScorer(
             self.params["architecture"], self.params["random_state"], self.params["shuffles"]
         )
         with torch_threads(1):

@@ -1,51 +1,12 @@
-"""The state of a training run after an epoch: everything that the next epoch depends on."""
+"""Network and optimiser as arrays, and as they were after an epoch."""
 
 from copy import deepcopy
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from rankwood.neural.library import need_torch
 from rankwood.neural.scoring import weights_of
-
-
-@dataclass
-class RunState:
-    """What a run knows after its last complete epoch.
-
-    Attributes
-    ----------
-    epochs_done : int
-        Complete epochs.
-    batch_documents : int
-        Documents of a batch; half of what the user gave if a GPU ran out of memory.
-    history : dict
-        Validation metrics by epoch.
-    best_epoch : int or None
-        The best epoch, from 1, if a metric decides.
-    best_weights : dict or None
-        Weights of that epoch, as arrays.
-    stopped : str
-        Why training ended: "" before, then "epochs", "early stopping", "callback" or "diverged".
-    seconds : dict
-        Time spent, by step.
-    """
-
-    batch_documents: int
-    epochs_done: int = 0
-    history: dict[str, list[float]] = field(default_factory=dict)
-    best_epoch: int | None = None
-    best_weights: dict[str, np.ndarray] | None = None
-    stopped: str = ""
-    seconds: dict[str, float] = field(
-        default_factory=lambda: {
-            "compiling": 0.0,
-            "transform": 0.0,
-            "training": 0.0,
-            "evaluation": 0.0,
-        }
-    )
 
 
 class Snapshot:
@@ -56,8 +17,12 @@ class Snapshot:
         self._weights = deepcopy(network.state_dict())
         self._steps = deepcopy(optimiser.state_dict())
 
+    def weights(self) -> dict[str, np.ndarray]:
+        """Return the weights of that epoch as arrays."""
+        return {name: t.detach().cpu().numpy().copy() for name, t in self._weights.items()}
+
     def restore(self) -> None:
-        """Go back to that epoch."""
+        """Return to that epoch."""
         self._network.load_state_dict(self._weights)
         self._optimiser.load_state_dict(deepcopy(self._steps))
 
@@ -71,7 +36,9 @@ def optimiser_arrays(optimiser: Any) -> dict[str, np.ndarray]:
     }
 
 
-def arrays_of(network: Any, optimiser: Any) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+def network_arrays(
+    network: Any, optimiser: Any
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Return the weights and the state of the optimiser as arrays."""
     return weights_of(network), optimiser_arrays(optimiser)
 
@@ -79,7 +46,7 @@ def arrays_of(network: Any, optimiser: Any) -> tuple[dict[str, np.ndarray], dict
 def load_arrays(
     network: Any, optimiser: Any, weights: dict[str, np.ndarray], steps: dict[str, np.ndarray]
 ) -> None:
-    """Set network and optimiser to arrays that `arrays_of` returned."""
+    """Set network and optimiser to arrays that `network_arrays` returned."""
     torch = need_torch()
     network.load_state_dict({name: torch.from_numpy(a) for name, a in weights.items()})
     state: dict[int, dict[str, Any]] = {}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core import checks
+from rankwood._util import checks
 from rankwood.neural.library import need_torch
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import ndtri
 
-from rankwood._core import checks
+from rankwood._util import checks
 
 #: Steps by name, in words.
 STEPS = {

@@ -5,10 +5,11 @@
 
 from typing import Any
 
-from rankwood._core import former
-from rankwood.objectives.approx import ApproxNDCG
-from rankwood.objectives.families.former_names import FORMER_PARTS as _FORMER_PARTS
 from rankwood.objectives.lifted import Bivariate
+from rankwood.objectives.lists.approx import ApproxNDCG
+from rankwood.objectives.lists.pointwise import QueryRMSE
+from rankwood.objectives.lists.softmax import XENDCG, ListNet, Softmax
+from rankwood.objectives.lists.stochastic import StochasticRank
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.parts.catboost_weights import (
     CatBoostAP,
@@ -42,9 +43,6 @@ from rankwood.objectives.parts.weights import (
     Uniform,
     WinnerLabel,
 )
-from rankwood.objectives.pointwise import QueryRMSE
-from rankwood.objectives.softmax import XENDCG, ListNet, Softmax
-from rankwood.objectives.stochastic import StochasticRank
 
 __all__ = [
     "XENDCG",
@@ -87,8 +85,13 @@ __all__ = [
     "WinnerLabel",
     "YetiAP",
     "YetiRR",
+    "device_gradients",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    return former.attribute(__name__, _FORMER_PARTS, name)
+    if name == "device_gradients":  # it needs the names of objectives, which import this package
+        from rankwood.objectives.cuda import device_gradients
+
+        return device_gradients
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwood._core import checks, threads
-from rankwood._core.compile import callable_kernel, explaining
-from rankwood._core.parts import all_parts, lower
-from rankwood._core.rng import round_state
+from rankwood._kernels import threads
+from rankwood._kernels.compile.jit import callable_kernel, explaining
+from rankwood._kernels.numeric.rng import round_state
+from rankwood._kernels.parts import all_parts, lower
+from rankwood._util import checks
 from rankwood.data.groups import Groups
 from rankwood.objectives._kernels.listwise import ListSteps, listwise_kernel, listwise_scratch
 from rankwood.objectives._kernels.pairwise import pairwise_kernel, pairwise_scratch

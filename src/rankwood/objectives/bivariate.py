@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core import checks
+from rankwood._util import checks
 from rankwood.data.labels import labels_and_groups
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.gradients import GradientComputer
@@ -64,13 +64,13 @@ def bivariate_gradients(
         )
     S = _pair_scores(S, y.size)
     seed, round = checks.at_least(seed, 0, "seed"), checks.at_least(round, 0, "round")
-    made = to_objective(objective)
-    lifted = made if unit_of(made) == "pairs" else Bivariate(made)
+    parsed = to_objective(objective)
+    lifted = parsed if unit_of(parsed) == "pairs" else Bivariate(parsed)
     computer = GradientComputer(lifted, y, groups, n_jobs=1, seed=seed, unlisted=unlisted)
-    found = computer(item_scores(S), round)
+    derivatives = computer(item_scores(S), round)
     matrices = np.zeros((2, y.size, y.size))
     upper = np.triu_indices(y.size, 1)
-    for matrix, values in zip(matrices, found, strict=True):
+    for matrix, values in zip(matrices, derivatives, strict=True):
         matrix[upper] = values[::2]
         matrix.T[upper] = values[1::2]
     return matrices[0], matrices[1]

@@ -1,16 +1,60 @@
-"""Gradients on a GPU: what `GradientComputer` is on the CPU."""
+"""Gradients on a GPU: what `GradientComputer` is on the CPU. numba-cuda is imported when the first of them is made."""
 
 from typing import Any
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood._core.compile import explaining
-from rankwood._core.device import as_vector, empty_like, load_cuda, on_host, stream_of
-from rankwood._core.rng import round_state
+from rankwood._kernels.compile.jit import explaining
+from rankwood._kernels.device import as_vector, empty_like, load_cuda, on_host, stream_of
+from rankwood._kernels.numeric.rng import round_state
+from rankwood._util import checks
 from rankwood.data.groups import Groups
+from rankwood.data.labels import labels_and_groups
 from rankwood.data.unlisted import UnlistedLabels
+from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.units import unit_of
+
+
+def device_gradients(
+    objective: Any, y: Any, *, qid: Any = None, group: Any = None, seed: int = 0
+) -> "DeviceGradients":
+    """Return a function that computes gradients of scores on a GPU, for training loops.
+
+    `rankwood.gradients` does the same once. Here, labels and memory stay on the device between calls.
+
+    Parameters
+    ----------
+    objective : str or part
+        A name such as ``"lambdarank-ndcg@10"``, or a composition.
+    y : array or RankingData
+        Labels, or a data set with labels and queries.
+    qid, group : array, optional
+        The query id of each row, in any order, or the sizes of consecutive queries. Without either, all rows belong
+        to one query.
+    seed : int
+        Seed of objectives that draw at random: the draws are those of the CPU.
+
+    Returns
+    -------
+    DeviceGradients
+        Call it with scores on the GPU and the number of the round; it returns gradients and Hessians.
+
+    Raises
+    ------
+    InputError
+        If the objective is on pairs of documents, the arrays do not match, or there is no GPU or no numba-cuda.
+
+    Examples
+    --------
+    >>> import torch  # doctest: +SKIP
+    >>> from rankwood.objectives import device_gradients
+    >>> compute = device_gradients("lambdarank-ndcg@10", [2, 0, 1], seed=0)  # doctest: +SKIP
+    >>> grad, hess = compute(torch.zeros(3, device="cuda"), 0)  # doctest: +SKIP
+    """
+    unlisted = getattr(y, "unlisted", None)
+    labels, groups = labels_and_groups(on_host(y), on_host(qid), on_host(group))
+    seed = checks.at_least(seed, 0, "seed")
+    return DeviceGradients(to_objective(objective), labels, groups, seed=seed, unlisted=unlisted)
 
 
 class DeviceGradients:
@@ -84,9 +128,9 @@ class DeviceGradients:
     def _kernels(self, dtype: Any) -> list[tuple[Any, Any]]:
         """Return launches and kernels for scores of this precision: scores of float64 are ranked by 64 bits."""
         if dtype not in self._built:
-            from rankwood.objectives._kernels.cuda.tasks import build
+            from rankwood.objectives._kernels.cuda.tasks import build_launches
 
-            built = build(
+            built = build_launches(
                 self.objective,
                 *self._labels,
                 wide_words=dtype == np.float64,

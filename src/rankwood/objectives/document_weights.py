@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwood._core import checks
+from rankwood._util import checks
 from rankwood.data.groups import Groups
 from rankwood.objectives.units import unit_of
 
@@ -44,7 +44,7 @@ def check_document_weights(objective: Any, sample_weight: Any) -> None:
     )
     raise checks.InputError(
         f"sample_weight differs within a query, and this objective is a sum over {what}, not over documents: give "
-        "one weight per query (weight=), or take 'softmax', 'listnet' or 'queryrmse'."
+        "one weight per query (weight=), or use 'softmax', 'listnet' or 'queryrmse'."
     )
 
 

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core import checks, threads
-from rankwood._core.compile import callable_kernel, explaining
-from rankwood._core.device import is_device_array, on_host
-from rankwood._core.parts import lower
-from rankwood._core.rng import round_state
+from rankwood._kernels import threads
+from rankwood._kernels.compile.jit import callable_kernel, explaining
+from rankwood._kernels.device import is_device_array, on_host
+from rankwood._kernels.numeric.rng import round_state
+from rankwood._kernels.parts import lower
+from rankwood._util import checks
 from rankwood.data.groups import Groups
 from rankwood.data.labels import labels_and_groups
 from rankwood.data.unlisted import UnlistedLabels
@@ -41,7 +42,7 @@ class GradientComputer:
         Rows by query.
     weight : array of float64, optional
         Factor on the gradients and Hessians of each query.
-    real : type
+    dtype : type
         float64, or float32 for training: engines keep no more.
     n_jobs : int, optional
         Threads; None means every core. The result doesn't depend on it, bit for bit.
@@ -51,7 +52,7 @@ class GradientComputer:
         Labels of documents that belong to the queries and are not listed; ideals of metrics count them.
     sample_weight : array of float64, optional
         Weights of documents, in the caller's order, for losses that are sums over documents.
-    numbers : array of int64, optional
+    query_numbers : array of int64, optional
         The number of each query among all queries, rising, if others are elsewhere: objectives draw at random by it.
     compiled : bool
         False runs the kernel as plain Python: for a few pairs that is done sooner than compiling.
@@ -64,17 +65,17 @@ class GradientComputer:
         groups: Groups,
         weight: np.ndarray | None = None,
         *,
-        real: type = np.float64,
+        dtype: type = np.float64,
         n_jobs: int | None = None,
         seed: int = 0,
         unlisted: UnlistedLabels | None = None,
         sample_weight: np.ndarray | None = None,
-        numbers: np.ndarray | None = None,
+        query_numbers: np.ndarray | None = None,
         compiled: bool = True,
     ) -> None:
         check_document_weights(objective, sample_weight)
         self.objective, self.groups = objective, groups
-        self.real, self.n_jobs, self.seed = real, n_jobs, seed
+        self.dtype, self.n_jobs, self.seed = dtype, n_jobs, seed
         self.unlisted = unlisted
         base = base_of(objective)
         if unlisted is not None:
@@ -90,20 +91,20 @@ class GradientComputer:
         self._parts, self._steps = base, steps
         self._ranks = getattr(steps, "rank", None)
         self._kernel = callable_kernel(kernel, compiled)
-        plan = make_plan(base, lists, real, n_jobs)
-        self._numbers = numbers
-        if numbers is not None:  # kernels know a query by its place in `ptr`
-            local = np.searchsorted(numbers, np.arange(int(numbers[-1]) + 2))
+        plan = make_plan(base, lists, dtype, n_jobs)
+        self._query_numbers = query_numbers
+        if query_numbers is not None:  # kernels know a query by its place in `ptr`
+            local = np.searchsorted(query_numbers, np.arange(int(query_numbers[-1]) + 2))
             plan = plan._replace(ptr=groups.ptr[local])
         # The ranking of the round before.
         order = np.empty(y.size, np.int64)
-        self._task = KernelTask(lower(base, real), lower(steps, real), plan, order)
+        self._task = KernelTask(lower(base, dtype), lower(steps, dtype), plan, order)
         self.restart()
         self._cost = groups.sizes.astype(np.float64) ** 2
         self._documents = (
             None if sample_weight is None else DocumentWeights(sample_weight, lists.y, groups)
         )
-        self._weight: np.ndarray | None = None if weight is None else weight.astype(real)
+        self._weight: np.ndarray | None = None if weight is None else weight.astype(dtype)
         self._n_labels = most_labels(base, lists)
         self._free: list[Any] = []
         #: Where the results of each query begin, if they are of ordered pairs of documents.
@@ -136,7 +137,7 @@ class GradientComputer:
         (1, 0), (0, 2), (2, 0), ..., (1, 2), (2, 1), ... of slots.
         """
         size = int(self.start[-1]) if self._lifted else scores.size
-        out = Out(np.empty(size, self.real), np.empty(size, self.real), self.start)
+        out = Out(np.empty(size, self.dtype), np.empty(size, self.dtype), self.start)
         state = round_state(self.seed, round)
 
         def run(first: int, last: int) -> None:
@@ -157,9 +158,9 @@ class GradientComputer:
 
     def _ranges(self, first: int, last: int) -> list[tuple[int, int]]:
         """Return ranges of consecutive numbers of queries, given a range of their places here."""
-        if self._numbers is None:
+        if self._query_numbers is None:
             return [(first, last)]
-        numbers = self._numbers[first:last]
+        numbers = self._query_numbers[first:last]
         cuts = np.flatnonzero(np.diff(numbers) != 1) + 1
         runs = np.split(numbers, cuts)
         return [(int(run[0]), int(run[-1]) + 1) for run in runs if run.size]
@@ -170,7 +171,7 @@ class GradientComputer:
             return self._free.pop()
         except IndexError:
             longest = int(self.groups.sizes.max(initial=0))
-            memory = Memory(longest, self.real, self._n_labels)
+            memory = Memory(longest, self.dtype, self._n_labels)
             return self._scratch(self._parts, self._steps, memory)
 
     def _apply_weight(self, out: Out) -> None:
@@ -229,8 +230,8 @@ def gradients(
     >>> g.round(6).tolist()  # half the weight 1 - 1/log2(3), as both scores are equal
     [-0.184535, 0.184535]
     """
-    made = to_objective(objective)
-    if unit_of(made) == "pairs":
+    parsed = to_objective(objective)
+    if unit_of(parsed) == "pairs":
         raise checks.InputError(
             f"gradients are those of documents, and {objective!r} has gradients of pairs: use "
             "bivariate_gradients(objective, y, S), with the pair scores S of one query."
@@ -241,7 +242,7 @@ def gradients(
     if is_device_array(scores):
         from rankwood.objectives.cuda import DeviceGradients
 
-        return DeviceGradients(made, y, groups, seed=seed, unlisted=unlisted)(scores, round)
+        return DeviceGradients(parsed, y, groups, seed=seed, unlisted=unlisted)(scores, round)
     scores = checks.vector(scores, "scores", y.size)
-    computer = GradientComputer(made, y, groups, n_jobs=n_jobs, seed=seed, unlisted=unlisted)
+    computer = GradientComputer(parsed, y, groups, n_jobs=n_jobs, seed=seed, unlisted=unlisted)
     return computer(scores, round)

@@ -4,10 +4,10 @@ from collections import namedtuple
 
 import numpy as np
 
-from rankwood._core import threads
-from rankwood._core.compile import callable_kernel, jit, uncounted
-from rankwood._core.records import documents, lend
-from rankwood._core.sorting import make_sort_scratch, repair_sort
+from rankwood._kernels import threads
+from rankwood._kernels.compile.jit import callable_kernel, jit, uncounted
+from rankwood._kernels.numeric.sorting import make_sort_scratch, repair_sort
+from rankwood._kernels.records import documents, lend
 from rankwood.data.groups import Groups
 
 #: Documents by query: rows, labels, and how many different labels of its query are lower than a document's.
@@ -24,8 +24,8 @@ class IncoherenceCheck:
     Of two documents the one with the higher label is ranked below the other, and is pushed less. In the result, column
     0 tells whether there is such a pair. Column 1 tells whether there is one of a *false* document in the top k and a
     *missed* one below: a document of a label that the top k has too often, and one of a label that it has not often
-    enough, compared with the ideal top k. With ``missed="text"`` these are a label that the ideal top k doesn't have,
-    and one that it has, as the paper's text says; the default is what its program does.
+    enough, compared with the ideal top k. With ``definition="paper"`` these are a label that the ideal top k doesn't
+    have, and one that it has, as the paper's text says; the default is what its program does.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class IncoherenceCheck:
         Labels and queries.
     k : int, optional
         Cutoff; without one, nothing is false or missed.
-    missed : {"code", "text"}
+    definition : {"program", "paper"}
         See above.
     tolerance : float
         Pushes count as different if they are apart by more than this share of the largest push of the query.
@@ -46,7 +46,7 @@ class IncoherenceCheck:
         y: np.ndarray,
         groups: Groups,
         k: int | None,
-        missed: str = "code",
+        definition: str = "program",
         *,
         tolerance: float = 1e-9,
         n_jobs: int | None = None,
@@ -55,7 +55,7 @@ class IncoherenceCheck:
         label = y[groups.rows]
         kind = _lower_labels(label, groups)
         self._lists = LabelledRows(groups.ptr, groups.rows, label, kind)
-        self._rules = Rules(int(k or 0), missed == "text", tolerance)
+        self._rules = Rules(int(k or 0), definition == "paper", tolerance)
         self._n_jobs = n_jobs
         #: Slots of each query by rank.
         self.order = np.arange(y.size) - np.repeat(groups.ptr[:-1], groups.sizes)
@@ -67,7 +67,7 @@ class IncoherenceCheck:
 
         `ranking` has the slots of each query by rank at these scores, if they are known.
         """
-        found = np.zeros((self.groups.ids.size, 2), np.bool_)
+        incoherent = np.zeros((self.groups.ids.size, 2), np.bool_)
         if ranking is not None:
             self.order[:] = ranking
 
@@ -78,11 +78,11 @@ class IncoherenceCheck:
             keys, counts = np.empty((3, longest + 2)), np.empty((2, longest + 1), np.int64)
             sorting = make_sort_scratch(longest)
             scratch = CheckScratch(keys[0], keys[1], sorting, keys[2], counts[0], counts[1])
-            given = (scores, grad, self.order)
-            check(self._lists, self._rules, given, scratch, found, first, last)
+            inputs = (scores, grad, self.order)
+            check(self._lists, self._rules, inputs, scratch, incoherent, first, last)
 
         threads.run_ranges(run, self.groups.sizes, self._n_jobs)
-        return found
+        return incoherent
 
 
 def _lower_labels(label: np.ndarray, groups: Groups) -> np.ndarray:
@@ -98,9 +98,12 @@ def _lower_labels(label: np.ndarray, groups: Groups) -> np.ndarray:
 
 
 @jit
-def check_queries(lists, rules, given, scratch, found, first, last):
-    """Fill `found` for queries `first` to `last`; `given` are scores, gradients and the order of the round before."""
-    lists, scratch, (scores, grad, order) = lend(lists), lend(scratch), lend(given)
+def check_queries(lists, rules, inputs, scratch, incoherent, first, last):
+    """Fill `incoherent` for queries `first` to `last`.
+
+    `inputs` are scores, gradients and the order of the round before.
+    """
+    lists, scratch, (scores, grad, order) = lend(lists), lend(scratch), lend(inputs)
     for q in range(first, last):
         start, end = lists.ptr[q], lists.ptr[q + 1]
         key, slot = documents(scratch.key, 0, end - start), documents(order, start, end)
@@ -111,9 +114,9 @@ def check_queries(lists, rules, given, scratch, found, first, last):
             largest = max(largest, abs(grad[row]))
         repair_sort(key, slot, scratch.spare, scratch.sorting)
         bound = rules.tolerance * largest
-        found[q, 0] = _has_incoherent_pair(lists, grad, start, slot, bound, scratch.above)
+        incoherent[q, 0] = _has_incoherent_pair(lists, grad, start, slot, bound, scratch.above)
         if rules.k > 0:
-            found[q, 1] = _false_over_missed(lists, rules, grad, start, slot, bound, scratch)
+            incoherent[q, 1] = _false_over_missed(lists, rules, grad, start, slot, bound, scratch)
 
 
 @uncounted

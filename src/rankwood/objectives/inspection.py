@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood._core.numeric import as_type_of
-from rankwood._core.parts import part
+from rankwood._kernels.numeric.scalars import as_type_of
+from rankwood._kernels.parts import part
+from rankwood._util import checks
 from rankwood.data.groups import Groups
-from rankwood.metrics.dcg import DCG, NDCG
+from rankwood.metrics.parts.dcg import DCG, NDCG
 from rankwood.objectives._kernels.records import PairDerivatives
 from rankwood.objectives._kernels.verbs import Weight, weight, weight_above
 from rankwood.objectives.gradients import GradientComputer
@@ -74,7 +74,7 @@ class HalfSquared:
 
 
 def weights_only(objective: Any) -> Lambda:
-    """Return the objective whose Hessians are sums of the pair weights; normalisations are left out."""
+    """Return the objective whose Hessians are sums of the pair weights; normalisations are omitted."""
     if not has_pair_set(objective):
         raise checks.InputError(
             f"{objective!r} has no pairs: pair weights and effective pairs are for objectives made of pairs, "

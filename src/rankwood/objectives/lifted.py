@@ -2,8 +2,8 @@
 
 from typing import Any, ClassVar
 
-from rankwood._core import checks
-from rankwood._core.parts import is_part, part
+from rankwood._kernels.parts import is_part, part
+from rankwood._util import checks
 from rankwood.objectives._kernels.verbs import list_gradient
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.units import unit_of
@@ -40,7 +40,7 @@ class Bivariate:
         """Raise unless `base` is an objective of documents."""
         if unit_of(self.base) == "pairs":
             raise checks.InputError(
-                f"an objective is lifted to pairs once, and {self.base!r} is lifted already: leave out one Bivariate."
+                f"an objective is lifted to pairs once, and {self.base!r} is lifted already: omit one Bivariate."
             )
         if not is_objective(self.base):
             raise checks.InputError(

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood._core.compile import interpreted
-from rankwood._core.parts import lower
-from rankwood._core.records import document
-from rankwood._core.rng import mix, round_state
+from rankwood._kernels.compile.jit import interpreted
+from rankwood._kernels.numeric.rng import mix, round_state
+from rankwood._kernels.parts import lower
+from rankwood._kernels.records import document
+from rankwood._util import checks
 from rankwood.data.groups import group_rows
 from rankwood.metrics.ranked import Ranked, discounts
 from rankwood.objectives._kernels.plan import LabelledLists, make_plan

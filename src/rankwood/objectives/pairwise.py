@@ -3,12 +3,12 @@
 from dataclasses import replace
 from typing import Any
 
-from rankwood._core import checks
-from rankwood._core.parts import ALL, all_parts, part
+from rankwood._kernels.parts import ALL, all_parts, part
+from rankwood._util import checks
 from rankwood.objectives._kernels.arranging import (
     ClassesApart,
     InRankOrder,
-    InRankOrderWithoutRanges,
+    InRankOrderForBands,
     ListedAnchors,
     ListedClassesApart,
 )
@@ -107,7 +107,7 @@ class Lambda:
         visit: Any = FourAtATime()
         if getattr(self.pairs, "band", False) and not listed and not looks_up(weight):
             # A band is visited where it is, in vectors of anchors: moving two classes apart would cost more.
-            arrange: Any = InRankOrderWithoutRanges()
+            arrange: Any = InRankOrderForBands()
             visit = Bands()
         elif apart:
             arrange = ListedClassesApart() if listed else ClassesApart()

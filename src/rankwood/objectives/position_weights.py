@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core import checks, spec
-from rankwood._core.parts import is_part
+from rankwood._kernels import spec
+from rankwood._kernels.parts import is_part
+from rankwood._util import checks
 from rankwood.data.labels import labels_and_groups
 from rankwood.objectives.families.registry import OBJECTIVES
 from rankwood.objectives.families.registry import objective as to_objective
@@ -26,7 +27,7 @@ def heat(objective: Any, n: int = 10) -> np.ndarray:
     The list has n documents. Row i, column j holds the weight of the pair of a relevant document at position i and
     an irrelevant one at position j, with no other relevant document in the list (the relevant one has label 1, or
     the lowest label that the objective calls relevant). The weight is 0 if the objective does not use the pair.
-    Normalisation by scores and sums is left out, and so is noise.
+    Normalisation by scores and sums is omitted, and so is noise.
 
     For a binary objective whose weight depends on positions alone, this table is complete. Weights with gains are
     those of a single relevant document (so the best NDCG is 1). Pair sets that depend on labels, such as Lambda-eX's,

@@ -8,8 +8,8 @@ kernels are the same.
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, NamedTuple
 
-from rankwood._core.numeric import as_type_of
-from rankwood._core.parts import Can, lower, part
+from rankwood._kernels.numeric.scalars import as_type_of
+from rankwood._kernels.parts import Can, lower, part
 from rankwood.objectives._kernels.records import ListQuery, PairDerivatives
 from rankwood.objectives._kernels.verbs import (
     Loss,
@@ -20,9 +20,9 @@ from rankwood.objectives._kernels.verbs import (
     pair_gradient,
     pair_losses,
 )
+from rankwood.objectives.lists.softmax import Softmax
 from rankwood.objectives.parts.losses import Logistic
 from rankwood.objectives.parts.pairs import All
-from rankwood.objectives.softmax import Softmax
 
 
 @part

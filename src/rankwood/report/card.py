@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rankwood._core.atomic import written
-from rankwood._core.text import plural, printable
-from rankwood.report.align import better_sign
-from rankwood.training import content_checks, model_file
-from rankwood.training.loading import kind_of
-from rankwood.training.origin import checked
-from rankwood.training.summary import curves_of
+from rankwood._util.atomic import written
+from rankwood._util.envelope import damaged, read_content
+from rankwood._util.text import plural, printable
+from rankwood.fit.files.model_file import kind_of
+from rankwood.fit.origin import origin_from
+from rankwood.fit.result import nested_history, unit_of_round
+from rankwood.report.comparison.align import better_sign
 
 # A path of the machine that trained the model says more about its user than about the model.
 _PATH = re.compile(r"(?:[A-Za-z]:[\\/]|~|/|\\\\)(?:[^\\/\n'\"]*[\\/])+")
@@ -71,13 +71,13 @@ class ModelCard:
 def read_card(path: str | Path) -> ModelCard:
     """Return the card of a model file. The engine of the model need not be installed."""
     kind = kind_of(path)
-    content = model_file.read_content(path, kind)
+    content = read_content(path, kind)
     more = {"file": Path(path).name, "sha256": content["sha256"], "rankwood": content["rankwood"]}
     try:
         card = card_of(content, kind, more)
         card.to_markdown()
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-        raise content_checks.damaged(path, "its values don't make a model") from None
+        raise damaged(path, "its values don't make a model") from None
     return card
 
 
@@ -85,7 +85,7 @@ def card_of(
     content: Mapping[str, Any], kind: str, more: Mapping[str, Any] | None = None
 ) -> ModelCard:
     """Return the card of the object of a model file."""
-    known = checked(content.get("origin")) or {}
+    origin = origin_from(content.get("origin"))
     stages = [_stage("model", content)]
     if kind == "TwoStage":
         first = [(f"first stage, fold {i}", one) for i, one in enumerate(content["first"], 1)]
@@ -100,7 +100,7 @@ def card_of(
             "kind": kind,
             **(more or {}),
             "data": content.get("data_size"),
-            "fingerprint": known.get("fingerprint"),
+            "fingerprint": None if origin is None else origin.fingerprint,
             "n_features": content["n_features"],
             "features": content["feature_names"],
             "categories": content.get("categories") or {},
@@ -113,23 +113,29 @@ def card_of(
 
 def _stage(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is known of one ranker."""
-    history, kept = content.get("history", {}), content.get("best_iteration")
-    curves = curves_of(history)
+    history, kept = nested_history(content.get("history", {}), None), content.get("best_iteration")
+    curves = [
+        (metric, part or "validation", values)
+        for part, metrics in history.items()
+        for metric, values in metrics.items()
+    ]
     params = {**content.get("params", {}), **content.get("chosen", {}), **content.get("fitted", {})}
-    known = checked(content.get("origin")) or {}
+    origin = origin_from(content.get("origin"))
     network = params.get("architecture")
+    if "engine" in params:  # it may have been left open
+        params["engine"] = content["engine"]
     return {
         "name": name,
         "objective": params.get("objective"),
         "composition": content.get("objective"),
-        "engine": content.get("engine", f"neural, {network}" if network else "neural"),
-        "unit": "epoch" if network else "tree",
+        "engine": f"neural, {network}" if network else content.get("engine", "neural"),
+        "unit": "epoch" if network else unit_of_round(str(content.get("engine"))),
         "kept": kept,
-        "rounds": len(curves[0].values) if curves else kept,
-        "metrics": [_metric(c.metric, c.part, c.values, kept) for c in curves if len(c.values)],
+        "rounds": len(curves[0][2]) if curves else kept,
+        "metrics": [_metric(*curve, kept) for curve in curves if len(curve[2])],
         "params": {n: _shown(v) for n, v in params.items() if n != "objective"},
         "seconds": content.get("seconds", {}),
-        "versions": known.get("versions", {}),
+        "versions": {} if origin is None else dict(origin.versions),
     }
 
 
@@ -138,7 +144,7 @@ def _metric(metric: str, part: str, values: Sequence[float], kept: int | None) -
     sign = better_sign(metric)
     best = max(range(len(values)), key=lambda i: sign * values[i])
     own = values[kept - 1] if kept and kept <= len(values) else None
-    found = {"metric": metric, "data": part or "validation", "kept": own}
+    found = {"metric": metric, "data": part, "kept": own}
     return {**found, "best": values[best], "best_round": best + 1}
 
 

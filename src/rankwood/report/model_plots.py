@@ -1,37 +1,27 @@
 """Figures of trained models: feature importance, learning curves, and two models query by query."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood._core.text import printable, shortened
-from rankwood.report import _drawing
-from rankwood.report.align import better_sign, check_name
-from rankwood.report.per_query import PerQuery, histogram, query_values
-from rankwood.training.summary import curves_of, importances_of
+from rankwood._util import checks
+from rankwood.fit.result import Result, StagesResult, nested_history
+from rankwood.render import plots as _plots
+from rankwood.render.curve import Curve, by_round
+from rankwood.render.marks import Bars, Line, Points, Rule, Strokes, look, side_colours
+from rankwood.render.plots import LEGEND, Panel, PanelGrid, PlotAxis, bar_names, short
+from rankwood.report.comparison.align import better_sign, check_name
+from rankwood.report.comparison.per_query import PerQuery, histogram, query_values
+from rankwood.report.fitted import FittedRanker, fit_result
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from rankwood.report.comparison import Comparison
-
-_LONGEST = 40  # characters of a name in a picture
-_LINES = ("-", "--", ":", "-.")
+    from rankwood.report.comparison.comparison import Comparison
 
 
-class _Line(NamedTuple):
-    """A validation curve, and the round that was kept."""
-
-    label: str
-    metric: str
-    values: Sequence[float]
-    kept: int | None
-
-
-def importance(ranker: Any, top: int = 20) -> "Figure":
+def importance(ranker: FittedRanker, top: int = 20) -> "Figure":
     """Draw the most important features of a model as bars.
 
     Parameters
@@ -61,34 +51,25 @@ def importance(ranker: Any, top: int = 20) -> "Figure":
     5
     """
     top = checks.at_least(top, 1, "top")
-    shares = importances_of(getattr(ranker, "second_", ranker))
+    result = fit_result(ranker)
+    if isinstance(result, StagesResult):
+        result = result.second
+    shares = None if result is None else result.ranked_importances()
     if shares is None:
         raise checks.InputError(
             f"{type(ranker).__name__} has no feature importances: give a fitted Ranker, whose model is of trees."
         )
     shown = shares[:top]
-    with _drawing.style():
-        figure, (ax,) = _drawing.new_figure(1, 1, 5.6, 0.9 + 0.26 * len(shown))
-        places = np.arange(len(shown))
-        ax.barh(places, [share for _, share in shown], 0.72, color=_drawing.COLOURS[0])
-        ax.set_yticks(places, [_short(name) for name, _ in shown])
-        ax.set_ylim(len(shown) - 0.4, -0.6)
-        ax.tick_params(axis="y", length=0)
-        for place, (_, share) in zip(places, shown, strict=True):
-            ax.annotate(
-                f"{share:.1%}",
-                (share, place),
-                xytext=(3, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize=8,
-                color="#666666",
-            )
-        ax.xaxis.set_major_formatter("{x:.0%}")
-        ax.margins(x=0.1)
-        used = sum(share > 0 for _, share in shares)
-        ax.set_title(f"share of the importance, {used} of {len(shares)} features used", loc="left")
-    return figure
+    used = sum(share > 0 for _, share in shares)
+    texts = [f"{share:.1%}" for _, share in shown]
+    lengths = [share for _, share in shown]
+    panel = Panel(
+        [Bars(np.arange(len(shown)), lengths, sideways=True, texts=texts)],
+        PlotAxis(format="{x:.0%}", margin=0.1),
+        bar_names([name for name, _ in shown]),
+        f"share of the importance, {used} of {len(shares)} features used",
+    )
+    return _plots.draw_panels([panel], PanelGrid(5.6, 0.9 + 0.26 * len(shown)))
 
 
 def learning_curve(models: Any, metric: str | None = None) -> "Figure":
@@ -121,73 +102,83 @@ def learning_curve(models: Any, metric: str | None = None) -> "Figure":
     >>> figure.axes[0].get_ylabel()
     'ndcg@10'
     """
-    lines = _lines_of(models)
-    known = list(dict.fromkeys(line.metric for line in lines))
-    if not known:
+    curves = _curves_of(models)
+    metrics = list(dict.fromkeys(curve.quantity for curve in curves))
+    if not metrics:
         raise checks.InputError(
             "there is no learning curve: train with fit(..., valid=...), which evaluates each round."
         )
-    shown = known if metric is None else [check_name("curve", metric, known)]
-    with _drawing.style():
-        height = 2.6 if len(shown) > 1 else 3.6
-        figure, axes = _drawing.new_figure(1, len(shown), 6.2, height, sharex=True)
-        labels = list(dict.fromkeys(line.label for line in lines))
-        for ax, name in zip(axes, shown, strict=True):
-            _draw_lines(ax, name, [line for line in lines if line.metric == name], labels)
-        axes[-1].set_xlabel("round")
-        axes[-1].locator_params(axis="x", integer=True)
-    return figure
+    shown = metrics if metric is None else [check_name("curve", metric, metrics)]
+    labels = list(dict.fromkeys(curve.label for curve in curves))
+    panels = []
+    for name in shown:
+        x = PlotAxis("round", whole=True) if name == shown[-1] else PlotAxis()
+        panels.append(_metric_panel(name, [c for c in curves if c.quantity == name], labels, x))
+    return _plots.draw_panels(panels, PanelGrid(6.2, 2.6 if len(shown) > 1 else 3.6, share=("x",)))
 
 
-def _lines_of(models: Any) -> list[_Line]:
+def _curves_of(models: Any) -> list[Curve]:
     """Return the curves of a model, of models by name, or of a history."""
     if not isinstance(models, Mapping):
-        return _model_lines("", models)
+        return _result_curves("", fit_result(models))
     if all(_is_history(value) for value in models.values()):
-        return [_Line(c.part, c.metric, c.values, None) for c in curves_of(models)]
-    return [line for name, model in models.items() for line in _model_lines(str(name), model)]
+        history = nested_history({str(key): values for key, values in models.items()}, None)
+        return [
+            by_round(part, values, metric)
+            for part, metrics in history.items()
+            for metric, values in metrics.items()
+        ]
+    named = {str(name): fit_result(model) for name, model in models.items()}
+    return [curve for name, result in named.items() for curve in _result_curves(name, result)]
 
 
 def _is_history(value: Any) -> bool:
     return isinstance(value, (list, tuple, np.ndarray))
 
 
-def _model_lines(name: str, model: Any) -> list[_Line]:
+def _result_curves(name: str, result: Result | None) -> list[Curve]:
     """Return the curves of one model; of two stages, those of both."""
-    if hasattr(model, "second_"):
-        stages = [(f"{name} first stage, fold {i}", m) for i, m in enumerate(model.first_, 1)]
-        stages.append((f"{name} second stage", model.second_))
-        return [line for label, m in stages for line in _model_lines(label.strip(), m)]
-    kept = getattr(model, "best_iteration_", None)
-    curves = curves_of(getattr(model, "history_", {}), getattr(model, "validation_sets_", ()))
-    several = any(curve.part for curve in curves)
+    if result is None:
+        return []
+    if isinstance(result, StagesResult):
+        stages = {f"{name} first stage, fold {i}": one for i, one in enumerate(result.first, 1)}
+        stages[f"{name} second stage"] = result.second
+        return [
+            curve for label, one in stages.items() for curve in _result_curves(label.strip(), one)
+        ]
+    several = len(result.sets) > 1
+    return [
+        by_round(
+            ", ".join(word for word in (name, _set_label(part) if several else "") if word),
+            values,
+            metric,
+            result.rounds,
+        )
+        for part, metrics in result.history.items()
+        for metric, values in metrics.items()
+    ]
+
+
+def _set_label(part: str) -> str:
+    """Return the name of one validation set of several; old files don't have that of the first."""
+    return part or "first validation set"
+
+
+def _metric_panel(metric: str, curves: list[Curve], labels: list[str], x: PlotAxis) -> Panel:
+    """Return a panel with the curves of one metric; a label has the same colour in all panels."""
     lines = []
     for curve in curves:
-        part = curve.part or ("first validation set" if several else "")
-        label = ", ".join(word for word in (name, part) if word)
-        lines.append(_Line(label, curve.metric, curve.values, kept))
-    return lines
+        text, value = short(curve.label), curve.kept_value
+        if value is not None:
+            text = f"{text + ': ' if text else ''}round {curve.kept}, {value:.4f}"
+        style = look(labels.index(curve.label))
+        lines.append(Line(curve._replace(label=text), *style, kept_size=6))
+    ends = visible_range(metric, [curve.y for curve in curves])
+    legend = LEGEND if any(curve.label or curve.kept for curve in curves) else None
+    return Panel(lines, x, PlotAxis(short(metric), ends=ends), legend=legend)
 
 
-def _draw_lines(ax: "Axes", metric: str, lines: list[_Line], labels: list[str]) -> None:
-    """Draw the curves of one metric; a label has the same colour in all plots."""
-    colours = _drawing.COLOURS
-    for line in lines:
-        rounds, i = np.arange(1, len(line.values) + 1), labels.index(line.label)
-        colour, look = colours[i % len(colours)], _LINES[i // len(colours) % len(_LINES)]
-        label, kept = _short(line.label), line.kept
-        if kept is not None and 1 <= kept <= len(line.values):
-            value = line.values[kept - 1]
-            ax.plot([kept], [value], "o", color=colour, markersize=6, zorder=3)
-            label = f"{label + ': ' if label else ''}round {kept}, {value:.4f}"
-        ax.plot(rounds, line.values, look, color=colour, linewidth=1.6, label=label or None)
-    ax.set_ylabel(_short(metric))
-    ax.set_ylim(*visible_range(metric, [line.values for line in lines]))
-    if any(line.label or line.kept for line in lines):
-        ax.legend(frameon=False, fontsize=9)
-
-
-def visible_range(metric: str, curves: list[Sequence[float]]) -> tuple[float, float]:
+def visible_range(metric: str, curves: Sequence[np.ndarray]) -> tuple[float, float]:
     """Return the ends of the axis: the later half of the rounds, and at most as much again for the first ones."""
     sign = better_sign(metric)
     values = [sign * np.asarray(curve, np.float64) for curve in curves]
@@ -246,47 +237,40 @@ def per_query(
     if model == against:
         raise checks.InputError(f"two models are needed, got {model!r} twice.")
     metric = check_name("metric", metric or comparison.metrics[0], comparison.metrics)
-    found = query_values(comparison, model, against, metric)
-    with _drawing.style():
-        figure, (left, right) = _drawing.new_figure(2, 1, 4.0, 3.9)
-        _draw_scatter(left, found)
-        _draw_histogram(right, found)
-    return figure
+    queries = query_values(comparison, model, against, metric)
+    return _plots.draw_panels([_scatter(queries), _histogram(queries)], PanelGrid(4.0, 3.9, 2))
 
 
-def _draw_scatter(ax: "Axes", found: PerQuery) -> None:
-    both = np.append(found.values, found.others)
+def _scatter(queries: PerQuery) -> Panel:
+    """Return a panel with a point per query."""
+    both = np.append(queries.values, queries.others)
     low, high = float(both.min(initial=0.0)), float(both.max(initial=0.0))
     space = 0.04 * (high - low) or 0.5
-    ends = (low - space, high + space)
-    ax.plot(ends, ends, color="#888888", linewidth=0.8, linestyle=":")
-    colours = _side_colours(found.differences * found.better)
-    ax.scatter(found.others, found.values, s=20, c=colours, alpha=0.55, linewidths=0)
-    ax.set_xlim(*ends)
-    ax.set_ylim(*ends)
-    ax.set_aspect("equal")
-    ax.set_xlabel(_short(f"{found.metric}, {found.against}"))
-    ax.set_ylabel(_short(f"{found.metric}, {found.model}"))
-    ax.set_title("a point per query", loc="left")
+    low, high = low - space, high + space
+    colours = side_colours(queries.differences * queries.better)
+    return Panel(
+        [
+            Strokes([((low, low), (high, high))], dash=":"),
+            Points(queries.others, queries.values, colours, alpha=0.55),
+        ],
+        PlotAxis(short(f"{queries.metric}, {queries.against}"), ends=(low, high)),
+        PlotAxis(short(f"{queries.metric}, {queries.model}"), ends=(low, high)),
+        "a point per query",
+        square=True,
+    )
 
 
-def _draw_histogram(ax: "Axes", found: PerQuery) -> None:
-    made = histogram(found.differences)
-    middle = (made.edges[:-1] + made.edges[1:]) / 2
-    width = 0.92 * (made.edges[1] - made.edges[0])
-    ax.bar(middle, made.counts, width, color=_side_colours(middle * found.better))
-    ax.axvline(0.0, color="#888888", linewidth=0.8)
-    ax.locator_params(axis="y", integer=True)
-    ax.set_xlabel(_short(f"{found.metric}, {found.model} − {found.against}", 52))
-    ax.set_ylabel("queries")
-    ax.set_title(found.text, loc="left")
-
-
-def _side_colours(gains: np.ndarray) -> list[str]:
-    """Return the colour of each gain: that of models that win, of ones that lose, or of ties."""
-    better, worse = _drawing.COLOURS[2], _drawing.COLOURS[1]
-    return ["#888888" if x == 0 else better if x > 0 else worse for x in gains.tolist()]
-
-
-def _short(text: str, longest: int = _LONGEST) -> str:
-    return shortened(printable(text), longest)
+def _histogram(queries: PerQuery) -> Panel:
+    """Return a panel with the number of queries by their difference."""
+    bins = histogram(queries.differences)
+    middle = (bins.edges[:-1] + bins.edges[1:]) / 2
+    width = 0.92 * (bins.edges[1] - bins.edges[0])
+    return Panel(
+        [
+            Bars(middle, bins.counts, width, side_colours(middle * queries.better)),
+            Rule(0.0, upright=True),
+        ],
+        PlotAxis(short(f"{queries.metric}, {queries.model} − {queries.against}", 52)),
+        PlotAxis("queries", whole=True),
+        queries.text,
+    )

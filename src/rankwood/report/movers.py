@@ -1,19 +1,20 @@
 """Queries to look at: those with a model's worst values, and those where two models differ most."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from rankwood import stats
-from rankwood._core import checks
-from rankwood._core.csv_text import csv_text
+from rankwood._util import checks
 from rankwood.metrics.evaluation import Evaluation
-from rankwood.report import html, render
-from rankwood.report.align import align, better_sign, check_name
-from rankwood.report.table import Cell, Table
+from rankwood.render import html
+from rankwood.render.result import TableResult
+from rankwood.render.table import Cell, Table
+from rankwood.report.comparison.align import align, better_sign, check_name
 
 
-class QueryTable:
+class QueryTable(TableResult):
     """A short table of queries: the result of `movers` and `worst`.
 
     Attributes
@@ -49,7 +50,7 @@ class QueryTable:
         Returns
         -------
         Table
-            What the renderers of `rankwood.report.render` take.
+            What the renderers of `rankwood.render.formats` take.
         """
         signed = "difference" in (self.rows.dtype.names or ())
         rows = []
@@ -59,35 +60,42 @@ class QueryTable:
             rows.append([Cell(str(qid)), *map(Cell, texts)])
         return Table(self.title, self.headings, rows, len(self.headings) - 1)
 
-    def to_markdown(self, digits: int = 4) -> str:
-        """Return the table as Markdown.
+    def tables(self, digits: int = 4, details: bool = False) -> list[Table]:
+        """Return the only table, in a list.
 
         Parameters
         ----------
         digits : int
             Number of decimals.
+        details : bool
+            Without effect: there are no more tables.
 
         Returns
         -------
-        str
-            The table, without its title.
+        list of Table
         """
-        return render.markdown([self.table(digits)])
+        return [self.table(digits)]
 
-    def to_latex(self, digits: int = 4) -> str:
-        r"""Return the table for LaTeX, which needs ``\usepackage{booktabs}``.
-
-        Parameters
-        ----------
-        digits : int
-            Number of decimals.
+    def columns(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
+        """Return the names of the columns and the rows, values with all digits.
 
         Returns
         -------
-        str
-            A ``table`` environment with the title as its caption.
+        headings, rows : list of str, list of list
         """
-        return render.latex([self.table(digits)])
+        return list(self.rows.dtype.names or ()), self.rows.tolist()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the title, and the rows as dictionaries.
+
+        Returns
+        -------
+        dict
+            `title` and `rows`.
+        """
+        names = self.rows.dtype.names or ()
+        rows = [dict(zip(names, row, strict=True)) for row in self.rows.tolist()]
+        return {"title": self.title, "rows": rows}
 
     def to_html(self, digits: int = 4) -> str:
         """Return an HTML page with the table, which needs no other file.
@@ -103,22 +111,6 @@ class QueryTable:
             The page.
         """
         return html.page(self.title, [self.table(digits)])
-
-    def to_csv(self) -> str:
-        """Return the table as CSV.
-
-        Returns
-        -------
-        str
-            The names of the columns and the rows, values with all digits.
-        """
-        return csv_text(list(self.rows.dtype.names or ()), self.rows.tolist())
-
-    def __repr__(self) -> str:
-        return render.plain([self.table()])
-
-    def _repr_html_(self) -> str:
-        return html.fragment([self.table()])
 
 
 def movers(
@@ -137,7 +129,7 @@ def movers(
     metric : str, optional
         The first metric of `a` by default.
     top : int
-        The largest number of queries to return. Queries without a difference are left out.
+        The largest number of queries to return. Queries without a difference are omitted.
     names : tuple of str
         The names of the models in the table.
 

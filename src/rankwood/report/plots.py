@@ -4,24 +4,41 @@ Every function returns a matplotlib `Figure` that belongs to no window; `save` w
 matplotlib settings and backend are neither read nor changed.
 """
 
-import os
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import cycle
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from rankwood._core import checks
-from rankwood._core.atomic import replacing
-from rankwood._core.parts import is_part
+import numpy as np
+
+from rankwood._kernels.parts import is_part
+from rankwood._util import checks
 from rankwood.diagnostics import heat, pair_counts
-from rankwood.report import _drawing
-from rankwood.report.align import check_name
+from rankwood.render import plots as _plots
+from rankwood.render.curve import Curve, by_round
+from rankwood.render.marks import COLOURS, HeatMap, Line, Rule
+from rankwood.render.plots import FORMATS, LEGEND, Panel, PanelGrid, PlotAxis, save
+from rankwood.report.comparison.align import check_name
 from rankwood.report.model_plots import importance, learning_curve, per_query
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Extensions of the files that `save` writes.
-FORMATS = (".pdf", ".png", ".svg")
+_MAPS = PanelGrid(3.1, 3.3, 4, colour_bar="weight of the pair (grey: not used)")
+_MARKERS = "osD^vPX"
+_CENTRED: Mapping[str, Any] = MappingProxyType({})
+#: Titles of the curves that `Ranker(record=...)` records.
+TITLES = {
+    "effective_pairs": "effective pairs, share of all pairs",
+    "incoherent": "queries with an incoherent pair",
+    "false_over_missed": "queries with a false document over a missed one",
+    "seconds_gradients": "seconds for gradients",
+    "seconds_trees": "seconds for trees",
+    "seconds_evaluation": "seconds for evaluation",
+}
+#: The curves among them that are shares, from 0 to 1.
+SHARES = ("effective_pairs", "incoherent", "false_over_missed")
 __all__ = [
     "FORMATS",
     "curve",
@@ -65,12 +82,25 @@ def heat_map(*objectives: Any, n: int = 10) -> "Figure":
     >>> len(figure.axes)  # two maps and the scale
     3
     """
-    names, maps = _titles(objectives), [heat(one, n) for one in objectives]
-    with _drawing.style():
-        columns = min(len(maps), _drawing.COLUMNS)
-        figure, axes = _drawing.new_figure(columns, -(-len(maps) // columns), 3.1, 3.3)
-        _drawing.draw_maps(figure, axes, names, maps)
-    return figure
+    maps = [heat(objective, n) for objective in objectives]
+    return draw_maps(_titles(objectives), maps)
+
+
+def draw_maps(titles: Sequence[str], maps: Sequence[np.ndarray]) -> "Figure":
+    """Draw weights of pairs of positions as heat maps on one colour scale."""
+    return _plots.draw_panels(_map_panels(titles, maps), _MAPS)
+
+
+def _map_panels(titles: Sequence[str], maps: Sequence[np.ndarray]) -> list[Panel]:
+    """Return a panel per map; only those at the left and at the lower edge have labels."""
+    top = max(float(weights.max()) for weights in maps)
+    columns, last = _MAPS.columns, len(maps) - _MAPS.columns
+    panels = []
+    for i, (title, weights) in enumerate(zip(titles, maps, strict=True)):
+        x = PlotAxis("position of the other document") if i >= last else PlotAxis()
+        y = PlotAxis("position of the relevant document") if i % columns == 0 else PlotAxis()
+        panels.append(Panel([HeatMap(weights, top)], x, y, title, _CENTRED))
+    return panels
 
 
 def pair_curves(*objectives: Any, n: int = 10, ks: Iterable[int] | None = None) -> "Figure":
@@ -103,12 +133,35 @@ def pair_curves(*objectives: Any, n: int = 10, ks: Iterable[int] | None = None) 
     'cutoff k'
     """
     ks = list(range(1, n + 1) if ks is None else ks)
-    names = _titles(objectives)
-    with _drawing.style():
-        figure, (axes,) = _drawing.new_figure(1, 1, 5.6, 3.6)
-        counts = [pair_counts(one, n, ks) for one in objectives]
-        _drawing.draw_counts(axes, names, counts, ks, n)
-    return figure
+    counts = [pair_counts(objective, n, ks) for objective in objectives]
+    return draw_counts(_titles(objectives), counts, ks, n)
+
+
+def draw_counts(
+    names: Sequence[str], counts: Sequence[np.ndarray], ks: Sequence[int], n: int
+) -> "Figure":
+    """Draw numbers of pairs against the cutoff, one line per name."""
+    return _plots.draw_panels([_count_panel(names, counts, ks, n)], PanelGrid(5.6, 3.6))
+
+
+def _count_panel(
+    names: Sequence[str], counts: Sequence[np.ndarray], ks: Sequence[int], n: int
+) -> Panel:
+    """Return a panel of numbers of pairs, with a rule at the number of all pairs."""
+    all_pairs = n * (n - 1) // 2
+    looks = zip(cycle(COLOURS), cycle(_MARKERS), strict=False)
+    lines = [
+        Line(Curve(name, np.asarray(ks), values), colour, marker=marker)
+        for name, values, (colour, marker) in zip(names, counts, looks, strict=False)
+    ]
+    ticks = {float(k): str(k) for k in ks} if len(ks) <= 15 else None
+    beside = {**LEGEND, "loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+    return Panel(
+        [*lines, Rule(all_pairs, dash=":", text=f"all {all_pairs:,}")],
+        PlotAxis("cutoff k", ticks=ticks),
+        PlotAxis(f"pairs of positions, n = {n}", ends=(0, all_pairs * 1.08 or 1)),
+        legend=beside if len(names) > 1 else None,
+    )
 
 
 def overview(objective: Any, n: int = 10) -> "Figure":
@@ -138,13 +191,10 @@ def overview(objective: Any, n: int = 10) -> "Figure":
     3
     """
     (name,) = _titles([objective])
-    with _drawing.style():
-        figure, (left, right) = _drawing.new_figure(2, 1, 4.2, 3.8)
-        _drawing.draw_maps(figure, [left], [name], [heat(objective, n)])
-        ks = list(range(1, n + 1))
-        _drawing.draw_counts(right, [name], [pair_counts(objective, n)], ks, n)
-        right.set_title("pairs with a weight")
-    return figure
+    (weights,) = _map_panels([name], [heat(objective, n)])
+    counts = _count_panel([name], [pair_counts(objective, n)], range(1, n + 1), n)
+    counts = replace(counts, title="pairs with a weight", title_look=_CENTRED)
+    return _plots.draw_panels([weights, counts], replace(_MAPS, width=4.2, height=3.8, columns=2))
 
 
 def curve(records: Mapping[str, Any], name: str | None = None) -> "Figure":
@@ -176,52 +226,19 @@ def curve(records: Mapping[str, Any], name: str | None = None) -> "Figure":
     """
     several = all(isinstance(value, Mapping) for value in records.values())
     models = dict(records) if several else {"": records}
-    known = list(dict.fromkeys(key for record in models.values() for key in record))
-    if not known:
+    names = list(dict.fromkeys(key for record in models.values() for key in record))
+    if not names:
         raise checks.InputError('nothing was recorded; give Ranker(record=["effective_pairs"]).')
-    shown = known if name is None else [check_name("curve", name, known)]
-    with _drawing.style():
-        height = 2.4 if len(shown) > 1 else 3.4
-        figure, axes = _drawing.new_figure(1, len(shown), 5.6, height, sharex=True)
-        for ax, key in zip(axes, shown, strict=True):
-            lines = {model: record[key] for model, record in models.items() if key in record}
-            _drawing.draw_curves(ax, key, lines)
-        axes[-1].set_xlabel("round")
-        if several:
-            axes[0].legend(frameon=False, fontsize=9)
-    return figure
-
-
-def save(figure: "Figure", path: str | os.PathLike[str]) -> None:
-    """Write a figure as PNG, SVG or PDF; the same figure gives the same bytes.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        The figure.
-    path : path
-        The file to write; its extension chooses the format.
-
-    Raises
-    ------
-    InputError
-        If the extension is not .pdf, .png or .svg.
-
-    Examples
-    --------
-    >>> from rankwood.report import plots
-    >>> plots.save(plots.overview("lambdagap-x@3"), "weights.svg")
-    """
-    extension = Path(path).suffix.lower()
-    if extension not in FORMATS:
-        raise checks.InputError(
-            f"{os.fspath(path)} can't be written: expected a name that ends in {', '.join(FORMATS)}."
-        )
-    # None removes the date and matplotlib's version, which would make equal figures different files.
-    without = {".png": {"Software": None}, ".svg": {"Date": None, "Creator": None}}
-    metadata: dict[str, Any] = without.get(extension, {"CreationDate": None, "Producer": None})
-    with _drawing.style(), replacing(path) as file:
-        figure.savefig(file, format=extension[1:], metadata=metadata)
+    shown = names if name is None else [check_name("curve", name, names)]
+    panels = []
+    for key in shown:
+        curves = [by_round(model, r[key], key) for model, r in models.items() if key in r]
+        lines = [Line(one, colour) for one, colour in zip(curves, cycle(COLOURS), strict=False)]
+        x = PlotAxis("round") if key == shown[-1] else PlotAxis()
+        y = PlotAxis(ends=(0, None), percent=key in SHARES)
+        legend = LEGEND if several and key == shown[0] else None
+        panels.append(Panel(lines, x, y, TITLES.get(key, key), legend=legend))
+    return _plots.draw_panels(panels, PanelGrid(5.6, 2.4 if len(shown) > 1 else 3.4, share=("x",)))
 
 
 def _titles(objectives: Iterable[Any]) -> list[str]:
@@ -229,5 +246,5 @@ def _titles(objectives: Iterable[Any]) -> list[str]:
     objectives = list(objectives)
     if not objectives:
         raise checks.InputError("there is nothing to draw: give at least one objective.")
-    texts = [repr(one) if is_part(one) else str(one) for one in objectives]
+    texts = [repr(part) if is_part(part) else str(part) for part in objectives]
     return [text if len(text) <= 32 else text[:29] + "..." for text in texts]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core.atomic import replacing
+from rankwood._util.atomic import replacing
 
 #: The form of the store. Cells of another form are not found, so they are computed again.
 FORMAT = 1

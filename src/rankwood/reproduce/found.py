@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwood.reproduce.cells import Store, unpack
 from rankwood.reproduce.plan import Place, Request
-from rankwood.reproduce.recipe import MetricColumn
+from rankwood.reproduce.recipes.recipe import MetricColumn
 
 
 class Found:

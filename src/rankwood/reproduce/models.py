@@ -4,21 +4,26 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
-from rankwood._core.versions import version_of
+from rankwood._util.versions import version_of
 from rankwood._version import __version__
+from rankwood.estimators.parameters import values_before_study
+from rankwood.estimators.ranker import Ranker
+from rankwood.fit.observers.recording import records_of
+from rankwood.fit.validation import ValidationSets
 from rankwood.metrics.evaluate import evaluate
 from rankwood.objectives.families.registry import objective as to_objective
-from rankwood.report.reference_models import perfect, random
+from rankwood.report.comparison.reference_models import perfect, random
 from rankwood.reproduce.cells import pack
 from rankwood.reproduce.networks import make_network
-from rankwood.training.defaults import plain
-from rankwood.training.monitoring import records_of
-from rankwood.training.ranker import Ranker
+
+if TYPE_CHECKING:
+    from rankwood.estimators.neural_ranker import NeuralRanker
+    from rankwood.estimators.two_stage.estimator import TwoStage
 
 _BOUNDS = {"perfect": perfect, "random": random}
 _PARTS = ("train", "valid", "test")
@@ -34,7 +39,7 @@ def compute(
 ) -> dict[str, Any]:
     """Return the result of a cell, with all that is wanted beside it.
 
-    `storage` is a file name for the trials of a tuner, so that a killed tuning goes on.
+    `storage` is a file name for the trials of a tuner, so that a killed tuning can be resumed.
     """
     if spec["model"] == "statistics":
         return {"parts": {part: _counted(getattr(split, part)) for part in _PARTS}, "has": []}
@@ -127,7 +132,7 @@ def fit(
 
 def make_ranker(
     spec: Mapping[str, Any], wants: frozenset[str] = frozenset(), n_jobs: int | None = None
-) -> Any:
+) -> "Ranker | NeuralRanker":
     """Return the ranker of a cell, not fitted."""
     if spec["engine"] == "neural":
         return make_network(spec, n_jobs)
@@ -137,7 +142,7 @@ def make_ranker(
     record = [name for name in wanted if name.partition("@")[0] in possible]
     patience = None if spec["stop"] is None else spec["patience"] or spec["rounds"]
     # A reproduction must not depend on our defaults.
-    params = {**plain(spec["engine"], objective), **spec["params"]}
+    params = {**values_before_study(spec["engine"], objective), **spec["params"]}
     return Ranker(
         spec["objective"],
         spec["engine"],
@@ -159,14 +164,15 @@ def _train_curve(ranker: Ranker, train: Any, rounds: int) -> dict[str, list[floa
     Training takes the validation data into account for early stopping only, so the trees are the same.
     """
     again = clone(ranker).set_params(early_stopping_rounds=None, n_estimators=rounds, record=None)
-    again._fit(train, train)  # not `fit`, which would warn that both are the same data
+    # Not `fit`, which would warn that both are the same data.
+    again._fit(train, ValidationSets.single(train))
     history: dict[str, list[float]] = again.history_
     return history
 
 
 def _tuned(
-    ranker: Any, spec: Mapping[str, Any], split: Any, storage: Path
-) -> tuple[Any, dict[str, Any]]:
+    ranker: Ranker, spec: Mapping[str, Any], split: Any, storage: Path
+) -> tuple[Ranker, dict[str, Any]]:
     """Return the best ranker that a tuner found, fitted, and its parameters."""
     from rankwood import spaces
     from rankwood.tuning.study import tune
@@ -188,7 +194,9 @@ def _tuned(
     return tuning.best, dict(tuning.best_params)
 
 
-def _two_stage(ranker: Any, spec: Mapping[str, Any], split: Any, n_jobs: int | None) -> Any:
+def _two_stage(
+    ranker: "Ranker | NeuralRanker", spec: Mapping[str, Any], split: Any, n_jobs: int | None
+) -> "TwoStage":
     """Return two fitted stages."""
     model = _with_first_stage(spec, split, n_jobs)
     settings = {name: value for name, value in spec["two_stage"].items() if name != "first"}
@@ -196,9 +204,9 @@ def _two_stage(ranker: Any, spec: Mapping[str, Any], split: Any, n_jobs: int | N
     return model.fit_second(split.train, valid=split.valid)
 
 
-def _with_first_stage(spec: Mapping[str, Any], split: Any, n_jobs: int | None) -> Any:
+def _with_first_stage(spec: Mapping[str, Any], split: Any, n_jobs: int | None) -> "TwoStage":
     """Return two stages of which the first is fitted; it is taken from the cell before if that has the same."""
-    from rankwood.training.two_stage import TwoStage
+    from rankwood.estimators.two_stage.estimator import TwoStage
 
     settings = dict(spec["two_stage"])
     first = {**settings.pop("first"), "seed": spec["seed"]}
@@ -216,7 +224,7 @@ def _with_first_stage(spec: Mapping[str, Any], split: Any, n_jobs: int | None) -
 
 
 #: The last model of two stages in this process: rows of an item share their first stage, which takes the longest.
-_LAST: dict[str, Any] = {}
+_LAST: "dict[str, TwoStage]" = {}
 
 
 #: Objectives that were compiled before their time was taken.

@@ -1,12 +1,15 @@
 """The network of a cell."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rankwood.estimators.neural_ranker import NeuralRanker
 
 
-def make_network(spec: Mapping[str, Any], n_jobs: int | None) -> Any:
+def make_network(spec: Mapping[str, Any], n_jobs: int | None) -> "NeuralRanker":
     """Return the network of a cell, not fitted; its parameters may have fewer epochs than the cell allows."""
-    from rankwood.neural.ranker import NeuralRanker
+    from rankwood.estimators.neural_ranker import NeuralRanker
 
     params = dict(spec["params"])
     patience = params.pop("early_stopping_rounds", spec["patience"])

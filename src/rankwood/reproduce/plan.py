@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from rankwood._core import checks
+from rankwood._util import checks
 from rankwood._version import __version__
 from rankwood.reproduce.cells import RecipeCell
-from rankwood.reproduce.options import Options
-from rankwood.reproduce.recipe import Item, Paper, Protocol, Recipe, Row, SignificanceTest
-from rankwood.reproduce.sources import DataRef, Source
-from rankwood.reproduce.template import fill, setting_text
+from rankwood.reproduce.recipes.options import Options
+from rankwood.reproduce.recipes.recipe import Item, Paper, Protocol, Recipe, Row, SignificanceTest
+from rankwood.reproduce.recipes.template import fill, setting_text
+from rankwood.reproduce.sources import DataRef, FoldFiles
 
 #: Models that are computed from labels: neither parameters nor seeds matter.
 FROM_LABELS = ("perfect", "random", "statistics")
@@ -41,7 +41,7 @@ class Work:
     recipe: Recipe
     item: Item
     options: Options
-    sources: Mapping[str, Source]
+    sources: Mapping[str, FoldFiles]
 
     @property
     def paper(self) -> Paper:

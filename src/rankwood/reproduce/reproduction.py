@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rankwood._core import checks
+from rankwood._util import checks
 from rankwood.reproduce import kinds
 from rankwood.reproduce.cells import Store
 from rankwood.reproduce.found import Found
-from rankwood.reproduce.options import Options
-from rankwood.reproduce.pages import make_page
+from rankwood.reproduce.pages.pages import make_page
 from rankwood.reproduce.plan import Request, Work
-from rankwood.reproduce.reading import load_recipe, recipe_names
-from rankwood.reproduce.recipe import Item, Recipe
+from rankwood.reproduce.recipes.options import Options
+from rankwood.reproduce.recipes.reading import load_recipe, recipe_names
+from rankwood.reproduce.recipes.recipe import Item, Recipe
 from rankwood.reproduce.result import Result, check_installed, write_page
 from rankwood.reproduce.running import full_disk_explained, run_cells, unfinished
-from rankwood.reproduce.sources import Source, open_source
+from rankwood.reproduce.sources import FoldFiles, open_source
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def run(
 ) -> Any:
     """Reproduce a table or a figure of a paper.
 
-    Every model that is trained is kept in `out` as soon as it is done, so that a run that was killed goes on.
+    Every model that is trained is kept in `out` as soon as it is done, so that a killed run can be resumed.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def run(
         several of them.
     data : mapping
         The folder of each role, such as ``{"mslr30k": "MSLR-WEB30K"}``. Any data may fill a role; the page then
-        says that it is another data set. Roles without a folder are left out.
+        says that it is another data set. Roles without a folder are omitted.
     out : str or path
         The folder of the results: pages in four formats, pictures, and finished models in ``cells``.
     jobs : int
@@ -203,12 +203,12 @@ def find_items(names: Sequence[str]) -> list[tuple[Recipe, Item]]:
 def make_works(
     chosen: Sequence[tuple[Recipe, Item]], data: Mapping[str, Any], options: Options
 ) -> list[Work]:
-    """Return items with their data, which is read once; items whose roles have no data are left out."""
+    """Return items with their data, which is read once; items whose roles have no data are omitted."""
     _check_roles(chosen, data)
     chosen = [(recipe, item) for recipe, item in chosen if not options.leaves_out(item)]
     if not chosen:
         raise checks.InputError(f"no row of the chosen items has a name like {options.rows!r}.")
-    sources: dict[tuple[str, int], Source] = {}
+    sources: dict[tuple[str, int], FoldFiles] = {}
     works = []
     for recipe, item in chosen:
         folds = recipe.protocols[item.protocol].folds if item.protocol else 1

@@ -1,16 +1,14 @@
 """The result of a reproduction, and the files it is written to."""
 
-import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankwood._core.atomic import replacing
-from rankwood.report import _drawing
-from rankwood.report.page import theme
-from rankwood.reproduce.pages import RecipePage
+from rankwood._util.atomic import replacing
+from rankwood.render import plots, theme
+from rankwood.reproduce.pages.pages import RecipePage
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -97,8 +95,7 @@ class Result:
 
 def check_installed() -> None:
     """Raise if what draws pages isn't installed: better now than after hours of training."""
-    with _drawing.style():
-        pass
+    plots.check_installed()
     theme.environment()
 
 
@@ -127,11 +124,6 @@ def write_page(name: str, page: RecipePage, folder: Path) -> list[Path]:
 
 def _picture(figure: "Figure", ending: str) -> bytes:
     """Return a figure as bytes, which are the same for the same numbers."""
-    out = io.BytesIO()
-    metadata = {"Date": None} if ending == "svg" else {"Software": None}
-    with _drawing.style():
-        figure.savefig(out, format=ending, metadata=metadata)
-    if ending != "svg":
-        return out.getvalue()
+    picture = plots.picture(figure, ending)
     # A hundredth of a point is more than a screen shows, and the file is a third smaller.
-    return re.sub(rb"(\d\.\d\d)\d+", rb"\1", out.getvalue())
+    return re.sub(rb"(\d\.\d\d)\d+", rb"\1", picture) if ending == "svg" else picture

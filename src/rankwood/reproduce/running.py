@@ -8,14 +8,14 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from rankwood._core import checks
-from rankwood._core.progress import Advance, bar
+from rankwood._util import checks
+from rankwood._util.progress import Advance, bar
 from rankwood.reproduce.cells import Store
 from rankwood.reproduce.models import compute
 from rankwood.reproduce.plan import Request
 from rankwood.reproduce.sources import read_split
 
-_KEPT = "finished cells stay, and the same command goes on from there"
+_KEPT = "finished cells stay, and the same command resumes from there"
 
 
 class Done(NamedTuple):
@@ -57,7 +57,7 @@ def run_cells(
 
 @contextlib.contextmanager
 def full_disk_explained(folder: Path) -> Iterator[None]:
-    """Turn the error of a full disk into a sentence that says what stays."""
+    """Turn the error of a full disk into an error message that says what stays."""
     try:
         yield
     except OSError as error:

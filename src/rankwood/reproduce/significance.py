@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rankwood import stats
-from rankwood.reproduce.recipe import SignificanceTest
+from rankwood.reproduce.recipes.recipe import SignificanceTest
 
 OUR_LEVEL = 0.05
 OURS = f"a two-sided permutation test (10,000 draws) with Holm's correction over the table, at {OUR_LEVEL:g}"

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from rankwood._core import checks
+from rankwood._util import checks
 from rankwood.datasets import catalogue, load_splits
-from rankwood.datasets.layouts import SECTIONS, find_layout
+from rankwood.datasets.split_files import SECTIONS, find_layout
 
 _BLOCK = 1 << 16  # rows that are digested at a time
 _PARTS = ("train", "valid", "test")
@@ -27,7 +27,7 @@ class DataRef(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Source:
+class FoldFiles:
     """The data set that fills a role.
 
     Attributes
@@ -52,7 +52,7 @@ class Source:
 
 def open_source(
     role: str, folder: Any, queries: int | None, folds: int | None, usual_folds: int
-) -> Source:
+) -> FoldFiles:
     """Read the data of a role once, to see what it is.
 
     `folds` is how many folds the user wants; by default `usual_folds` if the data is that of the role, else all.
@@ -67,7 +67,7 @@ def open_source(
     used = min(total, folds or (usual_folds if published else total))
     refs = [DataRef(str(path), role, i, queries) for i in range(used)]
     digests = tuple(digest_of(read_split(ref)) for ref in refs)
-    return Source(role, str(path), path.resolve().name, published, digests, total)
+    return FoldFiles(role, str(path), path.resolve().name, published, digests, total)
 
 
 @lru_cache(maxsize=5)  # cells are sorted by fold, so few are needed at a time

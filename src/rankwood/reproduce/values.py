@@ -11,8 +11,8 @@ from rankwood.metrics.verbs import higher_is_better
 from rankwood.reproduce import significance
 from rankwood.reproduce.found import Found
 from rankwood.reproduce.plan import FROM_LABELS, Work, exists, place_of
-from rankwood.reproduce.recipe import MetricColumn, Row
-from rankwood.reproduce.template import fill, setting_text, settings
+from rankwood.reproduce.recipes.recipe import MetricColumn, Row
+from rankwood.reproduce.recipes.template import fill, setting_text, settings
 
 #: The baseline that is not a row but the best one of each group and column.
 BEST = "best"

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwood._core import checks, threads
-from rankwood.stats.kernels import resampled_sums, signed_sums
+from rankwood._kernels import threads
+from rankwood._util import checks
+from rankwood.stats.sampling_kernels import resampled_sums, signed_sums
 
 #: Up to this many non-zero differences, all assignments of signs are enumerated instead of sampled.
 EXACT = 16
@@ -36,7 +37,7 @@ class Resamples(NamedTuple):
     sign: int
 
 
-def on_grid(x: np.ndarray, total: float) -> np.ndarray:
+def to_grid(x: np.ndarray, total: float) -> np.ndarray:
     """Return numbers as integers in units of 2^-60 of `total` (up to a factor of 2).
 
     Sums of integers do not depend on the order of summation, so neither do p-values. For up to a million numbers,
@@ -79,7 +80,7 @@ def resample(differences: np.ndarray, draws: int, seed: int, n_jobs: int | None)
     """
     sign = -1 if differences.sum() < 0 else 1
     ordered = np.sort(differences * sign)
-    grid = on_grid(ordered, float(np.abs(ordered).max()) * ordered.size)
+    grid = to_grid(ordered, float(np.abs(ordered).max()) * ordered.size)
     sums = np.empty(draws, np.int64)
     key = _key(seed)
 

@@ -3,12 +3,12 @@
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from rankwood._core.checks import InputError
-from rankwood._core.progress import bar
-from rankwood._core.text import plural
+from rankwood._util.checks import InputError
+from rankwood._util.progress import bar
+from rankwood._util.text import plural
 from rankwood.tuning.records import TrialOutcome, TrialRecord, record_of
 from rankwood.tuning.result import Tuning, TuningInterrupt
-from rankwood.tuning.space import Space
+from rankwood.tuning.spaces.space import Space
 from rankwood.tuning.store import StudyStore, quiet
 from rankwood.tuning.trials import Pruned, Task, TrialResult
 from rankwood.tuning.tuners import Tuner

@@ -1,15 +1,17 @@
 """The metric of a study: what trials are compared by, and by which rules."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
-from rankwood._core import checks
-from rankwood.data.judgments import groups_by_id
+from rankwood._util import checks
 from rankwood.data.ranking_data import RankingData
+from rankwood.data.source import Source
+from rankwood.data.trec.judgments import groups_by_id
+from rankwood.fit.result import VALID
+from rankwood.fit.validation import ValidationSets
 from rankwood.metrics import conventions
 from rankwood.metrics.evaluate import Evaluator
 from rankwood.metrics.verbs import higher_is_better
-from rankwood.training.inputs import VALID, ValidationSets
 
 
 @dataclass(frozen=True)
@@ -60,12 +62,12 @@ class Measure:
         """Return what evaluates scores of the documents of each set, by its name."""
         return {name: self._evaluator(data, n_jobs, name) for name, data in sets.by_name.items()}
 
-    def _evaluator(self, data: RankingData, n_jobs: int | None, name: str) -> Evaluator:
+    def _evaluator(self, data: Source, n_jobs: int | None, name: str) -> Evaluator:
         try:
             return Evaluator(
                 self.parts,
                 data.y,
-                groups_by_id(data) if self.by_id else data.groups,
+                groups_by_id(cast("RankingData", data)) if self.by_id else data.groups,
                 self.ties,
                 self.empty,
                 n_jobs=n_jobs,

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Callable
-from html import escape
 from typing import TYPE_CHECKING, Any
 
-from rankwood._core.checks import InputError
-from rankwood._core.text import plural
-from rankwood.report.page import theme
-from rankwood.report.table import Cell, Table
+from rankwood._util.checks import InputError
+from rankwood._util.text import plural
+from rankwood.render import theme
+from rankwood.render.table import Cell, Table
+from rankwood.render.theme import PageSection
 from rankwood.tuning import pictures
 
 if TYPE_CHECKING:
@@ -88,50 +88,48 @@ def _value(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.5f}"
 
 
-def html_page(tuning: "Tuning") -> str:
+def tuning_page(tuning: "Tuning") -> str:
     """Return a page with tables and pictures that needs no other file."""
     best, trials = tables(tuning)
-    shown = [
-        _section("History", _history, tuning),
-        _section("Importance of parameters", _importance, tuning),
-        _section("Slices", _slices, tuning),
+    sections = [
+        PageSection(blocks=[theme.table_html(best)]),
+        _drawn_section("History", _history, tuning),
+        _drawn_section("Importance of parameters", _importance, tuning),
+        _drawn_section("Slices", _slices, tuning),
+        PageSection(trials.title, blocks=[theme.table_html(trials, caption=False)]),
+        PageSection("Space", code=repr(tuning.space)),
+        PageSection("Ranker", code=repr(tuning.ranker)),
     ]
-    shown += [f"<h2>{trials.title}</h2>", theme.table_html(trials, caption=False)]
-    body = "\n".join([theme.table_html(best), *shown, _setup(tuning)])
-    return theme.render_page(f"Tuning of {tuning.metric}", body)
+    return theme.sections_page(f"Tuning of {tuning.metric}", sections)
 
 
-def _section(title: str, draw: "Callable[[Tuning], str]", tuning: "Tuning") -> str:
+def _drawn_section(
+    title: str, draw: "Callable[[Tuning], PageSection]", tuning: "Tuning"
+) -> PageSection:
     """Return pictures below their title, or why they can't be drawn."""
     try:
-        shown = draw(tuning)
+        return draw(tuning)._replace(title=title)
     except InputError as error:
-        shown = f"<p>{escape(str(error))}</p>"
-    return f"<h2>{title}</h2>\n{shown}"
+        return PageSection(title, [str(error)])
 
 
-def _history(tuning: "Tuning") -> str:
-    return theme.figure_html(tuning.plot_history(), "history", "value of each trial")
+def _history(tuning: "Tuning") -> PageSection:
+    figure = theme.figure_html(tuning.plot_history(), "history", "value of each trial")
+    return PageSection(blocks=[figure])
 
 
-def _importance(tuning: "Tuning") -> str:
-    return theme.figure_html(tuning.plot_importance(), "importance", "importance of parameters")
+def _importance(tuning: "Tuning") -> PageSection:
+    label = "importance of parameters"
+    return PageSection(blocks=[theme.figure_html(tuning.plot_importance(), "importance", label)])
 
 
-def _slices(tuning: "Tuning") -> str:
+def _slices(tuning: "Tuning") -> PageSection:
     """Return a figure for each parameter."""
     if not tuning.space.free:
-        return "<p>No parameter of the space has more than one value.</p>"
+        return PageSection(paragraphs=["No parameter of the space has more than one value."])
     figures = [
         theme.figure_html(figure, f"slice-{i}", f"value of each trial by {name}")
         for i, (name, figure) in enumerate(pictures.single_slices(tuning).items())
     ]
-    pruned = tuning.count("pruned") > 0
-    note = '<p class="note">Crosses are trials that were stopped early.</p>' if pruned else ""
-    return theme.figures_html(figures) + note
-
-
-def _setup(tuning: "Tuning") -> str:
-    """Return the space and the ranker, as they print themselves."""
-    texts = {"Space": repr(tuning.space), "Ranker": repr(tuning.ranker)}
-    return "\n".join(f"<h2>{k}</h2>\n<pre>{escape(text)}</pre>" for k, text in texts.items())
+    note = "Crosses are trials that were stopped early." if tuning.count("pruned") else ""
+    return PageSection(blocks=[theme.figures_html(figures)], note=note)

@@ -5,11 +5,13 @@ from typing import Any
 
 from sklearn.base import clone
 
-from rankwood._core import checks, spec
+from rankwood._kernels import spec
+from rankwood._util import checks
+from rankwood.estimators.parameters import engine_params
+from rankwood.estimators.ranker import Ranker
 from rankwood.objectives.families.registry import OBJECTIVES
 from rankwood.objectives.families.registry import objective as to_objective
-from rankwood.training.parameters import engine_params
-from rankwood.tuning.space import Space
+from rankwood.tuning.spaces.space import Space
 
 _OBJECTIVE = "objective."
 _PAIRS = "bi-"
@@ -20,16 +22,16 @@ _KEPT = {
 }
 
 
-def configured(ranker: Any, params: dict[str, Any]) -> Any:
+def configured(ranker: Ranker, params: dict[str, Any]) -> Ranker:
     """Return a copy of a ranker with the parameters of a trial; it isn't fitted."""
     inner = {
         name.removeprefix(_OBJECTIVE): value
         for name, value in params.items()
         if name.startswith(_OBJECTIVE)
     }
-    own = {name: value for name, value in params.items() if not name.startswith(_OBJECTIVE)}
-    made = clone(ranker).set_params(**own)
-    return made.set_params(objective=with_parameters(ranker.objective, inner)) if inner else made
+    outer = {name: value for name, value in params.items() if not name.startswith(_OBJECTIVE)}
+    copy: Ranker = clone(ranker).set_params(**outer)
+    return copy.set_params(objective=with_parameters(ranker.objective, inner)) if inner else copy
 
 
 def with_parameters(objective: Any, params: dict[str, Any]) -> str:
@@ -41,7 +43,7 @@ def with_parameters(objective: Any, params: dict[str, Any]) -> str:
     return f"{prefix}{name}" + ("" if k is None else f"@{k}") + (f"({inside})" if inside else "")
 
 
-def own_values(ranker: Any, space: Space) -> dict[str, Any]:
+def own_values(ranker: Ranker, space: Space) -> dict[str, Any]:
     """Return the values of a ranker's own parameters, each moved into its dimension."""
     own = {**ranker.get_params(deep=False), **engine_params(ranker)}
     if own["max_depth"] <= 0:  # no limit: the depth of a balanced tree of as many leaves
@@ -55,7 +57,7 @@ def own_values(ranker: Any, space: Space) -> dict[str, Any]:
     return found
 
 
-def check_names(ranker: Any, space: Space) -> None:
+def check_names(ranker: Ranker, space: Space) -> None:
     """Raise if a dimension is of a parameter that can't be tuned, or that the objective doesn't have."""
     for name in space:
         if name in _KEPT:

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from rankwood._core import checks
+from rankwood._util import checks
 
 PRUNERS = ("median", "hyperband")
 _REPORTS = 50  # times that a trial with all of its trees is compared with others

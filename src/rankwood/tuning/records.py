@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwood.tuning.space import Space
+from rankwood.tuning.spaces.space import Space
 from rankwood.tuning.trials import TrialResult
 
 _STATES = {"COMPLETE": "complete", "PRUNED": "pruned", "FAIL": "failed"}

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood._core.text import plural
-from rankwood.tuning.dimensions import Choice, Float, Integer
+from rankwood._util import checks
+from rankwood._util.text import plural
 from rankwood.tuning.records import TrialRecord
-from rankwood.tuning.space import Space
+from rankwood.tuning.spaces.dimensions import Choice, Float, Integer
+from rankwood.tuning.spaces.space import Space
 from rankwood.tuning.trials import Task
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ class Tuning:
         -------
         str
         """
-        from rankwood.report import render
+        from rankwood.render import formats as render
         from rankwood.tuning import page
 
         return render.markdown(page.tables(self))
@@ -246,7 +246,7 @@ class Tuning:
         """
         from rankwood.tuning import page
 
-        return page.html_page(self)
+        return page.tuning_page(self)
 
     def __repr__(self) -> str:
         done = plural(len(self.records), "trial")

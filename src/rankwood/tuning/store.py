@@ -13,8 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from rankwood._core import checks
-from rankwood._core.parts import is_part
+from rankwood._kernels.parts import is_part
+from rankwood._util import checks
 
 _NAME = "rankwood"
 _KEY = "rankwood"  # of the attribute that describes the study
@@ -144,7 +144,7 @@ def _open(path: str) -> Any:
 
 @contextmanager
 def _plain_errors(path: str) -> Iterator[None]:
-    """Raise errors of the database as one sentence: that the file can't be written, and why."""
+    """Raise errors of the database as an error message: that the file can't be written, and why."""
     from optuna.exceptions import StorageInternalError
     from sqlalchemy.exc import SQLAlchemyError
 

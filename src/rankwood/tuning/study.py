@@ -6,22 +6,21 @@ from typing import Any
 
 from sklearn.base import clone
 
-from rankwood._core import checks
+from rankwood._util import checks
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
+from rankwood.estimators.parameters import check_shared, chosen, engine_params, rounds_of
+from rankwood.estimators.ranker import Ranker
+from rankwood.fit.data_warnings import warn_about_data
+from rankwood.fit.validation import validation_sets
 from rankwood.objectives.families.registry import objective as to_objective
-from rankwood.training.data_warnings import warn_about_data
-from rankwood.training.fingerprints import fingerprint
-from rankwood.training.inputs import validation_sets
-from rankwood.training.parameters import check_shared, chosen, engine_params, rounds_of
-from rankwood.training.ranker import Ranker
 from rankwood.tuning import pruners, store, tuners
 from rankwood.tuning.loop import Loop, StudyLimits
 from rankwood.tuning.measure import make_measure
-from rankwood.tuning.named_spaces import resolve
 from rankwood.tuning.parameters import check_names, configured, own_values
 from rankwood.tuning.result import Tuning
-from rankwood.tuning.space import Space
+from rankwood.tuning.spaces.named_spaces import resolve
+from rankwood.tuning.spaces.space import Space
 from rankwood.tuning.trials import Task, make_task
 
 
@@ -61,7 +60,7 @@ def tune(
         names, as in `Ranker.fit`: all are evaluated, and the first one decides.
     space : Space, dict, str or None
         What to tune. A string is the name of a space (`rankwood.spaces.names()`); None means
-        `rankwood.spaces.default(ranker.engine, ranker.objective)`.
+        `rankwood.spaces.default(ranker.engine_, ranker.objective)`.
     tuner : {"tpe", "random", "random+gp", "cfo"}
         The optimiser: Optuna's tree-structured Parzen estimator; random search; random search in the first 20% of
         trials and a Gaussian process afterwards; or FLAML's cost-frugal local search, which starts from the ranker's
@@ -73,7 +72,7 @@ def tune(
     seed : int
         Seed of the optimiser and of the folds. Trees have the seed of the ranker, the same in all trials.
     storage : path or None
-        An SQLite file that gets each trial when it is finished. If it exists, the study in it goes on.
+        An SQLite file that gets each trial when it is finished. If it exists, the study in it is resumed.
     metric : str, part, or list of them
         The metric to tune, which also decides the number of trees; if there are several, the first. By default the
         ranker's `eval_metric`.
@@ -97,7 +96,7 @@ def tune(
     ------
     InputError
         If an argument can't be used, if `storage` has a study of something else, or if all trials failed. A single
-        trial that fails is recorded with its message, and the study goes on.
+        trial that fails is recorded with its message, and the study continues.
     TuningInterrupt
         A `KeyboardInterrupt` whose attribute `tuning` has the trials finished so far.
 
@@ -142,7 +141,7 @@ def _seconds(seconds: Any) -> float:
     return math.inf if seconds is None else checks.positive(seconds, "seconds")
 
 
-def _check_data(ranker: Any, train: Any, valid: Any, folds: int | None) -> None:
+def _check_data(ranker: object, train: object, valid: Any, folds: int | None) -> None:
     """Raise unless there is a ranker, training data, and either validation data or folds."""
     if not isinstance(ranker, Ranker):
         raise checks.InputError(f"tune takes a Ranker, got {type(ranker).__name__}.")
@@ -158,10 +157,10 @@ def _check_data(ranker: Any, train: Any, valid: Any, folds: int | None) -> None:
 
 def _prepared(ranker: Ranker, metric: Any) -> Ranker:
     """Return a copy of a ranker with the metric of the study, and with parameters that let trials share data."""
-    made = clone(ranker)
-    sharing = base.abilities_of(made.engine).sharing
-    made.set_params(**{**sharing, **made.engine_params})
-    return made if metric is None else made.set_params(eval_metric=metric)
+    copy: Ranker = clone(ranker)
+    sharing = base.abilities_of(copy.engine_).sharing
+    copy.set_params(**{**sharing, **copy.engine_params})
+    return copy if metric is None else copy.set_params(eval_metric=metric)
 
 
 def _check_start(ranker: Ranker, train: RankingData, space: Space, start: dict[str, Any]) -> None:
@@ -170,8 +169,8 @@ def _check_start(ranker: Ranker, train: RankingData, space: Space, start: dict[s
     first = configured(ranker, start)
     check_shared(first)
     objective = to_objective(first.objective)
-    base.check(first.engine, objective, train.unlisted is not None)
-    base.check_params(first.engine, engine_params(first), objective)
+    base.check(first.engine_, objective, train.unlisted is not None)
+    base.check_params(first.engine_, engine_params(first), objective)
 
 
 def _about(task: Task, space: Space, rules: dict[str, Any]) -> dict[str, str]:
@@ -180,7 +179,9 @@ def _about(task: Task, space: Space, rules: dict[str, Any]) -> dict[str, str]:
     whole = {**task.ranker.get_params(deep=False), **chosen(task.ranker)}
     params = {k: v for k, v in whole.items() if k not in ignored}
     data = [
-        fingerprint(one) for pair in task.data for one in (pair.train, *pair.valid.by_name.values())
+        one.fingerprint()
+        for pair in task.data
+        for one in (pair.train, *pair.valid.by_name.values())
     ]
     metric = task.measure
     return {

@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood._core.shared import Shared
+from rankwood._util import checks
+from rankwood._util.run_cache import RunCache
 from rankwood.data.ranking_data import RankingData
+from rankwood.estimators.ranker import Ranker
+from rankwood.fit.context import FitContext, Round
+from rankwood.fit.validation import ValidationSets
 from rankwood.metrics.evaluate import Evaluator
-from rankwood.training.context import FitContext, Round
-from rankwood.training.inputs import ValidationSets
 from rankwood.tuning.measure import Measure
 from rankwood.tuning.parameters import configured
 
@@ -26,7 +27,7 @@ class TrialResult(NamedTuple):
     value: float
     rounds: int
     #: The fitted ranker; None if there are folds, as no model has seen all queries.
-    ranker: Any
+    ranker: Ranker | None
 
 
 class Pruned(Exception):
@@ -39,7 +40,7 @@ class TrialData(NamedTuple):
     train: RankingData
     valid: ValidationSets
     evaluators: dict[str, Evaluator]
-    shared: Shared
+    shared: RunCache
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Task:
         The number of folds; None means fixed validation data.
     """
 
-    ranker: Any
+    ranker: Ranker
     train: RankingData
     data: list[TrialData]
     measure: Measure
@@ -94,16 +95,15 @@ class Task:
         ranker._fit(data.train, data.valid, FitContext(data.shared, data.evaluators, [watch]))
         if pruned:
             raise Pruned
-        value = ranker.history_[self.measure.name][ranker.best_iteration_ - 1]
+        result = ranker.result_
+        value = result.history[result.sets[0]][self.measure.name][result.rounds - 1]
         if math.isnan(value):
             raise checks.InputError(
                 f"{self.measure.name} is not a number: no query of the validation data counts."
             )
-        return TrialResult(
-            value, ranker.best_iteration_, ranker.set_params(verbose=self.ranker.verbose)
-        )
+        return TrialResult(value, result.rounds, ranker.set_params(verbose=self.ranker.verbose))
 
-    def refit(self, params: dict[str, Any], rounds: int) -> Any:
+    def refit(self, params: dict[str, Any], rounds: int) -> Ranker | None:
         """Return a fitted ranker with these parameters: the trial's own; with folds, one trained on all queries."""
         if self.folds is None:
             return self._fit_one(params, self.data[0], _never_prune).ranker
@@ -116,7 +116,7 @@ def _never_prune(step: int, value: float) -> bool:
 
 
 def make_task(
-    ranker: Any,
+    ranker: Ranker,
     train: RankingData,
     valid: ValidationSets | None,
     measure: Measure,
@@ -130,7 +130,7 @@ def make_task(
         else [(rest, ValidationSets.single(own)) for rest, own in train.folds(folds, seed)]
     )
     data = [
-        TrialData(one, sets, measure.evaluators(sets, ranker.n_jobs), Shared())
+        TrialData(one, sets, measure.evaluators(sets, ranker.n_jobs), RunCache())
         for one, sets in pairs
         if sets is not None
     ]

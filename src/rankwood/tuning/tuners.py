@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood.tuning.dimensions import Choice, Dimension, Float, Integer
+from rankwood._util import checks
+from rankwood.tuning.spaces.dimensions import Choice, Dimension, Float, Integer
 
 TUNERS = ("tpe", "random", "random+gp", "cfo")
 _RANDOM_SHARE = 0.2  # of the trials of random+gp: 20 random ones of 100 [which-tricks-2023]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rankwood as rw
-from rankwood.data.trec import Qrels, Run
+from rankwood.data.trec.files import Qrels, Run
 from rankwood.report.page import breakdown, make_page, queries
 from rankwood.report.page.documents import documents_of
 from rankwood.report.page.findings import findings_of
@@ -96,7 +96,7 @@ def test_means_tests_and_bounds_are_those_of_compare(data):
     models = {"a": data.X[:, 0], "b": data.X[:, 1]}
     own = found(models, data, ["ndcg@10", "p@5"], baseline="b").outcome
     evaluations = {n: rw.evaluate(["ndcg@10", "p@5"], data, s) for n, s in models.items()}
-    expected = rw.compare(evaluations, "b", bounds=data)
+    expected = rw.compare(evaluations, "b", references=data)
     assert own.comparison.to_dict() == expected.to_dict()
     by_name = {(m.model, m.metric): m.mean for m in own.means}
     for model in ("a", "b", "perfect model", "random model"):
@@ -220,9 +220,13 @@ def told(trained):
 def test_training_is_told_by_stage(trained, told):
     (models, train, _), own = trained, told
     (curves,) = own.curves.values()
-    assert [c.stage.name for c in curves] == ["one", *["two, first stage"] * 2, "two, second stage"]
-    assert curves[0].values == models["one"].history_["ndcg@10"]
-    assert curves[0].best == models["one"].best_iteration_
+    assert [stage.name for stage, _ in curves] == [
+        "one",
+        *["two, first stage"] * 2,
+        "two, second stage",
+    ]
+    assert curves[0][1].y.tolist() == models["one"].history_["ndcg@10"]
+    assert curves[0][1].kept == models["one"].best_iteration_
     assert set(own.records) == {"effective_pairs", "incoherent", "false_over_missed"}
     one, two, pairs = own.objectives
     expected = rw.diagnose("lambdarank-ndcg@10", train, models["one"].predict(train), n_jobs=1)

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import rankwood as rw
-from rankwood.report.page import make_page, theme
-from rankwood.report.table import Cell, Table
+from rankwood.render import theme
+from rankwood.render.table import Cell, Table
+from rankwood.report.page import make_page
 
 EVIL = '<script>alert("x")</script>'
 VOID = {"meta", "link", "br", "img", "input", "hr"}
@@ -137,6 +138,7 @@ def test_the_same_models_give_the_same_page(tmp_path):
         one.save(tmp_path)
 
 
+@pytest.mark.slow
 def test_pages_of_many_queries_stay_small_and_say_so():
     rng = np.random.default_rng(0)
     y = rng.choice(4, 10_000 * 30, p=[0.7, 0.1, 0.1, 0.1]).astype(float)

@@ -1,20 +1,20 @@
-"""Ranking data as LETOR text: `label qid:Q 1:v 2:v … #comment`, one document a line."""
+"""Ranking data as LETOR text: `label qid:Q 1:v 2:v … #comment`, one document per line."""
 
 import gzip
 import os
 from collections.abc import Iterable
 from typing import Any
 
-from rankwood._core.atomic import replacing
-from rankwood._core.checks import InputError
-from rankwood.data.categories import numbers_only
-from rankwood.data.file_errors import Path, unwritable
-from rankwood.data.letor import cache as _cache
+from rankwood._util.atomic import replacing
+from rankwood._util.checks import InputError
+from rankwood._util.file_errors import Path, unwritable
+from rankwood.data.letor.binary_copy import copy_header, load_copy, save_copy
 from rankwood.data.letor.join import Letor
 from rankwood.data.letor.options import checked_options, file_name
 from rankwood.data.letor.read import read_file
 from rankwood.data.letor.write import chunks
 from rankwood.data.ranking_data import RankingData
+from rankwood.data.tables.categories import check_numeric
 
 __all__ = ["Letor", "load_letor", "read_letor", "save_letor"]
 
@@ -42,7 +42,7 @@ def load_letor(
         Number of features; by default the largest index in the file. Give it for a file that may
         lack the last features, such as a small test file.
     absent : 0 or NaN
-        The value of a feature that a line leaves out.
+        The value of a feature that a line omits.
     marker : bool
         Read values of at least 1.797e308 in magnitude, as in the Istella data, as NaN.
     missing : str or list of str
@@ -107,12 +107,12 @@ def read_letor(
     options = checked_options(n_features, absent, marker, missing)
     if not cache or not os.path.isfile(name):
         return read_file(name, options, n_jobs)
-    header = _cache.header(name, options)
-    letor = _cache.load(name, header, options)
+    header = copy_header(name, options)
+    letor = load_copy(name, header, options)
     if letor is None:
         letor = read_file(name, options, n_jobs)
-        if _cache.header(name, options) == header:
-            _cache.save(name, letor, header)
+        if copy_header(name, options) == header:
+            save_copy(name, letor, header)
     return letor
 
 
@@ -129,7 +129,7 @@ def save_letor(data: RankingData, path: Path, *, sparse: bool = False) -> None:
     path : str or path
         The file to write.
     sparse : bool
-        Leave out zeros. (Of a sparse matrix only stored values are written in any case.) If the
+        Omit zeros. (Of a sparse matrix only stored values are written in any case.) If the
         last features are zero everywhere, read the file with `n_features`.
 
     Examples
@@ -145,7 +145,7 @@ def save_letor(data: RankingData, path: Path, *, sparse: bool = False) -> None:
         raise InputError(
             f"data must be a RankingData, got {type(data).__name__}; make one of X, y and qid first."
         )
-    numbers_only(getattr(data, "categories", {}), "LETOR text")
+    check_numeric(getattr(data, "categories", {}), "LETOR text")
     try:
         with replacing(name) as file:
             _write(data, file, name.endswith(".gz"), sparse)

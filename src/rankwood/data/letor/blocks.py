@@ -1,4 +1,4 @@
-"""The lines of a file, plain or gzip, in blocks that several threads take in turn."""
+"""The lines of a file, plain or gzip, in blocks that several threads read in turn."""
 
 import contextlib
 import gzip
@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from stat import S_ISREG
 from typing import BinaryIO, NamedTuple
 
-from rankwood._core.checks import InputError
-from rankwood.data.file_errors import GZIP, PARQUET, READ_ERRORS, unreadable
+from rankwood._util.checks import InputError
+from rankwood._util.file_errors import GZIP, PARQUET, READ_ERRORS, unreadable
 
 BLOCK = (
     2 << 20
@@ -54,7 +54,7 @@ class BlockReader:
             return block if size else None
 
     def estimated_count(self) -> int:
-        """Return about how many blocks there are; compressed text may give more."""
+        """Return the approximate number of blocks; compressed text may have more."""
         return 1 + os.fstat(self.file.fileno()).st_size // BLOCK
 
     def fail(self, number: int, error: InputError) -> None:
@@ -119,7 +119,7 @@ class BlockReader:
 
 @contextlib.contextmanager
 def opened(path: str) -> Iterator[BlockReader]:
-    """Open a file for reading in blocks; raise in the end if it was written to meanwhile."""
+    """Open a file for reading in blocks; raise at the end if it has changed meanwhile."""
     try:
         file = open(path, "rb")  # noqa: SIM115
     except FileNotFoundError:

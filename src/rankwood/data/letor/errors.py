@@ -1,6 +1,6 @@
-"""Sentences about lines of LETOR text that can't be used."""
+"""Error messages for lines of LETOR text that can't be read."""
 
-from rankwood._core.checks import InputError
+from rankwood._util.checks import InputError
 from rankwood.data.letor import parse
 
 _LONGEST = 40  # characters of the file that a message repeats
@@ -32,12 +32,14 @@ def reason(error: int, token: str) -> str:
     if error == parse.NEGATIVE_LABEL:
         return f"the label {shown} is negative, expected a number of at least 0."
     if error == parse.NO_QID:
-        found = shown if token else "nothing"
-        return f"after the label comes {found}, expected a query id such as 'qid:1'."
+        word = shown if token else "nothing"
+        return f"after the label comes {word}, expected a query id such as 'qid:1'."
     if error == parse.EMPTY_QID:
         return "'qid:' has nothing behind it, expected a query id such as 'qid:1'."
     if error == parse.REPEATED:
-        return f"feature {index} comes a second time as {shown}, expected every index once a line."
+        return (
+            f"feature {index} comes a second time as {shown}, expected every index once per line."
+        )
     return _bad_feature(token)
 
 

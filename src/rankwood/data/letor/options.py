@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwood._core.checks import InputError, at_least
+from rankwood._util.checks import InputError, at_least
 
 _ALWAYS_MISSING = "null"  # as LETOR 4.0 writes it; the parser knows "nan" by itself
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII)
@@ -17,7 +17,7 @@ class LetorOptions(NamedTuple):
     """The options that decide how text is understood."""
 
     n_features: int | None = None
-    fill_value: float = 0.0  # of features that a line leaves out
+    fill_value: float = 0.0  # of features that a line omits
     missing_marker: bool = False  # values of at least 1.797e308 are missing
     missing_words: tuple[str, ...] = (_ALWAYS_MISSING,)  # in lower case, all different
 
@@ -48,11 +48,11 @@ def file_name(path: Any) -> str:
 
 
 def _words(missing: Any) -> tuple[str, ...]:
-    """Return the words for a missing value in lower case: those of the caller, and the one that always is."""
-    given = [missing] if isinstance(missing, str) else missing
-    if not isinstance(given, Iterable) or not all(isinstance(word, str) for word in given):
+    """Return the words for a missing value in lower case: the caller's, and NULL."""
+    words = [missing] if isinstance(missing, str) else missing
+    if not isinstance(words, Iterable) or not all(isinstance(word, str) for word in words):
         raise InputError(f"missing must be a list of words, such as ['?', 'NA'], got {missing!r}.")
-    return tuple(sorted({_ALWAYS_MISSING, *map(_word, given)}))
+    return tuple(sorted({_ALWAYS_MISSING, *map(_word, words)}))
 
 
 def _word(word: str) -> str:

@@ -4,15 +4,15 @@ A block always ends in a newline, so loops over bytes need no bound. Each value 
 float64 that is off by a few units in the last place is nudged both ways and cast to float32, and where the
 two casts differ, the value is *uncertain*: its position is noted and Python rounds it exactly.
 
-Three named records pass between the functions: `ParseRules` says how text is understood, `Columns` receives what
-lines hold, and `State` carries what the parser remembers from line to line and reports in the end.
+Three named records pass between the functions: `ParseRules` says how text is understood, `ParsedColumns` receives what
+lines hold, and `State` carries what the parser keeps from line to line and reports at the end.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from rankwood._core.compile import inline, jit
+from rankwood._kernels.compile.jit import inline, jit
 from rankwood.data.letor.tokens import (
     COLON,
     HASH,
@@ -51,11 +51,11 @@ class ParseRules(NamedTuple):
 
     fixed_width: bool  # a feature index above the width of the matrix is an error
     missing_marker: bool  # values of at least 1.797e308 are missing
-    fill_value: np.float32  # the value of a feature that a line leaves out
+    fill_value: np.float32  # the value of a feature that a line omits
     missing_words: np.ndarray  # those for a missing value, in lower case, a newline after each
 
 
-class Columns(NamedTuple):
+class ParsedColumns(NamedTuple):
     """What a block holds: features, the rest of each line, and the bytes of all comments."""
 
     X: np.ndarray
@@ -64,7 +64,7 @@ class Columns(NamedTuple):
 
 
 class State(NamedTuple):
-    """What the parser remembers from line to line, and its report."""
+    """What the parser keeps from line to line, and its report."""
 
     last_row: np.ndarray  # of each feature, the last row that has it
     uncertain: np.recarray  # numbers that Python must round, as records of UNCERTAIN
@@ -98,7 +98,9 @@ REPORT = np.dtype([(name, np.int64) for name in _REPORT_FIELDS])
 
 
 @jit
-def parse(buf: np.ndarray, size: int, rules: ParseRules, columns: Columns, state: State) -> None:
+def parse_lines(
+    buf: np.ndarray, size: int, rules: ParseRules, columns: ParsedColumns, state: State
+) -> None:
     """Read the lines in `buf[:size]` into `columns`, and report in `state`."""
     X, report = columns.X, state.report[0]
     i = report.rows  # 0; a literal would have the functions below compiled twice
@@ -255,7 +257,7 @@ def read_comment(buf, i, line, comments, report):
 
 @inline
 def defer(state, start, stop, column):
-    """Add a number to the list of those that Python rounds; return whether there was room."""
+    """Add a number to the list that Python rounds; return whether there was space."""
     report = state.report[0]
     if report.uncertain == state.uncertain.size:
         return False

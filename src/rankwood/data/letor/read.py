@@ -14,14 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwood._core.checks import InputError
-from rankwood._core.threads import threads
+from rankwood._kernels.threads import threads
+from rankwood._util.checks import InputError
 from rankwood.data.letor import errors, rounding
 from rankwood.data.letor import parse as kernel
 from rankwood.data.letor.blocks import BlockInfo, BlockReader, opened
-from rankwood.data.letor.budget import MemoryBudget
-from rankwood.data.letor.foresight import least_lines
 from rankwood.data.letor.join import Letor, Part, allocate_pages, join
+from rankwood.data.letor.memory_budget import MemoryBudget, estimated_lines
 from rankwood.data.letor.options import LetorOptions
 from rankwood.data.letor.tokens import MAX_POWER, NEWLINE, POWER_OF_TEN, ends_token
 
@@ -103,7 +102,7 @@ class Parser:
         if report.error:
             raise self.error(text, int(report.error), int(report.at))
         if text.block.number == 0:
-            self.budget.foresee(least_lines(self.blocks, text.block))
+            self.budget.check_estimate(estimated_lines(self.blocks, text.block))
         self.budget.add_rows(int(report.rows))
         lines = columns.lines[: report.rows].view(np.recarray)
         return Part(
@@ -116,13 +115,13 @@ class Parser:
 
     def run_kernel(
         self, text: TextBlock, scratch: ParseScratch
-    ) -> tuple[kernel.Columns, kernel.State]:
-        """Run the kernel, again if it turns out to need a wider matrix or a longer list."""
+    ) -> tuple[kernel.ParsedColumns, kernel.State]:
+        """Run the kernel, again if it needs a wider matrix or a longer list."""
         while True:
             width = self.budget.width
             columns = self.allocate(text, width)
             state = scratch.clear(width)
-            kernel.parse(text.buf, text.block.size, self.rules, columns, state)
+            kernel.parse_lines(text.buf, text.block.size, self.rules, columns, state)
             report = state.report[0]
             if report.width > width and not self.rules.fixed_width:
                 self.budget.widen(int(report.width), text.line(int(report.widest_at)))
@@ -131,31 +130,33 @@ class Parser:
             else:
                 return columns, state
 
-    def allocate(self, text: TextBlock, width: int) -> kernel.Columns:
+    def allocate(self, text: TextBlock, width: int) -> kernel.ParsedColumns:
         """Return empty columns for the lines of a block, if memory allows it."""
         n = text.block.lines
         self.budget.check(n, width)
         X = allocate_pages(n * width, np.float32).reshape(n, width)
-        return kernel.Columns(
+        return kernel.ParsedColumns(
             X=X,
             lines=np.recarray(n, kernel.LINE),
             comments=allocate_pages(text.buf.size, np.uint8),
         )
 
     def round_exactly(
-        self, text: TextBlock, columns: kernel.Columns, uncertain: np.ndarray
+        self, text: TextBlock, columns: kernel.ParsedColumns, uncertain: np.ndarray
     ) -> None:
         """Round the numbers that the kernel was uncertain about."""
-        known: dict[bytes, float] = {}
+        values: dict[bytes, float] = {}
         for start, stop, row, column in uncertain.tolist():
             token = text.buf[start:stop].tobytes()
             try:
                 if column == kernel.LABEL:
                     columns.lines.digits[row] = rounding.exact_label(token.decode())
                     continue
-                if token not in known:
-                    known[token] = rounding.exact_value(token.decode(), self.options.missing_marker)
-                columns.X[row, column] = known[token]
+                if token not in values:
+                    values[token] = rounding.exact_value(
+                        token.decode(), self.options.missing_marker
+                    )
+                columns.X[row, column] = values[token]
             except InputError as error:
                 raise InputError(f"{self.path}, line {text.line(start)}: {error}") from None
 
@@ -206,7 +207,7 @@ def _run(parser: Parser, n_threads: int) -> None:
             for done in [pool.submit(parser.work) for _ in range(n_threads)]:
                 done.result()
         finally:
-            parser.blocks.done = True  # after an error, the other threads needn't go on
+            parser.blocks.done = True  # after an error, the other threads stop
     if parser.blocks.errors:
         raise parser.blocks.errors[min(parser.blocks.errors)]
 

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from rankwood._core.checks import InputError
+from rankwood._util.checks import InputError
 from rankwood.data.letor.errors import quoted
 
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwood._core.checks import InputError
-from rankwood._core.compile import inner, jit
+from rankwood._kernels.compile.jit import inner, jit
+from rankwood._util.checks import InputError
 from rankwood.data.comments import Comments
 from rankwood.data.groups import group_rows
 from rankwood.data.letor.tokens import (
@@ -239,16 +239,16 @@ def _heads(data: Any) -> Callable[[int], bytes]:
 
 def _encode_ids(ids: list[Any]) -> list[bytes]:
     """Return ` qid:Q` of each id; different ids must not become one query in the file."""
-    known: dict[bytes, Any] = {}
+    id_of_name: dict[bytes, Any] = {}
     for value in ids:
         name = _encode_id(value)
-        if name in known:
+        if name in id_of_name:
             raise InputError(
-                f"the query ids {known[name]!r} and {value!r} would be written the same, expected ids "
+                f"the query ids {id_of_name[name]!r} and {value!r} would be written the same, expected ids "
                 "that differ as text: rename one of them."
             )
-        known[name] = value
-    return list(known)
+        id_of_name[name] = value
+    return list(id_of_name)
 
 
 def _encode_id(value: Any) -> bytes:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rankwood._core.checks import InputError, at_least
-from rankwood.data.file_errors import Path
+from rankwood._util.checks import InputError, at_least
+from rankwood._util.file_errors import Path
 from rankwood.data.letor.options import checked_options
 from rankwood.data.stream.files import open_files
 from rankwood.data.stream.letor import LetorReader
@@ -84,7 +84,7 @@ def reader_of(files: Any, y: Any, qid: Any, options: tuple[Any, ...], n_jobs: in
     if not opened[0].is_parquet:
         if y is not None or qid is not None:
             raise InputError(
-                f"{opened[0].path} is LETOR text, which holds labels and query ids: leave out y and qid."
+                f"{opened[0].path} is LETOR text, which holds labels and query ids: omit y and qid."
             )
         return LetorReader(opened, checked, n_jobs)
     for value, name in ((y, "y"), (qid, "qid")):

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from stat import S_ISREG
 from typing import Any, NamedTuple
 
-from rankwood._core.checks import InputError
-from rankwood.data.file_errors import PARQUET, unreadable
+from rankwood._util.checks import InputError
+from rankwood._util.file_errors import PARQUET, unreadable
 from rankwood.data.letor.blocks import Stamp, stamp
 from rankwood.data.letor.options import file_name
 
@@ -38,7 +38,7 @@ def file_names(given: Any) -> list[str]:
     if not isinstance(given, Sequence):
         raise InputError(
             f"a stream is read from files: give their names, as in fit(['a.txt', 'b.txt'], stream=True), got "
-            f"{type(given).__name__}; leave out stream for data in memory."
+            f"{type(given).__name__}; omit stream for data in memory."
         )
     if not given:
         raise InputError("there are no files: give the name of at least one.")
@@ -46,7 +46,7 @@ def file_names(given: Any) -> list[str]:
         if not isinstance(one, (str, bytes, os.PathLike)):
             raise InputError(
                 f"a stream is read from files: expected a list of their names, got one with {type(one).__name__}; "
-                "leave out stream for data in memory."
+                "omit stream for data in memory."
             )
     return [file_name(one) for one in given]
 

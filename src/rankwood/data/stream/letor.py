@@ -8,10 +8,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rankwood._core.checks import InputError
-from rankwood._core.threads import threads
+from rankwood._kernels.threads import threads
+from rankwood._util.checks import InputError
 from rankwood.data.letor.blocks import BlockInfo, BlockReader, opened
-from rankwood.data.letor.budget import MemoryBudget
+from rankwood.data.letor.memory_budget import MemoryBudget
 from rankwood.data.letor.options import LetorOptions
 from rankwood.data.letor.read import MAX_THREADS, Parser, ParseScratch, TextBlock
 from rankwood.data.stream.blocks import Piece
@@ -31,7 +31,7 @@ class LetorReader:
 
     @property
     def fill_value(self) -> float:
-        """The value of features that a line leaves out."""
+        """The value of features that a line omits."""
         return self.options.fill_value
 
     @property

@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankwood._core.checks import InputError, nearest, numbers
-from rankwood.data.frames import features
+from rankwood._util.checks import InputError, nearest, numbers
 from rankwood.data.groups import id_array
 from rankwood.data.stream.blocks import Piece
 from rankwood.data.stream.files import File
+from rankwood.data.tables.frames import features
 
 _ROWS = 1 << 14  # rows that are decoded at a time
 _BUFFER = (

@@ -1,10 +1,10 @@
-"""Progress bars for passes over files: nobody sees a bar that is quick, and large files take minutes."""
+"""Progress bars for passes over large files."""
 
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from rankwood._core.progress import bar
+from rankwood._util.progress import bar
 from rankwood.data.stream.blocks import Block
 
 

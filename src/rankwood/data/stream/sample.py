@@ -6,8 +6,8 @@ import tempfile
 
 import numpy as np
 
-from rankwood._core.checks import InputError
-from rankwood._core.rng import generator
+from rankwood._kernels.numeric.rng import generator
+from rankwood._util.checks import InputError
 
 #: Rows that decide the bins, as many as LightGBM draws itself.
 SAMPLE = 200_000

@@ -2,23 +2,25 @@
 
 import hashlib
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood._core.text import plural
+from rankwood._util import checks
+from rankwood._util.text import plural
 from rankwood.data import arguments
-from rankwood.data.frames import dense
 from rankwood.data.groups import Groups
-from rankwood.data.ranking_data import RankingData
+from rankwood.data.source import Source, T
 from rankwood.data.stream.blocks import Block, Piece, join_ids, whole_queries
 from rankwood.data.stream.files import File
 from rankwood.data.stream.passes import first_pass, later_pass
 from rankwood.data.stream.sample import RowSample, matrix_in_file
+from rankwood.data.tables.frames import dense
 
+#: Methods of `RankingData` that need all features.
+_IN_MEMORY = ("concat", "cut_to", "folds", "select", "split")
 _ROWS = 1 << 14  # rows of a matrix in memory that are handed on at a time
 
 
@@ -50,7 +52,7 @@ class Reader(Protocol):
         """Yield all rows, with so many features, or with those of these names."""
 
 
-class StreamedData(RankingData):
+class StreamedData(Source):
     """Ranking data whose features stay in files: `stream_files` makes it.
 
     Labels and queries are in memory, features are read block by block, as often as they are needed. What needs all
@@ -73,8 +75,6 @@ class StreamedData(RankingData):
         The files, in order.
     sample : array
         The rows that decide the bins: all rows, in order, if there are no more.
-    digest : str
-        A digest of all that was read.
 
     Examples
     --------
@@ -87,21 +87,19 @@ class StreamedData(RankingData):
     (True, 20, True)
     """
 
+    in_blocks: ClassVar[bool] = True
+
     def __init__(self, reader: Reader, sample: int, verbose: bool | None = None) -> None:
         self._verbose = verbose
         found = _scan(reader, sample, verbose)
-        self._readers: list[Reader | RankingData] = [reader]
+        self._parts: list[_Part] = [_Files(reader)]
         self.files = [file.path for file in reader.files]
         self.y = arguments.read_only(found.y)
         self.groups = found.groups
         self.feature_names = reader.names()
-        self.sample, self.digest = found.sample, found.digest
+        self.sample, self._digest = found.sample, found.digest
         self._n_features = found.width
-        self.categories, self.comments, self.unlisted = {}, None, None
-        self.weight = self.sample_weight = None
-
-    def __len__(self) -> int:
-        return int(self.y.size)
+        self.categories = {}
 
     def __repr__(self) -> str:
         return (
@@ -110,18 +108,67 @@ class StreamedData(RankingData):
             f"{plural(len(self.files), 'file')})"
         )
 
-    @property
-    def X(self) -> Any:
-        """Not there: the features are never all in memory."""
+    def matrix(self) -> Any:
+        """Raise: the features are never all in memory."""
         raise checks.InputError(
             "the features of a stream are never all in memory, and this needs them: load the files, as with "
-            "load_letor, or leave it out."
+            "load_letor, or omit it."
         )
+
+    @property
+    def X(self) -> Any:
+        """Not there: see `matrix`."""
+        return self.matrix()
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _IN_MEMORY:
+            raise AttributeError(
+                f"StreamedData has no {name}, as its features are never all in memory: load the files, as with "
+                f"load_letor, and call {name} of that."
+            )
+        raise AttributeError(f"'StreamedData' object has no attribute {name!r}")
 
     @property
     def n_features(self) -> int:
         """Number of features."""
         return self._n_features
+
+    def built(
+        self, from_matrix: Callable[[Any], T], from_files: Callable[["StreamedData"], T]
+    ) -> T:
+        """Return what a function makes of the files; see `rankwood.data.source.Source`.
+
+        Parameters
+        ----------
+        from_matrix, from_files : functions
+            What to do with features in memory, and with those in files; the second is called.
+
+        Returns
+        -------
+        object
+            What it returns.
+        """
+        return from_files(self)
+
+    def digest(self) -> str:
+        """Return a digest of all that was read.
+
+        Returns
+        -------
+        str
+            Equal for equal files that are read alike.
+        """
+        return f"{self._digest}-{self.n_features}-{self.feature_names}"
+
+    def fingerprint(self) -> str:
+        """Return a digest of all that was read, whichever features are used.
+
+        Returns
+        -------
+        str
+            Equal for equal files that are read alike.
+        """
+        return self._digest
 
     def blocks(self) -> Iterator[np.ndarray]:
         """Read the features again, block by block: whole queries, in the order of the files.
@@ -139,13 +186,8 @@ class StreamedData(RankingData):
         return later_pass(self._blocks(), len(self), self._verbose)
 
     def _blocks(self) -> Iterator[np.ndarray]:
-        for reader in self._readers:
-            if isinstance(reader, RankingData):
-                for row in range(0, len(reader), _ROWS):
-                    yield dense(reader.X[row : row + _ROWS])
-                continue
-            pieces = reader.pieces(self._n_features, self.feature_names)
-            yield from (block.X for block in whole_queries(pieces, reader.fill_value))
+        for part in self._parts:
+            yield from part.blocks(self._n_features, self.feature_names)
 
     def with_features(self, names: Sequence[str]) -> "StreamedData":
         """Return the same documents with some of the features.
@@ -188,19 +230,21 @@ class StreamedData(RankingData):
             return self
         other = copy(self)
         other._n_features = n_features
-        reader = self._readers[0]
-        fill_value = 0.0 if isinstance(reader, RankingData) else reader.fill_value
+        fill_value = self._parts[0].fill_value
         other.sample = matrix_in_file(len(self.sample), n_features, self.sample.dtype)
         other.sample[:, : self._n_features] = self.sample
         other.sample[:, self._n_features :] = fill_value
         return other
 
 
-def joined(sets: list[RankingData]) -> StreamedData:
-    """Return several sets with the same features, one after the other; queries are numbered."""
-    out = copy(next(data for data in sets if isinstance(data, StreamedData)))
-    readers = [data._readers if isinstance(data, StreamedData) else [data] for data in sets]
-    out._readers = list(itertools.chain(*readers))
+def joined(sets: Sequence[Source]) -> StreamedData:
+    """Return several sets with the same features, one of them in files, as one; queries are numbered."""
+    parts: list[list[_Part]] = [
+        data.built(lambda X: [_Matrix(X)], lambda files: files._parts) for data in sets
+    ]
+    streams = [data for data in sets if data.in_blocks]
+    out: StreamedData = copy(streams[0])  # type: ignore[assignment]
+    out._parts = list(itertools.chain(*parts))
     out.y = arguments.read_only(np.concatenate([data.y for data in sets]))
     sizes = np.concatenate([data.groups.sizes for data in sets])
     starts = np.cumsum([0, *map(len, sets)])
@@ -209,6 +253,34 @@ def joined(sets: list[RankingData]) -> StreamedData:
         np.concatenate([[0], np.cumsum(sizes)]), np.concatenate(rows), np.arange(sizes.size)
     )
     return out
+
+
+class _Files(NamedTuple):
+    """Features that a reader reads."""
+
+    reader: Reader
+
+    @property
+    def fill_value(self) -> float:
+        return self.reader.fill_value
+
+    def blocks(self, width: int, names: list[str] | None) -> Iterator[np.ndarray]:
+        pieces = self.reader.pieces(width, names)
+        yield from (block.X for block in whole_queries(pieces, self.fill_value))
+
+
+class _Matrix(NamedTuple):
+    """Features in memory, of a set that is joined with others."""
+
+    X: Any
+    fill_value: float = 0.0
+
+    def blocks(self, width: int, names: list[str] | None) -> Iterator[np.ndarray]:
+        for row in range(0, self.X.shape[0], _ROWS):
+            yield dense(self.X[row : row + _ROWS])
+
+
+_Part = _Files | _Matrix
 
 
 class _Scan(NamedTuple):

@@ -1,7 +1,7 @@
 """Stock CatBoost, with losses of its own that equal our objectives.
 
 CatBoost trains all rounds in one call. The call runs on a thread of its own, which waits after each round until
-`update` starts the next. Scores come from a metric of ours: after each round, CatBoost evaluates it on the training
+`step` starts the next. Scores come from a metric of ours: after each round, CatBoost evaluates it on the training
 data and then on the validation data.
 """
 
@@ -12,11 +12,11 @@ from typing import Any
 import catboost as cb
 import numpy as np
 
-from rankwood._core import checks
+from rankwood._util import checks
 from rankwood.data.groups import Groups
-from rankwood.data.ranking_data import RankingData
+from rankwood.data.source import Source
 from rankwood.engines import _parameters
-from rankwood.engines.base import Gradients, TrainingTask
+from rankwood.engines.base import Gradients, LearnerDefaults, RunState, TrainingTask
 from rankwood.engines.catboost.losses import Native, native
 from rankwood.engines.catboost.model import CatBoostModel, plain_errors, pool_features
 from rankwood.engines.catboost.model import load as load
@@ -25,10 +25,10 @@ from rankwood.engines.catboost.parameters import real_name as real_name
 from rankwood.engines.lightgbm import langevin
 
 
-class CatBoostEngine:
+class CatBoostEngine(LearnerDefaults):
     """One training run of CatBoost."""
 
-    keeps_rounds = True
+    uses_gradients = False
     #: CatBoost trains in one call, and has no model before the call returns.
     has_models_midway = False
 
@@ -67,10 +67,11 @@ class CatBoostEngine:
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._fit, name="catboost", daemon=True)
 
-    def _pool(self, data: RankingData, groups: Groups, y: np.ndarray) -> Any:
+    def _pool(self, data: Source, groups: Groups, y: np.ndarray) -> Any:
         """Return data as CatBoost takes it: the rows of a query are consecutive."""
         rows = groups.rows
-        X = data.X if np.array_equal(rows, np.arange(rows.size)) else data.X[rows]
+        X = data.matrix()
+        X = X if np.array_equal(rows, np.arange(rows.size)) else X[rows]
         weight = None if data.weight is None else np.repeat(data.weight, groups.sizes)
         weights = {"group_weight": weight}
         if data.sample_weight is not None:
@@ -91,7 +92,7 @@ class CatBoostEngine:
         self._done.put("round")
         return self._go.get()
 
-    def update(self, gradients: Gradients) -> bool:
+    def step(self, gradients: Gradients) -> bool:
         """Grow a tree; return False if no leaf can be split any more."""
         if self._recorded:
             gradients(self._latest[0].scores)
@@ -123,12 +124,16 @@ class CatBoostEngine:
         self._raise_error()
         if rounds < self._model.tree_count_:
             scale = self._shrinkage(rounds)
-            # CatBoost can truncate ensembles of symmetric trees only; `predict` leaves out what else is in the model.
+            # CatBoost can truncate ensembles of symmetric trees only; `predict` omits what else is in the model.
             if self._symmetric:
                 self._model.shrink(rounds)
             if scale != 1.0:
                 self._model.set_scale_and_bias(1.0 / scale, 0.0)
         return CatBoostModel.of(self._model, rounds, self._columns)
+
+    def state(self, rounds: int) -> RunState | None:
+        """Return None: CatBoost has no model before training ends."""
+        return None
 
     def _shrinkage(self, rounds: int) -> float:
         """Return the factor by which later rounds have shrunk the first `rounds` trees, in Langevin boosting."""
@@ -216,11 +221,11 @@ def _parse_params(params: dict[str, Any], objective: Any) -> tuple[Native, dict[
             )
         if real.get("leaf_estimation_method", "Newton") != "Newton":
             raise _refused(
-                "LambdaMart has gradients of the wrong sign; leave out leaf_estimation_method, or"
+                "LambdaMart has gradients of the wrong sign; omit leaf_estimation_method, or"
             )
     return loss, real
 
 
 def _refused(why: str) -> checks.InputError:
     """Return the error for a loss of CatBoost's own that would train something else."""
-    return checks.InputError(f"CatBoost's {why} take engine='lightgbm'.")
+    return checks.InputError(f"CatBoost's {why} use engine='lightgbm'.")

@@ -10,13 +10,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwood._core import checks
+from rankwood._util import checks
 from rankwood.engines.base import engines_that_can
-from rankwood.metrics.cascade import ERR, PFound
-from rankwood.metrics.dcg import DCG, NDCG
-from rankwood.metrics.gains import Exp, ExpChance, Linear, LinearChance
-from rankwood.metrics.position import ExpDCG
-from rankwood.metrics.reciprocal_rank import RR
+from rankwood.metrics.parts.cascade import ERR, PFound
+from rankwood.metrics.parts.dcg import DCG, NDCG
+from rankwood.metrics.parts.gains import Exp, ExpChance, Linear, LinearChance
+from rankwood.metrics.parts.position import ExpDCG
+from rankwood.metrics.parts.reciprocal_rank import RR
+from rankwood.objectives.lists.pointwise import QueryRMSE
+from rankwood.objectives.lists.softmax import Softmax
+from rankwood.objectives.lists.stochastic import StochasticRank
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.parts.catboost_weights import (
     CatBoostAP,
@@ -31,9 +34,6 @@ from rankwood.objectives.parts.noise import GaussianNoise, GumbelNoise, Logistic
 from rankwood.objectives.parts.pairs import All, Neighbours, RanksApart, Top
 from rankwood.objectives.parts.scales import Log2Sum, NoScale
 from rankwood.objectives.parts.weights import ByDistance, Scaled, Swap, Uniform
-from rankwood.objectives.pointwise import QueryRMSE
-from rankwood.objectives.softmax import Softmax
-from rankwood.objectives.stochastic import StochasticRank
 from rankwood.objectives.units import read_labels as read
 
 LOSSES = ("YetiRank", "StochasticRank", "LambdaMart", "QueryRMSE", "QuerySoftMax", "PairLogit")

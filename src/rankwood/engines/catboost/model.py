@@ -8,7 +8,8 @@ from typing import Any
 import catboost as cb
 import numpy as np
 
-from rankwood._core import checks, threads
+from rankwood._kernels import threads
+from rankwood._util import checks
 from rankwood.data.groups import Groups
 from rankwood.engines import _errors, _parameters
 from rankwood.engines.base import TextModel
@@ -45,7 +46,7 @@ class CatBoostModel(TextModel):
     @property
     def n_features(self) -> int:
         """Number of features."""
-        return len(self.booster.feature_names_)
+        return len(self.loaded()[0].feature_names_)
 
     def importances(self) -> np.ndarray:
         """Return how much predictions change with each feature, on average; CatBoost doesn't keep gains."""
@@ -58,8 +59,10 @@ class CatBoostModel(TextModel):
 
     @property
     def booster(self) -> Any:
-        """The ``CatBoost`` object."""
-        return self.loaded()[0]
+        """A copy of the ``CatBoost`` object: whoever changes it changes nothing here."""
+        if self._copy is None:
+            self._copy = self._read()[0]
+        return self._copy
 
     @classmethod
     def of(cls, booster: Any, trees: int, columns: list[int]) -> "CatBoostModel":

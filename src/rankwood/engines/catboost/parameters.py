@@ -6,7 +6,8 @@ from typing import Any
 
 import catboost as cb
 
-from rankwood._core import checks, threads
+from rankwood._kernels import threads
+from rankwood._util import checks
 from rankwood.engines import _parameters
 
 #: Parameters that engines share, and their names in CatBoost.
@@ -74,7 +75,7 @@ def translate(params: dict[str, Any]) -> dict[str, Any]:
             out[_SHARED[name]] = value
         elif name in ("min_child_weight", "reg_alpha"):
             default = {"min_child_weight": 1e-3, "reg_alpha": 0.0}[name]
-            _parameters.lacks("CatBoost", name, value, default, "leave it out, or use reg_lambda")
+            _parameters.lacks("CatBoost", name, value, default, "omit it, or use reg_lambda")
         elif name not in known and name != "categorical_feature":
             names = {*_SHARED, *known, "categorical_feature"} - {*_OURS, *_FOREIGN}
             raise _parameters.unknown("CatBoost", name, names)
@@ -104,7 +105,7 @@ def _translate_trees(out: dict[str, Any]) -> None:
     if policy in ("Lossguide", "Depthwise"):
         out["min_data_in_leaf"] = smallest
     else:
-        instead = "its symmetric trees grow by depth; leave it out or set grow_policy='Lossguide'"
+        instead = "its symmetric trees grow by depth; omit it or set grow_policy='Lossguide'"
         _parameters.lacks("CatBoost", "min_child_samples", smallest, 20, instead)
 
 

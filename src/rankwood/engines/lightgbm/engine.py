@@ -6,15 +6,21 @@ from typing import Any
 import numpy as np
 
 from rankwood.data.groups import Groups
-from rankwood.data.stream.streamed_data import StreamedData
 from rankwood.engines import _errors, _parameters, constraints, forks
-from rankwood.engines.base import Engine, Gradients, Model, RunState, TextModel, TrainingTask
+from rankwood.engines.base import (
+    Gradients,
+    Learner,
+    LearnerDefaults,
+    Model,
+    RunState,
+    TextModel,
+    TrainingTask,
+)
 from rankwood.engines.lightgbm import langevin, network, resuming, text_check
 from rankwood.engines.lightgbm.langevin import Langevin, ShrinkingScores
 from rankwood.engines.lightgbm.parameters import parse, translate
 from rankwood.engines.lightgbm.parameters import real_name as real_name
 from rankwood.engines.round_seeds import LightGBMSeeds
-from rankwood.objectives.units import unit_of
 
 with _parameters.passive_threads():
     import lightgbm as lgb
@@ -35,18 +41,17 @@ _plain_errors = _errors.plain_errors(
 )
 
 
-class LightGBMEngine:
+class LightGBMEngine(LearnerDefaults):
     """One training run of LightGBM."""
 
-    keeps_rounds: bool
     _continuation: resuming.Continuation | None = None
 
-    def __init__(self, params: dict[str, Any], task: TrainingTask, differences: Any = None) -> None:
+    def __init__(self, params: dict[str, Any], task: TrainingTask) -> None:
         params = dict(params)
         columns = _parameters.whole(params.pop("categorical_feature", None), task.train)
         self.keeps_rounds = params.get("boosting") != "dart"
-        self._machine = machine = network.machine_of(params, task.share)
-        self._params, binning = machine.params, machine.binning
+        self._backend = backend = network.backend_for(params, task.member)
+        self._params, binning = backend.params, backend.binning
         self._seeds = LightGBMSeeds(self._params)
         self._rounds = 0 if task.before is None else task.before.rounds
         first = {**self._params, **self._seeds.before(self._rounds)}
@@ -54,16 +59,16 @@ class LightGBMEngine:
             if task.before is not None:
                 resuming.check(params)
                 unused = _datasets(binning, columns, task, construct=False)
-                self._continuation = resuming.Continuation(first, unused, task.before, machine)
+                self._continuation = resuming.Continuation(first, unused, task.before, backend)
                 return
             data, valid = task.once(
-                "binned", (binning, columns, differences), lambda: _datasets(binning, columns, task)
+                "binned", (binning, columns), lambda: _datasets(binning, columns, task)
             )
-            self._booster = machine.linked(lambda more: lgb.Booster({**first, **more}, data))
+            self._booster = backend.with_network(lambda more: lgb.Booster({**first, **more}, data))
             if valid is not None:
                 self._booster.add_valid(valid, "valid")
 
-    def update(self, gradients: Gradients) -> bool:
+    def step(self, gradients: Gradients) -> bool:
         """Grow a tree; return False if no leaf can be split any more."""
 
         def objective(scores: np.ndarray, _: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -71,7 +76,7 @@ class LightGBMEngine:
             seeds = self._seeds.at(self._rounds)
             if seeds:
                 self._booster.reset_parameter(seeds)
-            return self._machine.gradients(lambda: gradients(scores), self._rounds)
+            return self._backend.gradients(lambda: gradients(scores), self._rounds)
 
         with _plain_errors():
             if self._continuation is None:
@@ -91,7 +96,7 @@ class LightGBMEngine:
         return RunState(rounds, self._text(rounds or -1), {})
 
     def _text(self, rounds: int) -> str:
-        return self._machine.text(self._booster.model_to_string(num_iteration=rounds))
+        return self._backend.text(self._booster.model_to_string(num_iteration=rounds))
 
     def valid_scores(self) -> np.ndarray:
         """Return the scores of the validation data after the last round."""
@@ -122,14 +127,20 @@ def _datasets(
     # LightGBM refuses some characters in names; the header of the model file keeps the real names.
     plain = names is not None and all(re.fullmatch(r"[\w.+/-]+", name) for name in names)
     known = {"feature_name": names if plain else "auto", "categorical_feature": columns or "auto"}
-    if isinstance(train, StreamedData):
+
+    def in_memory(X: Any) -> tuple[Any, Any]:
+        bins = None if task.member is None else task.member.reference
+        data = lgb.Dataset(X, train.y, reference=bins, params=dict(params), **known)
+        if valid is None:
+            return data, None
+        return data, data.create_valid(valid.matrix(), valid.y, params=dict(params))
+
+    def in_files(files: Any) -> tuple[Any, Any]:
         from rankwood.engines.lightgbm import streams  # most runs do without
 
-        data, other = streams.datasets(train, valid, params, *known.values())
-    else:
-        bins = None if task.share is None else task.share.reference
-        data = lgb.Dataset(train.X, train.y, reference=bins, params=dict(params), **known)
-        other = None if valid is None else data.create_valid(valid.X, valid.y, params=dict(params))
+        return streams.datasets(files, valid, params, *known.values())
+
+    data, other = train.built(in_memory, in_files)
     if construct:
         data.construct()
         if other is not None:
@@ -137,17 +148,15 @@ def _datasets(
     return data, other
 
 
-class LangevinEngine:
+class LangevinEngine(LearnerDefaults):
     """LightGBM with Langevin noise on the gradients and a model that shrinks before each round.
 
     The trees of the wrapped run keep the leaves they were grown with. The scores that gradients and validation are
     computed from, and the model at the end, are those of the shrunken trees.
     """
 
-    keeps_rounds = True
-
     def __init__(self, params: Langevin, engine: LightGBMEngine, task: TrainingTask) -> None:
-        self._params, self._share = params, task.share
+        self._params, self._member = params, task.member
         self._engine = engine
         before = task.before
         self._round = -1 if before is None else before.rounds - 1
@@ -157,7 +166,7 @@ class LangevinEngine:
             self._train = ShrinkingScores.of(arrays, "train")
             self._valid = ShrinkingScores.of(arrays, "valid") if task.valid is not None else None
 
-    def update(self, gradients: Gradients) -> bool:
+    def step(self, gradients: Gradients) -> bool:
         """Shrink the model and grow a tree; return False if no leaf can be split any more."""
         params, last = self._params, self._round
         this = last + 1
@@ -170,10 +179,10 @@ class LangevinEngine:
                 scores = params.factor(this) * grown[-1].scores
             grad, hess = gradients(scores)
             return grad + params.noise(
-                this, grad.size, self._share
+                this, grad.size, self._member
             ) if params.noise_sd else grad, hess
 
-        more = self._engine.update(noisy)
+        more = self._engine.step(noisy)
         valid = self._valid
         if valid is not None:
             valid = valid.after(self._engine.valid_scores(), params.factor(this))
@@ -184,7 +193,7 @@ class LangevinEngine:
 
     def state(self, rounds: int) -> RunState | None:
         """Return the first trees, as they were grown, and the scores of the shrunken ones; None if these are later."""
-        if self._share is not None and self._train is not None:
+        if self._member is not None and self._train is not None:
             raise _errors.not_resumable(
                 "model_shrink_rate on a cluster", "each worker has the scores of its own rows"
             )
@@ -229,18 +238,14 @@ class LightGBMModel(TextModel):
         return lgb.Booster(model_str=self.text)
 
 
-def start(params: dict[str, Any], task: TrainingTask) -> Engine:
+def start(params: dict[str, Any], task: TrainingTask) -> Learner:
     """Begin a training run; parameters have the shared names or LightGBM's own."""
-    parsed = parse(params, task.objective)
-    if task.share is not None:
+    parsed = parse(params)
+    if task.member is not None:
         network.check(parsed.booster, task.objective)
-        network.check_goes_on(task.before, task.share.processes)
-        if task.share.processes == 1:
-            task = task._replace(share=None)  # it has all rows: this is a run of one machine
-    if unit_of(task.objective) == "pairs":
-        from rankwood.engines.lightgbm.stored_pairs import PairsEngine  # it imports this module
-
-        return PairsEngine(parsed.booster, parsed.differences, task)  # type: ignore[return-value]
+        network.check_goes_on(task.before, task.member.processes)
+        if task.member.processes == 1:
+            task = task._replace(member=None)  # it has all rows: this is a run of one machine
     engine = LightGBMEngine(parsed.booster, task)
     if parsed.langevin is None:
         return engine
@@ -257,20 +262,20 @@ def reference(params: dict[str, Any], X: Any) -> Any:
 
 def check_share(params: dict[str, Any], objective: Any) -> None:
     """Raise unless several machines can train an objective with these parameters."""
-    network.check(parse(constraints.renamed(params), objective).booster, objective)
+    network.check(parse(constraints.renamed(params)).booster, objective)
 
 
 def check_params(params: dict[str, Any], objective: Any) -> None:
     """Raise unless an objective can be trained with these parameters."""
-    parse(params, objective)
+    parse(params)
 
 
 def load(text: str) -> Model:
     """Return the model that `text` holds, or raise if it is damaged: LightGBM itself doesn't notice."""
     if text.startswith("{"):
-        from rankwood.engines.lightgbm import stored_pairs  # it imports this module
+        from rankwood.engines.lightgbm import old_pairs  # it imports this module
 
-        return stored_pairs.load(text)  # type: ignore[return-value]
+        return old_pairs.load(text)
     text_check.check(text)
     return read(text)
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood._core.compile import callable_kernel
-from rankwood._core.rng import fill_normal, mix, round_state
-from rankwood.engines.sharing import Share
+from rankwood._kernels.compile.jit import callable_kernel
+from rankwood._kernels.numeric.rng import fill_normal, mix, round_state
+from rankwood._util import checks
+from rankwood.engines.sharing import ClusterMember
 
 NAMES = ("langevin", "diffusion_temperature", "model_shrink_rate", "model_shrink_mode")
 #: Modes of shrinkage, and the default rate of each if langevin is on.
@@ -55,10 +55,10 @@ class Langevin:
         factors = [self.factor(i) for i in range(1, rounds)]
         return np.cumprod([1.0, *reversed(factors)])[::-1]
 
-    def noise(self, round_index: int, size: int, share: Share | None = None) -> np.ndarray:
+    def noise(self, round_index: int, size: int, member: ClusterMember | None = None) -> np.ndarray:
         """Return the noise of a round, one number per document; it doesn't depend on the number of threads."""
         state = mix(round_state(self.seed, round_index), _NOISE)
-        ranges = [(0, size)] if share is None else share.rows.tolist()
+        ranges = [(0, size)] if member is None else member.rows.tolist()
         noise = [np.zeros(end - first, np.float32) for first, end in ranges]
         for (first, _), out in zip(ranges, noise, strict=True):
             callable_kernel(fill_normal)(state, first, out)

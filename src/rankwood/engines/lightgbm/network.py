@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core import checks
+from rankwood._util import checks
 from rankwood.engines import _parameters
 from rankwood.engines.base import RunState
 from rankwood.engines.exact_sums import exact
-from rankwood.engines.lightgbm.listening import unheard
 from rankwood.engines.lightgbm.parameters import binning_params
 from rankwood.engines.round_seeds import RowDraws
-from rankwood.engines.sharing import Compute, Share
+from rankwood.engines.sharing import ClusterMember, Compute
 from rankwood.objectives.units import unit_of
 
 with _parameters.passive_threads():
@@ -73,39 +72,39 @@ def check(params: dict[str, Any], objective: Any) -> None:
     """Raise unless several machines can train with these parameters, which have LightGBM's names."""
     if unit_of(objective) != "documents":
         raise checks.InputError(
-            "objectives of pairs (bi-...) train on one machine: on a cluster take an objective of documents."
+            "objectives of pairs (bi-...) train on one machine: on a cluster use an objective of documents."
         )
     for name, why in _REFUSED.items():
         if params.get(name) not in (None, False, "", 0):
-            raise checks.InputError(f"{name} can't be used on a cluster: {why}. Leave it out.")
+            raise checks.InputError(f"{name} can't be used on a cluster: {why}. Omit it.")
     if int(params.get("bagging_freq", 1)) > 1:
         raise checks.InputError(
-            "bagging_freq above 1 can't be used on a cluster, where each round draws its rows: leave it out."
+            "bagging_freq above 1 can't be used on a cluster, where each round draws its rows: omit it."
         )
     for name, known in _ONLY.items():
         if name in params and params[name] not in known:
             raise checks.InputError(
-                f"{name}={params[name]!r} can't be used on a cluster: leave it out, or take {known[0]!r}."
+                f"{name}={params[name]!r} can't be used on a cluster: omit it, or use {known[0]!r}."
             )
 
 
 def shared_binning(params: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters of binned data: no feature is left out because of the number of rows."""
+    """Return the parameters of binned data: no feature is omitted because of the number of rows."""
     return binning_params({**params, "feature_pre_filter": False})
 
 
 def check_goes_on(before: RunState | None, processes: int) -> None:
-    """Raise if an earlier run was that of one process and this is not, or the other way round: leaves differ."""
+    """Raise if a checkpoint from one process is resumed on several, or vice versa; leaf counts would differ."""
     if before is None or ("\n[tree_learner: data]\n" in before.text) == (processes > 1):
         return
     earlier, now = ("one worker", "several") if processes > 1 else ("several workers", "one")
     raise checks.InputError(
-        f"the checkpoint was made by {earlier}, and {now} can't go on with the same bits: LightGBM counts the "
-        "documents of a leaf otherwise. Take as many workers as before or, if there were several, at least two."
+        f"the checkpoint was made by {earlier}, and {now} can't resume it bit-identically: LightGBM counts the "
+        "documents of a leaf otherwise. Use as many workers as before or, if there were several, at least two."
     )
 
 
-class OneMachine:
+class SingleProcess:
     """A run of one process, which has all rows.
 
     Parameters
@@ -117,7 +116,7 @@ class OneMachine:
     def __init__(self, params: dict[str, Any]) -> None:
         self.params, self.binning = params, binning_params(params)
 
-    def linked(self, make: MakeBooster) -> Any:
+    def with_network(self, make: MakeBooster) -> Any:
         """Return the booster that `make` returns, given parameters of the network."""
         return make({})
 
@@ -130,26 +129,26 @@ class OneMachine:
         return text
 
 
-class OneOfSeveral:
-    """The run of one process among others, see `OneMachine`.
+class DataParallel:
+    """The run of one process among others, see `SingleProcess`.
 
     Rows of a round (`subsample`) are drawn here, by their number among all rows: LightGBM would draw by the number of a
-    row on its worker. Those that are left out have gradients and Hessians of 0. LightGBM counts documents by their
+    row on its worker. Those that are omitted have gradients and Hessians of 0. LightGBM counts documents by their
     Hessians, so that all rows are shared out among those that are drawn, and the smallest leaf has to be larger.
 
     Parameters
     ----------
     params : dict
         Parameters under LightGBM's names.
-    share : Share
+    member : ClusterMember
         Knows the others.
     """
 
-    def __init__(self, params: dict[str, Any], share: Share) -> None:
-        self._share = share
+    def __init__(self, params: dict[str, Any], member: ClusterMember) -> None:
+        self._member = member
         bags = bool(params.get("bagging_freq"))
         drawn = float(params.get("bagging_fraction", 1.0)) if bags else 1.0
-        self._draws = RowDraws(drawn, int(params.get("seed") or 0), share.rows)
+        self._draws = RowDraws(drawn, int(params.get("seed") or 0), member.rows)
         smallest = round(params.get("min_data_in_leaf", _LEAF) / drawn)
         kept = {name: value for name, value in params.items() if name not in _BAGGING}
         self.params = {
@@ -160,13 +159,13 @@ class OneOfSeveral:
         }
         self.binning = shared_binning(params)
 
-    def linked(self, make: MakeBooster) -> Any:
+    def with_network(self, make: MakeBooster) -> Any:
         """Link the processes; try again if another program has taken the port that was free."""
-        leaving = self._share.leaving
+        leaving = self._member.leaving
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as held:
             held.bind(("", 0))
             port = held.getsockname()[1]
-            machines = self._share.addresses(port)  # all processes meet here
+            machines = self._member.addresses(port)  # all processes meet here
         network = {
             "machines": ",".join(machines),
             "num_machines": len(machines),
@@ -177,8 +176,7 @@ class OneOfSeveral:
         end = time.monotonic() + _BINDING
         while True:
             try:
-                with unheard():
-                    booster = make(network)
+                booster = make(network)
                 break
             except lgb.basic.LightGBMError as error:
                 if "Binding port" not in str(error) or time.monotonic() > end:
@@ -190,7 +188,7 @@ class OneOfSeveral:
 
     def gradients(self, compute: Compute, round_index: int) -> tuple[np.ndarray, np.ndarray]:
         """Return gradients and Hessians of the rows of this process, on the grid of all."""
-        return self._draws.used(round_index, *exact(compute, self._share))
+        return self._draws.used(round_index, *exact(compute, self._member))
 
     def text(self, text: str) -> str:
         """Return the text of a model with the same parameters in every process and every run."""
@@ -198,9 +196,9 @@ class OneOfSeveral:
 
 
 #: What trains: one process, or one of several.
-Machine = OneMachine | OneOfSeveral
+Backend = SingleProcess | DataParallel
 
 
-def machine_of(params: dict[str, Any], share: Share | None) -> Machine:
+def backend_for(params: dict[str, Any], member: ClusterMember | None) -> Backend:
     """Return what trains with these parameters."""
-    return OneMachine(params) if share is None else OneOfSeveral(params, share)
+    return SingleProcess(params) if member is None else DataParallel(params, member)

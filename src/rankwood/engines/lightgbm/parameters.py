@@ -2,11 +2,10 @@
 
 from typing import Any, NamedTuple
 
-from rankwood._core import checks
+from rankwood._util import checks
 from rankwood.engines import _parameters, forks
 from rankwood.engines.lightgbm import langevin
 from rankwood.engines.lightgbm.langevin import Langevin
-from rankwood.objectives.units import unit_of
 
 with _parameters.passive_threads():
     import lightgbm as lgb
@@ -61,27 +60,20 @@ class Parsed(NamedTuple):
     #: LightGBM's, under its own names.
     booster: dict[str, Any]
     langevin: Langevin | None
-    #: Which differences of features a pair has.
-    differences: Any
 
 
-def parse(params: dict[str, Any], objective: Any) -> Parsed:
-    """Return parameters by the class that reads them, or raise if one is wrong for the objective."""
+def parse(params: dict[str, Any]) -> Parsed:
+    """Return parameters by the class that reads them, or raise if one is wrong."""
     ours, params = langevin.separate_params(params)
-    of_pairs = "differences" in params
-    differences = params.pop("differences", "base")
-    booster = translate(params)
-    sglb = langevin.parse(ours, booster.get("learning_rate", 0.1), booster.get("seed"))
-    if unit_of(objective) == "pairs":
-        if sglb is not None:
-            raise checks.InputError("Langevin boosting is not for models of pairs; leave it out.")
-    elif of_pairs:
+    if "differences" in params:
         raise checks.InputError(
             "differences are features of pairs: they go with an objective bi-..."
         )
-    elif sglb is not None:
+    booster = translate(params)
+    sglb = langevin.parse(ours, booster.get("learning_rate", 0.1), booster.get("seed"))
+    if sglb is not None:
         _check_langevin(sglb, booster)
-    return Parsed(booster, sglb, differences)
+    return Parsed(booster, sglb)
 
 
 def real_name(name: str) -> str:
@@ -106,7 +98,7 @@ def translate(params: dict[str, Any]) -> dict[str, Any]:
         _parameters.refuse(name, real, _OURS, _FOREIGN)
         if real == "bagging_by_query" and value:
             raise checks.InputError(
-                f"{name} learns nothing in LightGBM when gradients come from outside; leave it out."
+                f"{name} learns nothing in LightGBM when gradients come from outside; omit it."
             )
         _parameters.refuse_objective(name, real, "LightGBM's own objective, which isn't used")
         out[real or name] = value

@@ -5,14 +5,14 @@ from typing import Any
 from rankwood.engines import _parameters
 from rankwood.engines._errors import not_resumable
 from rankwood.engines.base import RunState
-from rankwood.engines.lightgbm.network import Machine
+from rankwood.engines.lightgbm.network import Backend
 
 with _parameters.passive_threads():
     import lightgbm as lgb
 
 
 def check(params: dict[str, Any]) -> None:
-    """Raise if a run with these parameters can't go on with the same bits."""
+    """Raise if a run with these parameters can't be resumed bit-identically."""
     boosting = params.get("boosting", "gbdt")
     if boosting != "gbdt":
         raise not_resumable(
@@ -40,7 +40,7 @@ class Continuation:
         Training and validation data that no other run has used, as LightGBM adds the scores of earlier trees to them.
     before : RunState
         The earlier run.
-    machine : Machine
+    backend : Backend
         Links the processes, if there are several.
     """
 
@@ -49,10 +49,10 @@ class Continuation:
         params: dict[str, Any],
         datasets: tuple[Any, Any],
         before: RunState,
-        machine: Machine,
+        backend: Backend,
     ) -> None:
         self._params, self._datasets, self._before = params, datasets, before
-        self._machine = machine
+        self._backend = backend
 
     def first_round(self, set_booster: Any, objective: Any) -> bool:
         """Grow a tree and return whether it has splits; `set_booster` gets the booster before there are gradients."""
@@ -76,6 +76,6 @@ class Continuation:
                 callbacks=[keep],
             )
 
-        booster = self._machine.linked(first)
+        booster = self._backend.with_network(first)
         booster.reset_parameter({"num_iterations": 100})  # as in a run without a break
         return bool(booster.num_trees() > earlier.num_trees())

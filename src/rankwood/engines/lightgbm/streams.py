@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwood.data.ranking_data import RankingData
+from rankwood.data.source import Source
 from rankwood.data.stream.sample import put_aside
 from rankwood.data.stream.streamed_data import StreamedData
 from rankwood.engines import _parameters
@@ -56,7 +56,7 @@ class BlockSequence(lgb.Sequence):  # type: ignore[misc]
 
 
 class StreamedDataset(lgb.Dataset):  # type: ignore[misc]
-    """A Dataset of a stream, which can go on from earlier trees."""
+    """A Dataset of a stream, which can resume from earlier trees."""
 
     def _set_init_score_by_predictor(self, predictor: Any, data: Any, used_indices: Any) -> Any:
         """Set the scores of earlier trees; LightGBM itself predicts matrices only."""
@@ -68,7 +68,7 @@ class StreamedDataset(lgb.Dataset):  # type: ignore[misc]
 
 
 def datasets(
-    train: StreamedData, valid: RankingData | None, params: dict[str, Any], names: Any, columns: Any
+    train: StreamedData, valid: Source | None, params: dict[str, Any], names: Any, columns: Any
 ) -> tuple[Any, Any]:
     """Return the training data and the validation data, if there is any; the sample has their bins."""
     if len(train.sample) < len(train):
@@ -83,7 +83,8 @@ def datasets(
     )
     if valid is None:
         return data, None
-    if not isinstance(valid, StreamedData):
-        return data, data.create_valid(valid.X, valid.y, params=dict(params))
-    rows = BlockSequence(valid)
-    return data, StreamedDataset(rows, valid.y, reference=data, params=dict(params), **given)
+    same: dict[str, Any] = {"reference": data, "params": dict(params), **given}
+    return data, valid.built(
+        lambda X: data.create_valid(X, valid.y, params=dict(params)),
+        lambda files: StreamedDataset(BlockSequence(files), valid.y, **same),
+    )

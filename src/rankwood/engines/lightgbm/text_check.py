@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwood._core import checks
+from rankwood._util import checks
 from rankwood.engines._parameters import MOST_FEATURES
 
 _MOST_LEAVES = 131_072  # LightGBM's own limit

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwood._core.compile import inner, jit
-from rankwood._core.rng import mix
+from rankwood._kernels.compile.jit import inner, jit
+from rankwood._kernels.numeric.rng import mix
 
 
 class Edges(NamedTuple):

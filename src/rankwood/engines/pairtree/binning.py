@@ -14,7 +14,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from rankwood._core import checks, threads
+from rankwood._kernels import threads
+from rankwood._util import checks
 from rankwood.engines.pairtree import bin_kernels
 from rankwood.engines.pairtree.pair_layout import PairLayout
 

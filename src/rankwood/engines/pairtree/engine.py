@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood._core.rng import generator_at
+from rankwood._kernels.numeric.rng import generator_at
+from rankwood._util import checks
 from rankwood.data.groups import Groups
 from rankwood.engines import _parameters, pair_memory
-from rankwood.engines.base import Gradients, RunState, TrainingTask
+from rankwood.engines.base import Gradients, LearnerDefaults, RunState, TrainingTask
 from rankwood.engines.pair_lists import Lists, columns_of, lists_of
 from rankwood.engines.pairtree.binning import BinnedData, check_bins
 from rankwood.engines.pairtree.forest import Forest
@@ -30,7 +30,7 @@ _SHARED = {
 _OWN = {"learning_rate", "subsample", "n_jobs", "differences", "max_bin"}
 
 
-class PairTreeEngine:
+class PairTreeEngine(LearnerDefaults):
     """One training run on pairs.
 
     Parameters
@@ -41,9 +41,6 @@ class PairTreeEngine:
         The data and the objective.
     """
 
-    keeps_rounds = True
-    takes_gradients = True
-
     def __init__(self, params: dict[str, Any], task: TrainingTask) -> None:
         params = dict(params)
         self._learning_rate = params.pop("learning_rate", 0.1)
@@ -53,7 +50,7 @@ class PairTreeEngine:
         columns = columns_of(differences, task.train.feature_names, task.train.n_features)
         self._params = _tree_params(params)
         size = pair_memory.size_of(task, len(columns))
-        pair_memory.check_pairtree(size, self._params.max_leaves(size.pairs))
+        pair_memory.check_memory(size, self._params.max_leaves(size.pairs))
         self._train, self._valid = lists_of(task)
         train = self._train
         binned = task.once(
@@ -74,7 +71,7 @@ class PairTreeEngine:
         if self._valid is not None:
             self._add_trees(self._valid, len(self._forest.trees) - 1)
 
-    def update(self, gradients: Gradients) -> bool:
+    def step(self, gradients: Gradients) -> bool:
         """Grow a tree; False if there is nothing left to split, which only a tree on all data can tell."""
         iteration = len(self._forest.trees)
         grad, hess = gradients(self._train.item_scores(self._n_jobs))
@@ -134,16 +131,23 @@ class PairTreeModel:
 
     def __init__(self, forest: Forest) -> None:
         self._forest = forest
+        self._copy: Forest | None = None
 
     @property
     def n_features(self) -> int:
         """Number of features of a document."""
         return self._forest.n_features
 
+    def content(self) -> dict[str, Any]:
+        """Return what a file holds of the model."""
+        return {"model": self.text}
+
     @property
     def booster(self) -> Forest:
-        """The trees."""
-        return self._forest
+        """A copy of the trees: whoever changes it changes nothing here."""
+        if self._copy is None:
+            self._copy = Forest.load(self.text)
+        return self._copy
 
     @property
     def text(self) -> str:

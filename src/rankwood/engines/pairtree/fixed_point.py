@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood._core.compile import jit
+from rankwood._kernels.compile.jit import jit
+from rankwood._util import checks
 
 #: Bits of a sum that float64 holds exactly, with room for the shift in `splitting._as_float`.
 EXACT_BITS = 51

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core import checks, threads
+from rankwood._kernels import threads
+from rankwood._util import checks
 from rankwood.engines.pairtree import predictor
 from rankwood.engines.pairtree.binning import as_float32
 from rankwood.engines.pairtree.pair_layout import PairLayout

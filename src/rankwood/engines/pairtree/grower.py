@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core import checks, threads
+from rankwood._kernels import threads
+from rankwood._util import checks
 from rankwood.engines.pairtree import partition
 from rankwood.engines.pairtree.binning import (
     DIFFERENCE,

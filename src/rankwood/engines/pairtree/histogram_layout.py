@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwood._core.rng import mix
+from rankwood._kernels.numeric.rng import mix
 from rankwood.engines.pairtree import histograms
 from rankwood.engines.pairtree.binning import (
     DIFFERENCE,

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwood._core.compile import inline, inner, jit
-from rankwood._core.intrinsics import add_pair, prefetch
+from rankwood._kernels.compile.jit import inline, inner, jit
+from rankwood._kernels.numeric.intrinsics import add_pair, prefetch
 from rankwood.engines.pairtree.binning import LANES, SINK
 from rankwood.engines.pairtree.fixed_point import Scale, Sums
 from rankwood.engines.pairtree.pair_layout import direction, item_of, unordered

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core import checks, threads
-from rankwood._core.compile import inline, inner, jit
+from rankwood._kernels import threads
+from rankwood._kernels.compile.jit import inline, inner, jit
+from rankwood._util import checks
 
 #: Sums of Hessians share a word with counts of pairs: with more pairs, Hessians would have too few bits.
 MAX_PAIRS = 2**26
@@ -110,7 +111,7 @@ class PairLayout:
     def item_scores(self, pair_scores: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Return the score of each document i: the mean of s_ij - s_ji over the other documents j of its query.
 
-        The result has the same bits in any order of a query's documents.
+        The result is bit-identical in any order of a query's documents.
         """
         scores = np.zeros(self.n_items)
         threads.run_ranges(

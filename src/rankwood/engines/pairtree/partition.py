@@ -10,7 +10,7 @@ At the end, the right pairs are copied back behind the left ones.
 
 import numpy as np
 
-from rankwood._core.compile import inner, jit
+from rankwood._kernels.compile.jit import inner, jit
 from rankwood.engines.pairtree.pair_layout import direction, item_of, unordered
 from rankwood.engines.pairtree.row_sums import sums_at, write_row
 

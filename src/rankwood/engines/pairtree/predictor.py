@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwood._core.compile import inner, jit
+from rankwood._kernels.compile.jit import inner, jit
 from rankwood.engines.pairtree.binning import DIFFERENCE
 from rankwood.engines.pairtree.pair_layout import mean_differences, read_pairs, write_pairs
 from rankwood.engines.pairtree.tree import Tree

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwood._core.compile import inline
+from rankwood._kernels.compile.jit import inline
 
 _NUMBERS_PER_CACHE_LINE = 8
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwood._core.compile import inner, jit
+from rankwood._kernels.compile.jit import inner, jit
 from rankwood.engines.pairtree.fixed_point import Scale, Sums
 from rankwood.engines.pairtree.tree import Params
 

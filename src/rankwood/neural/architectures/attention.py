@@ -12,7 +12,7 @@ def attend(
 
     Tensors are lists by places by heads times units; keys where `mask`, lists by places, is false have weight 0.
     """
-    # The products are written out: fused kernels need not give the same bits in each run on a GPU.
+    # The products are written out: fused kernels need not be bit-identical in each run on a GPU.
     q, k, v = (_split(x, heads) for x in (query, key, value))
     products = q @ k.transpose(2, 3) / math.sqrt(q.shape[3])
     if mask is not None:

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rankwood._core.rng import generator
+from rankwood._kernels.numeric.rng import generator
 
 
 class Lists:

@@ -6,7 +6,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from rankwood._core import checks
+from rankwood._util import checks
 from rankwood.neural.library import need_torch
 
 _TOWER = ("hidden", "dropout", "batch_norm", "momentum", "input_norm")

@@ -5,14 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core.compile import uncounted, uncounted_inline
-from rankwood._core.parts import part
-from rankwood._core.records import documents, reorder
-from rankwood._core.verbs import verb
+from rankwood._kernels.compile.jit import uncounted, uncounted_inline
+from rankwood._kernels.parts import part
+from rankwood._kernels.records import documents, reorder
+from rankwood._kernels.verbs import verb
 from rankwood.objectives._kernels.records import (
     Arranged,
     Doc,
     Listed,
+    Places,
     RankByPlace,
     RankIsPlace,
     Runs,
@@ -22,20 +23,35 @@ from rankwood.objectives._kernels.verbs import count_anchors, list_anchors, part
 
 #: Ranks in the order of the pair set, its anchors first.
 Order = namedtuple("Order", "order")
-#: For documents that move, see `_classes_apart`.
-Moves = namedtuple("Moves", "order before taken slot rank docs")
+#: For documents that move, see `_classes_apart`: indices, columns to move documents to, the columns of the weight that
+#: move with them, and a column that holds one of these meanwhile.
+Moves = namedtuple("Moves", "order before taken slot rank docs moving spare")
 #: Columns of `Doc` that move.
 MovedDocs = namedtuple("MovedDocs", "label score embedded rank")
 
 
-def _allocate_moves(memory: Memory) -> Any:
+def _allocate_moves(memory: Memory, moving: tuple[Any, ...]) -> Any:
     indices = memory.columns(("order", "before", "taken", "slot", "rank"), np.int64)
-    return Moves(**indices, docs=memory.record(MovedDocs))
+    spare = memory.columns(("spare",))
+    return Moves(**indices, docs=memory.record(MovedDocs), moving=moving, **spare)
 
 
 @verb(kind="uncounted inline")
 def arrange(step, objective, ranked, own, values, state, scratch):
     """Return the documents in the order of the loop, with the anchors and their partners."""
+
+
+@verb(kind="uncounted inline")
+def places_of(step, scratch):
+    """Return the `Places` of the documents, as the last call of `arrange` left them."""
+
+
+def _places_by_rank(self, scratch):
+    return Places(scratch.ranking.slot)
+
+
+def _places_by_class(self, scratch):
+    return Places(scratch.arranging.slot)
 
 
 @uncounted_inline
@@ -66,7 +82,9 @@ def _unmoved(ranked, own, anchors, scratch):
 class InRankOrder:
     """Documents by rank; the anchors are the first of them."""
 
-    def allocate(self, memory: Memory) -> tuple[()]:
+    places_of = _places_by_rank
+
+    def allocate(self, memory: Memory, moving: tuple[Any, ...]) -> tuple[()]:
         """Return nothing: documents stay where they are."""
         return ()
 
@@ -80,10 +98,12 @@ class InRankOrder:
 
 
 @part
-class InRankOrderWithoutRanges:
-    """Documents by rank, for a visit that knows where partners are."""
+class InRankOrderForBands:
+    """Documents by rank, without ranges: `Bands` knows where partners are."""
 
-    def allocate(self, memory: Memory) -> tuple[()]:
+    places_of = _places_by_rank
+
+    def allocate(self, memory: Memory, moving: tuple[Any, ...]) -> tuple[()]:
         """Return nothing: documents stay where they are."""
         return ()
 
@@ -96,7 +116,9 @@ class InRankOrderWithoutRanges:
 class ListedAnchors:
     """Documents by rank; the pair set lists its anchors."""
 
-    def allocate(self, memory: Memory) -> Any:
+    places_of = _places_by_rank
+
+    def allocate(self, memory: Memory, moving: tuple[Any, ...]) -> Any:
         """Return a column for the anchors."""
         return memory.record(Order, np.int64)
 
@@ -131,9 +153,11 @@ def _turns_of_listed(turn, order, m, n):
 class ClassesApart:
     """Relevant documents first, then the others, each class in rank order: no pair inside a class is visited."""
 
-    def allocate(self, memory: Memory) -> Any:
+    places_of = _places_by_class
+
+    def allocate(self, memory: Memory, moving: tuple[Any, ...]) -> Any:
         """Return columns to move documents to."""
-        return _allocate_moves(memory)
+        return _allocate_moves(memory, moving)
 
     def arrange(self, objective, ranked, own, values, state, scratch):
         order = scratch.arranging.order
@@ -147,9 +171,11 @@ class ClassesApart:
 class ListedClassesApart:
     """Two classes apart, for a pair set that lists its anchors: the other documents follow them by rank."""
 
-    def allocate(self, memory: Memory) -> Any:
+    places_of = _places_by_class
+
+    def allocate(self, memory: Memory, moving: tuple[Any, ...]) -> Any:
         """Return columns to move documents to."""
-        return _allocate_moves(memory)
+        return _allocate_moves(memory, moving)
 
     def arrange(self, objective, ranked, own, values, state, scratch):
         n, order, taken = ranked.n, scratch.arranging.order, scratch.arranging.taken
@@ -183,7 +209,7 @@ def _classes_apart(objective, ranked, own, m, scratch):
     moves, size = scratch.arranging, ranked.slot.size
     anchors = _move(objective.pairs, ranked, m, scratch)
     order = documents(moves.rank, 0, size)
-    reorder(scratch.own, order, scratch.docs.score)  # whose scores have moved already
+    reorder(moves.moving, order, moves.spare)
     columns = Doc(
         documents(moves.docs.label, 0, size),
         documents(moves.docs.score, 0, size),

@@ -1,6 +1,6 @@
 """Verbs of objectives without pairs."""
 
-from rankwood._core.verbs import verb
+from rankwood._kernels.verbs import verb
 
 
 @verb(kind="uncounted")
@@ -19,18 +19,6 @@ def list_gradient(objective, query, state, room, out):
         The columns that the part names in `columns` and `index_columns`.
     out : record
         The columns `gradient` and `hessian`, to be filled.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> import numpy as np
-    >>> from rankwood.extend import list_gradient
-    >>> from rankwood.objectives import QueryRMSE
-    >>> query = SimpleNamespace(label=np.array([2.0, 0.0]), score=np.zeros(2))
-    >>> out = SimpleNamespace(gradient=np.empty(2), hessian=np.empty(2))
-    >>> list_gradient(QueryRMSE(), query, 0, (), out)
-    >>> out.gradient.tolist(), out.hessian.tolist()
-    ([-1.0, 1.0], [1.0, 1.0])
     """
 
 
@@ -47,16 +35,6 @@ def list_loss(objective, query, state, room):
     -------
     float
         The loss.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> import numpy as np
-    >>> from rankwood.extend import list_loss
-    >>> from rankwood.objectives import QueryRMSE
-    >>> query = SimpleNamespace(label=np.array([2.0, 0.0]), score=np.zeros(2))
-    >>> float(list_loss(QueryRMSE(), query, 0, ()))  # (1 + 1) / 2
-    1.0
     """
 
 
@@ -78,18 +56,4 @@ def cross_hessian(objective, query, room, matrix):
         The same as those of `list_gradient`.
     matrix : array of shape (n, n)
         Where the derivatives are written; it holds zeros.
-
-    Examples
-    --------
-    The Hessian of a softmax with the probabilities 1/2 and 1/2 has -1/4 off its diagonal.
-
-    >>> from types import SimpleNamespace
-    >>> import numpy as np
-    >>> from rankwood.extend import cross_hessian
-    >>> from rankwood.objectives import Softmax
-    >>> query = SimpleNamespace(label=np.array([1.0, 0.0]), score=np.zeros(2))
-    >>> matrix = np.zeros((2, 2))
-    >>> done = cross_hessian(Softmax(), query, SimpleNamespace(chance=np.empty(2), miss=np.empty(2)), matrix)
-    >>> matrix[0, 1].item(), matrix[1, 0].item()
-    (0.25, 0.25)
     """

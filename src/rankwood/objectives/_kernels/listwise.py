@@ -2,12 +2,12 @@
 
 from typing import Annotated, Any
 
-from rankwood._core.compile import jit, uncounted_inline
-from rankwood._core.numeric import as_type_of
-from rankwood._core.parts import Can, part
-from rankwood._core.records import documents, lend
-from rankwood._core.rng import mix
-from rankwood._core.verbs import verb
+from rankwood._kernels.compile.jit import jit, uncounted_inline
+from rankwood._kernels.numeric.rng import mix
+from rankwood._kernels.numeric.scalars import as_type_of
+from rankwood._kernels.parts import Can, part
+from rankwood._kernels.records import documents, lend
+from rankwood._kernels.verbs import verb
 from rankwood.objectives._kernels.pairwise import one_query
 from rankwood.objectives._kernels.records import Derivatives, ListQuery
 from rankwood.objectives._kernels.scratch import ListScratch, Memory

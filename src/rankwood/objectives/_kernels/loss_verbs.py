@@ -2,8 +2,8 @@
 
 from typing import Annotated, Any
 
-from rankwood._core.parts import Can
-from rankwood._core.verbs import verb
+from rankwood._kernels.parts import Can
+from rankwood._kernels.verbs import verb
 
 
 @verb(kind="uncounted")
@@ -21,13 +21,6 @@ def embed(loss, score):
     -------
     float
         The field `embedded` of the document.
-
-    Examples
-    --------
-    >>> from rankwood.extend import embed
-    >>> from rankwood.objectives import Logistic
-    >>> float(embed(Logistic(), 0.0))  # exp(0)
-    1.0
     """
 
 
@@ -44,13 +37,6 @@ def largest_score(loss):
     -------
     float
         The distance; scores beyond it are clipped.
-
-    Examples
-    --------
-    >>> from rankwood.extend import largest_score
-    >>> from rankwood.objectives import Logistic
-    >>> float(largest_score(Logistic(sigma=2.0)))
-    40.0
     """
 
 
@@ -98,16 +84,6 @@ def pair_losses(loss, a, b, derivatives):
     -------
     above, below : float
         The two losses.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> from rankwood.extend import PairDerivatives, pair_losses
-    >>> from rankwood.objectives import Logistic
-    >>> document = SimpleNamespace(score=0.0)
-    >>> above, below = pair_losses(Logistic(), document, document, PairDerivatives(0.5, 0.5, 0.25))
-    >>> round(float(above), 4), round(float(below), 4)  # log 2
-    (0.6931, 0.6931)
     """
 
 
@@ -124,13 +100,6 @@ def factors(loss):
     -------
     push, hessian : float
         The factors.
-
-    Examples
-    --------
-    >>> from rankwood.extend import factors
-    >>> from rankwood.objectives import Logistic
-    >>> factors(Logistic(sigma=2.0))
-    (2.0, 4.0)
     """
 
 
@@ -149,13 +118,6 @@ def scale(scale, total):
     -------
     float
         The factor.
-
-    Examples
-    --------
-    >>> from rankwood.extend import scale
-    >>> from rankwood.objectives import Log2Sum
-    >>> round(float(scale(Log2Sum(), 3.0)), 4)  # log2(1 + 3) / 3
-    0.6667
     """
 
 

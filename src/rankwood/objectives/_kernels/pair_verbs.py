@@ -6,9 +6,9 @@ a range of turns: the anchor's partners.
 
 from typing import Annotated, Any
 
-from rankwood._core.numeric import as_type_of
-from rankwood._core.parts import Can
-from rankwood._core.verbs import verb
+from rankwood._kernels.numeric.scalars import as_type_of
+from rankwood._kernels.parts import Can
+from rankwood._kernels.verbs import verb
 from rankwood.objectives._kernels.weight_verbs import weight
 
 
@@ -137,15 +137,6 @@ def pair_gradient(pairs, weighting, a, b, derivatives):
     -------
     push, size, hessian : float
         The push on a, positive if a should move up; its absolute value; and the Hessian.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> from rankwood.extend import PairDerivatives, pair_gradient
-    >>> from rankwood.objectives import All, LabelGap
-    >>> a, b = SimpleNamespace(label=3.0, first=1, end=2), SimpleNamespace(label=1.0, turn=1)
-    >>> pair_gradient(All(), LabelGap(), a, b, PairDerivatives(above=0.5, below=0.5, hessian=0.25))
-    (1.0, 1.0, 0.5)
     """
 
 

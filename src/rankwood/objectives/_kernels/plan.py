@@ -5,11 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwood._core import checks, threads
-from rankwood._core.compile import callable_kernel
-from rankwood._core.lanes import LANES
-from rankwood._core.parts import all_parts, lower, named_record, parts_inside
-from rankwood._core.records import Table
+from rankwood._kernels import threads
+from rankwood._kernels.compile.jit import callable_kernel
+from rankwood._kernels.numeric.lanes import LANES
+from rankwood._kernels.parts import all_parts, lower, named_record, parts_inside
+from rankwood._kernels.records import Table
+from rankwood._util import checks
 from rankwood.data.groups import Groups
 from rankwood.data.unlisted import UnlistedLabels
 from rankwood.metrics.kernels import fill_values
@@ -84,7 +85,7 @@ class _Sources(NamedTuple):
 def _recipe(part: Any) -> Any:
     """Return how the values of a part are made."""
     if label_values.verb.able(part):
-        return _Column(part, lower(part), _has_own_ideal(part))
+        return _Values(part, lower(part), _has_own_ideal(part))
     return _Record(part, {name: _recipe(inside) for name, inside in parts_inside(part).items()})
 
 
@@ -100,34 +101,41 @@ class _Record(NamedTuple):
     def make(self, sources: _Sources) -> Any:
         inside = {name: recipe.make(sources) for name, recipe in self.inside.items()}
         tables = self.part.tables(sources.discount) if hasattr(self.part, "tables") else {}
-        made = {name: Table(table.astype(sources.real)) for name, table in tables.items()}
-        return named_record({**inside, **made})
+        of_discounts = {name: Table(table.astype(sources.real)) for name, table in tables.items()}
+        return named_record({**inside, **of_discounts})
 
 
-class _Column(NamedTuple):
-    """The `label_values` of one part."""
+class _Values(NamedTuple):
+    """The `label_values` of one part: a column, or a record of those that it names in `label_columns`."""
 
     part: Any
     lowered: Any
     own_ideal: bool
 
-    def make(self, sources: _Sources) -> np.ndarray:
-        labels, real = sources.every if self.own_ideal else sources.listed, sources.real
-        out, ptr = np.empty(labels.label.size), labels.ptr
-        sizes = np.diff(ptr)
+    def make(self, sources: _Sources) -> Any:
+        labels = sources.every if self.own_ideal else sources.listed
+        names, n = getattr(self.part, "label_columns", ()), labels.label.size
+        out: Any = named_record({name: np.empty(n) for name in names}) if names else np.empty(n)
+        sizes = np.diff(labels.ptr)
         discount = discounts(int(sizes.max(initial=0)))
         fill = callable_kernel(fill_values)
 
         def run(first: int, last: int) -> None:
-            fill(self.lowered, labels.label, ptr, discount, out, first, last)
+            fill(self.lowered, labels.label, labels.ptr, discount, out, first, last)
 
         threads.run_ranges(run, sizes, sources.n_jobs)
-        out = out if labels.listed is None else out[labels.listed]
+        if not names:
+            return self._column(out, labels.listed, sources.real)
+        return type(out)(*[self._column(x, labels.listed, sources.real) for x in out])
+
+    def _column(self, values: np.ndarray, listed: np.ndarray | None, real: type) -> np.ndarray:
+        """Return a column of the listed documents in the kernel's precision; raise if that can't hold it."""
+        values = values if listed is None else values[listed]
         with np.errstate(over="ignore"):
-            column: np.ndarray = out.astype(real, copy=False)
+            column: np.ndarray = values.astype(real, copy=False)
         if not np.isfinite(column).all():
             raise checks.InputError(
-                f"{self.part!r} has values of up to {out.max():g} for these labels, beyond {np.dtype(real)}, "
+                f"{self.part!r} has values of up to {values.max():g} for these labels, beyond {np.dtype(real)}, "
                 "in which training runs; use NDCG or a linear gain."
             )
         return column

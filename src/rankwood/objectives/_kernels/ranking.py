@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core.compile import uncounted, uncounted_inline
-from rankwood._core.parts import part
-from rankwood._core.records import documents
-from rankwood._core.rng import mix
-from rankwood._core.sorting import repair_sort, select_top, sort_down
-from rankwood._core.verbs import verb
+from rankwood._kernels.compile.jit import uncounted, uncounted_inline
+from rankwood._kernels.numeric.rng import mix
+from rankwood._kernels.numeric.sorting import repair_sort, select_top, sort_down
+from rankwood._kernels.parts import part
+from rankwood._kernels.records import documents
+from rankwood._kernels.verbs import verb
 from rankwood.metrics.ranked import Ranked
 from rankwood.objectives._kernels.scratch import Memory
 from rankwood.objectives._kernels.verbs import embed, largest_score, perturb

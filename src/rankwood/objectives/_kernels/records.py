@@ -17,9 +17,9 @@ The *push* of a document is its lambda, minus its gradient: it is positive if th
 
 from collections import namedtuple
 
-from rankwood._core.compile import uncounted
-from rankwood._core.numeric import as_type_of
-from rankwood._core.verbs import verb
+from rankwood._kernels.compile.jit import uncounted
+from rankwood._kernels.numeric.scalars import as_type_of
+from rankwood._kernels.verbs import verb
 
 #: Everything that stays the same between rounds: the lowered objective and steps, the plan, and the slots by
 #: rank of each query in the round before.
@@ -41,6 +41,8 @@ Doc = namedtuple("Doc", "label score embedded rank own turn first end")
 DocBlock = namedtuple("DocBlock", "start end ranks")
 #: Columns of `Doc` by place, the anchors among them, the slot of each place, and its rank; n documents, `padded`.
 Arranged = namedtuple("Arranged", "n padded docs anchors slot ranks")
+#: The slot of each place.
+Places = namedtuple("Places", "slot")
 
 
 class PairDerivatives(namedtuple("PairDerivatives", "above below hessian")):
@@ -89,7 +91,7 @@ class RankByPlace(namedtuple("RankByPlace", "rank")):
 
 
 @verb(kind="uncounted inline")
-def place_of(anchors, t):
+def place_of_anchor(anchors, t):
     """Return the place of the t-th anchor."""
 
 
@@ -103,7 +105,7 @@ class Runs(namedtuple("Runs", "stop again end")):
 
     __slots__ = ()
 
-    def place_of(self, t):
+    def place_of_anchor(self, t):
         return t
 
     def first_partner(self, t, first):
@@ -115,7 +117,7 @@ class Listed(namedtuple("Listed", "stop again end lead places")):
 
     __slots__ = ()
 
-    def place_of(self, t):
+    def place_of_anchor(self, t):
         return self.places[t]
 
     def first_partner(self, t, first):

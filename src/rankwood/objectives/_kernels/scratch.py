@@ -5,14 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core.lanes import LANES
-from rankwood._core.parts import named_record, parts_inside
-from rankwood._core.records import Table, Unmoved
-from rankwood._core.sorting import make_sort_scratch
+from rankwood._kernels.numeric.lanes import LANES
+from rankwood._kernels.numeric.sorting import make_sort_scratch
+from rankwood._kernels.records import LookUpColumn, Table
+from rankwood.objectives._kernels.rooms import make_room
 
-#: Memory of the pairwise kernel, step by step: `ranking` and `docs` by rank, `arranging` by place, `own` and `pairs`
-#: for the weight and the pair set, `draws` for several rankings, `sums` by place, `totals` by slot.
-PairScratch = namedtuple("PairScratch", "ranking docs arranging own pairs draws sums totals")
+#: Memory of the pairwise kernel, step by step: `ranking` and `docs` by rank, `arranging` and `visiting` by place, `own`
+#: and `pairs` for the weight and the pair set, `draws` for several rankings, `sums` by place, `totals` by slot.
+PairScratch = namedtuple(
+    "PairScratch", "ranking docs arranging visiting own pairs draws sums totals"
+)
 #: Scores to sort by and room to select in; the slot of each rank; memory of the sorts.
 RankingScratch = namedtuple("RankingScratch", "key spare slot sorting")
 #: Columns of `Doc`, by rank.
@@ -77,17 +79,25 @@ class Memory:
         return docs
 
     def room(self, part: Any) -> Any:
-        """Return what a part asks for: columns by name, and the room of each part inside it by its field."""
-        names = tuple(getattr(part, "columns", ())) + tuple(getattr(part, "swap_columns", ()))
-        looked_up = getattr(part, "look_up_columns", ())
-        tables = getattr(part, "tables_by_label", ())
-        made: dict[str, Any] = {
-            **{name: self.room(inside) for name, inside in parts_inside(part).items()},
-            **self.columns(names),
-            **self.columns(getattr(part, "index_columns", ()), np.int64),
-            **{name: Unmoved(column) for name, column in self.columns(looked_up).items()},
-            **{name: Table(np.empty((self.n_labels, self.size), self.real)) for name in tables},
-        }
-        if getattr(part, "sorts", False):
-            made["sorting"] = make_sort_scratch(self.size)
-        return named_record(made)
+        """Return what a part asks for, in this memory."""
+        return make_room(part, self)
+
+    def real_columns(self, names: tuple[str, ...]) -> dict[str, Any]:
+        """Return columns of the kernel's precision."""
+        return self.columns(names)
+
+    def index_columns(self, names: tuple[str, ...]) -> dict[str, Any]:
+        """Return columns of integers."""
+        return self.columns(names, np.int64)
+
+    def look_up_columns(self, names: tuple[str, ...]) -> dict[str, Any]:
+        """Return columns that `look_up` fills."""
+        return {name: LookUpColumn(column) for name, column in self.columns(names).items()}
+
+    def tables_by_label(self, names: tuple[str, ...]) -> dict[str, Any]:
+        """Return tables with a row for each label of a query."""
+        return {name: Table(np.empty((self.n_labels, self.size), self.real)) for name in names}
+
+    def sorting(self) -> Any:
+        """Return memory of a sort."""
+        return make_sort_scratch(self.size)

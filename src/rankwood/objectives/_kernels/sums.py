@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core.aliasing import add_noalias
-from rankwood._core.compile import uncounted, uncounted_inline
-from rankwood._core.numeric import as_type_of
-from rankwood._core.parts import part
-from rankwood._core.verbs import verb
+from rankwood._kernels.compile.jit import uncounted, uncounted_inline
+from rankwood._kernels.numeric.aliasing import add_noalias
+from rankwood._kernels.numeric.scalars import as_type_of
+from rankwood._kernels.parts import part
+from rankwood._kernels.verbs import verb
 from rankwood.objectives._kernels.scratch import Memory
 
 #: Numbers of four anchors.
@@ -136,7 +136,7 @@ def collect(step, arranged, scratch):
 
 
 @verb(kind="uncounted inline")
-def write(step, query, arranged, factors, scratch, out):
+def write(step, query, places, factors, scratch, out):
     """Write gradients and Hessians of a query to where the caller wants them."""
 
 
@@ -158,9 +158,9 @@ class DocumentSums:
     def collect(self, arranged, scratch):
         return 0
 
-    def write(self, query, arranged, factors, scratch, out):
+    def write(self, query, places, factors, scratch, out):
         for i in range(query.n):
-            row = query.rows[query.start + arranged.slot[i]]
+            row = query.rows[query.start + places.slot[i]]
             out.grad[row] = factors.push * scratch.sums.push[i]
             out.hess[row] = factors.hessian * scratch.sums.hessian[i]
         return 0
@@ -190,7 +190,7 @@ class MeanDocumentSums:
             scratch.totals.hessian[slot] += scratch.sums.hessian[i]
         return 0
 
-    def write(self, query, arranged, factors, scratch, out):
+    def write(self, query, places, factors, scratch, out):
         for i in range(query.n):
             row = query.rows[query.start + i]
             out.grad[row] = factors.push * scratch.totals.push[i]
@@ -227,7 +227,7 @@ class LiftedSums:
                 scratch.totals.matrix[b, a] += scratch.sums.hessian[i, j]
         return 0
 
-    def write(self, query, arranged, factors, scratch, out):
+    def write(self, query, places, factors, scratch, out):
         totals = scratch.totals
         for i in range(query.n):
             totals.gradient[i] *= -factors.push

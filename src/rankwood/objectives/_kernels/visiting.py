@@ -1,29 +1,33 @@
-"""The step `visit`, with the only loops over the pairs of a pair set: anchors visit their partners.
+"""The step `visit` on a CPU: anchors visit their partners.
 
 `FourAtATime` is the usual loop. Four anchors visit the same documents together: they share the loads, and the loads and
 stores of the partners' sums, and the loop vectorises over documents. Lists are padded to a multiple of sixteen, with
-documents that are nobody's partners; each sum of an anchor is made in sixteen lanes (`_core/lanes.py`). If partners lie
+documents that are nobody's partners; each sum of an anchor is made in sixteen lanes (`lanes.py`). If partners lie
 at the same few rank distances from every anchor, `Bands` vectorises over anchors instead. With `OneByOne` each anchor
 has a loop of its own, for anchors with few partners.
 """
 
+from collections import namedtuple
+from typing import Any
+
 import numpy as np
 
-from rankwood._core.aliasing import store_noalias
-from rankwood._core.compile import uncounted, uncounted_inline
-from rankwood._core.each import sum_of
-from rankwood._core.lanes import LANES, sum_lanes, zero_lanes
-from rankwood._core.numeric import as_type_of
-from rankwood._core.parts import part
-from rankwood._core.records import document, documents
-from rankwood._core.verbs import verb
+from rankwood._kernels.compile.jit import uncounted, uncounted_inline
+from rankwood._kernels.each import sum_of
+from rankwood._kernels.numeric.aliasing import store_noalias
+from rankwood._kernels.numeric.lanes import LANES, sum_lanes, zero_lanes
+from rankwood._kernels.numeric.scalars import as_type_of
+from rankwood._kernels.parts import part
+from rankwood._kernels.records import document, documents
+from rankwood._kernels.verbs import verb
 from rankwood.objectives._kernels.records import (
     Doc,
     DocBlock,
     beside,
     first_partner,
-    place_of,
+    place_of_anchor,
 )
+from rankwood.objectives._kernels.scratch import Memory
 from rankwood.objectives._kernels.sums import (
     Four,
     add_anchor,
@@ -44,13 +48,15 @@ from rankwood.objectives._kernels.verbs import (
 )
 
 _NOWHERE = 2**30  # a turn behind every list
+#: Push, Hessian and size of the pairs of a band, by the place of the anchor.
+BandColumns = namedtuple("BandColumns", "push hessian size")
 
 
 @verb(kind="uncounted inline")
-def visit(step, objective, arranged, wide, scratch):
+def visit(step, objective, arranged, embed_per_anchor, scratch):
     """Add all pairs to the sums by place; return the sum of the sizes of their pushes.
 
-    `wide` says that scores are too far apart to be embedded together: they are embedded around each anchor.
+    If `embed_per_anchor`, scores are too far apart to be embedded together: they are embedded around each anchor.
     """
 
 
@@ -135,40 +141,45 @@ def _visit_block(objective, anchors, places, docs, block, sums):
 
 
 @verb(kind="uncounted")
-def visit_run(step, objective, arranged, run, wide, sums):
+def visit_run(step, objective, arranged, run, embed_per_anchor, sums):
     """Visit the pairs of the anchors of one run, from the `run[0]`-th to the `run[1]`-th."""
 
 
-def _visit_runs(self, objective, arranged, wide, scratch):
+def _visit_runs(self, objective, arranged, embed_per_anchor, scratch):
     at, sums = arranged.anchors, scratch.sums
     clear(sums, arranged.padded)
-    total = visit_run(self, objective, arranged, (0, at.stop), wide, sums)
-    return total + visit_run(self, objective, arranged, (at.again, at.end), wide, sums)
+    total = visit_run(self, objective, arranged, (0, at.stop), embed_per_anchor, sums)
+    return total + visit_run(self, objective, arranged, (at.again, at.end), embed_per_anchor, sums)
+
+
+def _no_columns(self: Any, memory: Memory) -> tuple[()]:
+    """Return nothing: a visit by anchors keeps no columns."""
+    return ()
 
 
 @part
 class FourAtATime:
     """Four anchors visit the same documents together."""
 
-    visit = _visit_runs
+    visit, allocate = _visit_runs, _no_columns
 
     def padded_length(self, n):
         return (n + LANES - 1) // LANES * LANES
 
-    def visit_run(self, objective, arranged, run, wide, sums):
+    def visit_run(self, objective, arranged, run, embed_per_anchor, sums):
         docs, anchors, stop = arranged.docs, arranged.anchors, run[1]
         total = as_type_of(docs.score[0], 0.0)
-        together = 1 if wide else 4
+        together = 1 if embed_per_anchor else 4
         for t in range(run[0], stop, together):
             number = min(together, stop - t)
             last = stop - 1  # which also stands for anchors that would complete the last four
             places = (
-                place_of(anchors, t),
-                place_of(anchors, min(t + 1, last)),
-                place_of(anchors, min(t + 2, last)),
-                place_of(anchors, min(t + 3, last)),
+                place_of_anchor(anchors, t),
+                place_of_anchor(anchors, min(t + 1, last)),
+                place_of_anchor(anchors, min(t + 2, last)),
+                place_of_anchor(anchors, min(t + 3, last)),
             )
-            if wide:
+            if embed_per_anchor:
                 embed_around(objective.loss, docs, places[0])
             a0 = anchor(objective, docs, places[0], True)
             a1 = anchor(objective, docs, places[1], number > 1)
@@ -221,14 +232,14 @@ def _visit_alone(objective, a, i, docs, block, sums):
 class OneByOne:
     """Each anchor visits its partners alone: for sets in which most anchors have few partners."""
 
-    visit = _visit_runs
+    visit, allocate = _visit_runs, _no_columns
 
-    def visit_run(self, objective, arranged, run, wide, sums):
+    def visit_run(self, objective, arranged, run, embed_per_anchor, sums):
         docs = arranged.docs
         total = as_type_of(docs.score[0], 0.0)
         for t in range(run[0], run[1]):
-            i = np.uint64(place_of(arranged.anchors, t))
-            if wide:
+            i = np.uint64(place_of_anchor(arranged.anchors, t))
+            if embed_per_anchor:
                 embed_around(objective.loss, docs, i)
             a = anchor(objective, docs, i, True)
             end = max(a.first, a.end)  # the last anchors may have no partners
@@ -248,10 +259,13 @@ class Bands:
     away.
     """
 
-    def visit(self, objective, arranged, wide, scratch):
+    def allocate(self, memory: Memory) -> Any:
+        """Return columns of one band."""
+        return memory.record(BandColumns)
+
+    def visit(self, objective, arranged, embed_per_anchor, scratch):
         docs, m, n = arranged.docs, arranged.anchors.stop, arranged.n
-        # A band has no ranges and embeds scores itself, so these columns are free.
-        push, hessian, sizes = docs.first, docs.end, docs.embedded
+        band = scratch.visiting
         clear(scratch.sums, arranged.padded)
         total = as_type_of(docs.score[0], 0.0)
         edge, far = largest_score(objective.loss), as_type_of(total, _NOWHERE)
@@ -271,7 +285,9 @@ class Bands:
                 embedded = embed(objective.loss, _clamp(score - a.score, edge))
                 b = Doc(label, score, embedded, rank, own, here, far, far)
                 pair_push, pair_size, pair_hessian = gradient_of(objective, 0, a, b)
-                store_noalias((push, sizes, hessian), i, (pair_push, pair_size, pair_hessian))
-            total += sum_of(documents(sizes, 0, np.int64(end)))
-            add_band(scratch.sums, distance, end, push, hessian)
+                store_noalias(
+                    (band.push, band.size, band.hessian), i, (pair_push, pair_size, pair_hessian)
+                )
+            total += sum_of(documents(band.size, 0, np.int64(end)))
+            add_band(scratch.sums, distance, end, band.push, band.hessian)
         return total

@@ -2,15 +2,18 @@
 
 from typing import Annotated, Any
 
-from rankwood._core.numeric import as_type_of
-from rankwood._core.parts import Can
-from rankwood._core.verbs import verb
+from rankwood._kernels.each import on_team
+from rankwood._kernels.numeric.scalars import as_type_of
+from rankwood._kernels.parts import Can
+from rankwood._kernels.verbs import verb
 
 
+@on_team
 def _nothing(weight, ranked, values, room):
     return ()
 
 
+@on_team
 def _prepare_base(weight, ranked, values, room):
     return prepare(weight.base, ranked, values.base, room.base)
 
@@ -71,13 +74,6 @@ def look_up(weight, own, anchors, block):
         Four documents, whose partners are in the block.
     block : DocBlock
         Documents `start` to `end` in the order of the loop, and their `ranks`.
-
-    Examples
-    --------
-    >>> from rankwood.extend import look_up
-    >>> from rankwood.objectives import NDCGLoss2, Uniform
-    >>> look_up.verb.able(NDCGLoss2()), look_up.verb.able(Uniform())
-    (True, False)
     """
 
 
@@ -106,13 +102,6 @@ def seen_by(weight, own, r):
     -------
     record
         The entry that `weight` reads as `own`.
-
-    Examples
-    --------
-    >>> from rankwood.extend import seen_by
-    >>> from rankwood.objectives import Uniform
-    >>> seen_by(Uniform(), ("entry",), 0)
-    ('entry',)
     """
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rankwood._core.foreign import ROWS, Foreign, Renamed
+from rankwood._util.foreign_names import ROWS, Foreign, Renamed
 
 _GAIN: Renamed = ("gain", {"Base": "linear", "Exp": "exp"})
 _LOG: Renamed = ("", {"LogPosition": None})
@@ -116,7 +116,7 @@ _UNKNOWN = (
               "RankBoost", "AdaRank", "Coordinate Ascent", "Random Forests"),
     *_answers("tensorflow_ranking", "it is the likelihood of the whole order;", "nearest are 'listnet' and 'softmax'",
               "list_mle_loss", "ListMLE", "p_list_mle_loss"),
-    *_answers("tensorflow_ranking", "it is a softmax that leaves out documents of the same label;",
+    *_answers("tensorflow_ranking", "it is a softmax that omits documents of the same label;",
               "nearest is 'softmax'", "unique_softmax_loss"),
     *_answers("tensorflow_ranking", "it is an approximation that is not here;", "nearest is 'stochasticrank-mrr'",
               "approx_mrr_loss"),

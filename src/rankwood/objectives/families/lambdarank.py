@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from rankwood._core import checks
-from rankwood._core.named import Values
-from rankwood.metrics.binary import AP
-from rankwood.metrics.cascade import ERR
-from rankwood.metrics.dcg import NDCG
-from rankwood.metrics.gains import LinearChance
-from rankwood.metrics.position import ARPK
-from rankwood.metrics.reciprocal_rank import RR
+from rankwood._kernels.named import Values
+from rankwood._util import checks
+from rankwood.metrics.parts.binary import AP
+from rankwood.metrics.parts.cascade import ERR
+from rankwood.metrics.parts.dcg import NDCG
+from rankwood.metrics.parts.gains import LinearChance
+from rankwood.metrics.parts.position import ARPK
+from rankwood.metrics.parts.reciprocal_rank import RR
 from rankwood.objectives.families.parameters import (
     DISCOUNT,
     GAIN,
@@ -46,28 +46,28 @@ _CATBOOST = """\
 `variant="catboost"` takes the weights of CatBoost's LambdaMart, which are not the change of the metric."""
 
 
-def _uniform(given: Values) -> Uniform:
+def _uniform(values: Values) -> Uniform:
     return Uniform()
 
 
-def _ndcg(given: Values) -> Swap:
-    return Swap(NDCG(given.k, given.gain)) if given.discount == "truncated" else swap_ndcg(given)
+def _ndcg(values: Values) -> Swap:
+    return (
+        Swap(NDCG(values.k, values.gain)) if values.discount == "truncated" else swap_ndcg(values)
+    )
 
 
-def _by_variant(given: Values, exact: Any, catboost: Any) -> Any:
+def _by_variant(values: Values, exact: Any, catboost: Any) -> Any:
     """Return one of two weights: the change of the metric, or what CatBoost computes."""
-    if given.variant == "catboost" and given.k is not None:
-        raise checks.InputError(
-            "variant='catboost' has no cutoff; leave out @k or give truncation=."
-        )
-    return exact if given.variant == "exact" else catboost
+    if values.variant == "catboost" and values.k is not None:
+        raise checks.InputError("variant='catboost' has no cutoff; omit @k or give truncation=.")
+    return exact if values.variant == "exact" else catboost
 
 
-def _err(given: Values) -> Any:
-    if given.variant == "catboost" and given.gain is not LinearChance:
+def _err(values: Values) -> Any:
+    if values.variant == "catboost" and values.gain is not LinearChance:
         raise checks.InputError("variant='catboost' of lambdarank-err has gain='linear' only.")
-    exact = Swap(ERR(given.k, given.gain(given.max_label)))
-    return _by_variant(given, exact, CatBoostERR(given.max_label))
+    exact = Swap(ERR(values.k, values.gain(values.max_label)))
+    return _by_variant(values, exact, CatBoostERR(values.max_label))
 
 
 # fmt: off
@@ -86,17 +86,17 @@ LAMBDARANK = Family("LambdaRank", (
              (K, SIGMA, NORM, TRUNCATION, REL), weight=swap_ndcg, labels=binary),
     pairwise("lambdarank-p", "LambdaRank for precision at k", "lambdagap2025",
              (REQUIRED_K, SIGMA, NORM, REL), weight=_uniform,
-             pairs=lambda given: AcrossCutoff(given.k), labels=binary, details=_OF_PRECISION),
+             pairs=lambda values: AcrossCutoff(values.k), labels=binary, details=_OF_PRECISION),
     pairwise("lambdarank-arpk", "LambdaRank for the average relevance position beyond k", "lambdagap2025",
-             (REQUIRED_K, SIGMA, NORM, REL), weight=lambda given: Swap(ARPK(given.k)),
-             pairs=lambda given: ReachingBelow(given.k), labels=binary),
+             (REQUIRED_K, SIGMA, NORM, REL), weight=lambda values: Swap(ARPK(values.k)),
+             pairs=lambda values: ReachingBelow(values.k), labels=binary),
     pairwise("lambdarank-map", "LambdaRank for average precision", "burges2010, whichtricks2023",
              (K, SIGMA, NORM, TRUNCATION, VARIANT, REL),
-             weight=lambda given: _by_variant(given, Swap(AP(given.k)), CatBoostAP()),
+             weight=lambda values: _by_variant(values, Swap(AP(values.k)), CatBoostAP()),
              labels=binary, details=_CATBOOST),
     pairwise("lambdarank-mrr", "LambdaRank for the reciprocal rank", "burges2010, whichtricks2023",
              (K, SIGMA, NORM, TRUNCATION, VARIANT, REL),
-             weight=lambda given: _by_variant(given, Swap(RR(given.k)), CatBoostRR()),
+             weight=lambda values: _by_variant(values, Swap(RR(values.k)), CatBoostRR()),
              labels=binary, details=_CATBOOST),
     pairwise("lambdarank-err", "LambdaRank for the expected reciprocal rank", "chapelle2009, whichtricks2023",
              (K, SIGMA, NORM, TRUNCATION, VARIANT, LINEAR_CHANCE, MAX_LABEL),

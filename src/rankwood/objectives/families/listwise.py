@@ -1,23 +1,23 @@
 """Regression and listwise losses by name."""
 
-from rankwood._core.named import Named
-from rankwood.objectives.approx import ApproxNDCG
+from rankwood._kernels.named import Named
 from rankwood.objectives.families.parameters import GAIN, TEMPERATURE
 from rankwood.objectives.families.rows import Family
-from rankwood.objectives.pointwise import QueryRMSE
-from rankwood.objectives.softmax import XENDCG, ListNet, Softmax
+from rankwood.objectives.lists.approx import ApproxNDCG
+from rankwood.objectives.lists.pointwise import QueryRMSE
+from rankwood.objectives.lists.softmax import XENDCG, ListNet, Softmax
 
 # fmt: off
 LISTWISE = Family("Regression and listwise losses", (
     Named("queryrmse", "QueryRMSE: squared error of the scores as labels, up to a constant in each query",
-          "whichtricks2023", (), lambda given: QueryRMSE()),
+          "whichtricks2023", (), lambda values: QueryRMSE()),
     Named("softmax", "Softmax loss: cross entropy of labels and the softmax of scores", "bruch2019",
-          (), lambda given: Softmax(), "CatBoost calls it QuerySoftMax."),
+          (), lambda values: Softmax(), "CatBoost calls it QuerySoftMax."),
     Named("listnet", "ListNet, top one: cross entropy of the softmax of labels and that of scores", "cao2007",
-          (), lambda given: ListNet()),
+          (), lambda values: ListNet()),
     Named("xendcg", "XE-NDCG: cross entropy with targets 2^y - gamma, gamma drawn each round", "bruch2021",
-          (), lambda given: XENDCG(), "LightGBM calls it rank_xendcg."),
+          (), lambda values: XENDCG(), "LightGBM calls it rank_xendcg."),
     Named("approxndcg", "ApproxNDCG: NDCG of ranks that are made smooth by a logistic function", "qin2010",
-          (TEMPERATURE, GAIN), lambda given: ApproxNDCG(given.temperature, given.gain),
+          (TEMPERATURE, GAIN), lambda values: ApproxNDCG(values.temperature, values.gain),
           "`temperature` is the difference of scores at which two documents begin to look alike."),
 ))

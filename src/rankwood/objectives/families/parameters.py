@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from rankwood._core import checks
-from rankwood._core.named import Parameter, choice
+from rankwood._kernels.named import Parameter, choice
+from rankwood._util import checks
 from rankwood.metrics import registry as metrics
+from rankwood.objectives.lists.stochastic import ESTIMATORS
+from rankwood.objectives.parts.missed import DEFINITIONS
 from rankwood.objectives.parts.noise import GaussianNoise, GumbelNoise, LogisticNoise, NoNoise
-from rankwood.objectives.stochastic import ESTIMATORS
 
 NOISES: Mapping[str, Any] = {
     "logistic": LogisticNoise,
@@ -89,17 +90,17 @@ DELTA = Parameter(
     choice(("exact", "shifted")),
     'discounts of the distance of two ranks ("exact"), or of one rank more ("shifted")',
 )
-SCALE = Parameter(
-    "scale",
-    "code",
-    choice(("code", "paper")),
-    'weights of the gap as in the authors\' program ("code"), or divided by k ("paper")',
+GAP_DEFINITION = Parameter(
+    "definition",
+    "program",
+    choice(DEFINITIONS),
+    'weights of the gap as in the authors\' program ("program"), or divided by k ("paper")',
 )
-MISSED = Parameter(
-    "missed",
-    "code",
-    choice(("code", "text")),
-    'missed documents as counted by the authors\' program ("code"), or by their text ("text")',
+MISSED_DEFINITION = Parameter(
+    "definition",
+    "program",
+    choice(DEFINITIONS),
+    'missed documents as counted by the authors\' program ("program"), or by their text ("paper")',
 )
 DECAY = Parameter("decay", 0.85, checks.fraction, "ratio of the discounts of consecutive positions")
 NEIGHBOURS = Parameter(

@@ -3,12 +3,10 @@
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from rankwood._core import checks, named, spec
-from rankwood._core.named import Named, Parameter
-from rankwood.objectives.families import (  # noqa: F401  (texts of earlier versions and other programs are read too)
-    foreign_names,
-    former_names,
-)
+from rankwood._kernels import named, spec
+from rankwood._kernels.named import Named, Parameter
+from rankwood._util import checks
+from rankwood.objectives.families import foreign_names  # noqa: F401  (names of other programs are read too)
 from rankwood.objectives.families.lambdaex import LAMBDAEX
 from rankwood.objectives.families.lambdagap import LAMBDAGAP
 from rankwood.objectives.families.lambdaloss import LAMBDALOSS
@@ -83,7 +81,7 @@ def register_objective(
         A name that doesn't exist yet: a letter, then letters, digits, ``_``, ``-`` and ``+``, without ``bi-`` at
         the start.
     parameters : iterable of Parameter
-        Checks and descriptions of the function's parameters; those that are left out have neither.
+        Checks and descriptions of the function's parameters; those that are omitted have neither.
     citation : str
         Where the objective comes from.
     replace : bool

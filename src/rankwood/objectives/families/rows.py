@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from rankwood._core.named import Named, Parameter, Values
-from rankwood.metrics.dcg import NDCG
+from rankwood._kernels.named import Named, Parameter, Values
+from rankwood.metrics.parts.dcg import NDCG
 from rankwood.objectives.families.parameters import RANKING_OPTIONS
 from rankwood.objectives.pairwise import Lambda
 from rankwood.objectives.parts.labels import Binary, Graded
@@ -43,35 +43,37 @@ class Family:
     shared: tuple[Parameter, ...] = ()
 
 
-def graded(given: Values) -> Graded:
+def graded(values: Values) -> Graded:
     """Labels as they are."""
     return Graded()
 
 
-def binary(given: Values) -> Binary:
+def binary(values: Values) -> Binary:
     """Two classes of labels: at least `rel`, or less."""
-    return Binary(given.rel)
+    return Binary(values.rel)
 
 
-def every_pair(given: Values) -> All:
+def every_pair(values: Values) -> All:
     """Every pair of documents."""
     return All()
 
 
-def within_truncation(given: Values) -> Any:
+def within_truncation(values: Values) -> Any:
     """The pairs within `truncation`, or else within k, or else all of them."""
-    depth = given.k if given.truncation is None else given.truncation
+    depth = values.k if values.truncation is None else values.truncation
     return All() if depth is None else Top(depth)
 
 
-def training_ndcg(given: Values) -> NDCG:
+def training_ndcg(values: Values) -> NDCG:
     """The NDCG of training: the ideal is cut at k, the discounts are not."""
-    return NDCG(ideal=given.k, gain=given.gain) if hasattr(given, "gain") else NDCG(ideal=given.k)
+    return (
+        NDCG(ideal=values.k, gain=values.gain) if hasattr(values, "gain") else NDCG(ideal=values.k)
+    )
 
 
-def swap_ndcg(given: Values) -> Swap:
+def swap_ndcg(values: Values) -> Swap:
     """LambdaRank's weight for the NDCG of training."""
-    return Swap(training_ndcg(given))
+    return Swap(training_ndcg(values))
 
 
 def pairwise(
@@ -91,16 +93,16 @@ def pairwise(
     return Named(name, summary, citation, (*parameters, *options), compose, details)
 
 
-def _compose(weight: Choose, pairs: Choose, labels: Choose, given: Values) -> Lambda:
+def _compose(weight: Choose, pairs: Choose, labels: Choose, values: Values) -> Lambda:
     """Compose a pairwise objective, with LightGBM's two-step normalisation if `norm` is given and true."""
-    norm = getattr(given, "norm", False)
-    noisy = given.noise is not NoNoise
+    norm = getattr(values, "norm", False)
+    noisy = values.noise is not NoNoise
     return Lambda(
-        weight=ByDistance(weight(given)) if norm else weight(given),
-        pairs=pairs(given),
-        loss=Logistic(given.sigma, given.hessian),
+        weight=ByDistance(weight(values)) if norm else weight(values),
+        pairs=pairs(values),
+        loss=Logistic(values.sigma, values.hessian),
         scale=Log2Sum() if norm else NoScale(),
-        labels=labels(given),
-        noise=given.noise(given.noise_scale) if noisy else NoNoise(),
-        draws=given.permutations if noisy else 1,
+        labels=labels(values),
+        noise=values.noise(values.noise_scale) if noisy else NoNoise(),
+        draws=values.permutations if noisy else 1,
     )

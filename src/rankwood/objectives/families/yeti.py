@@ -3,12 +3,12 @@
 from functools import partial
 from typing import Any
 
-from rankwood._core.named import Values
-from rankwood.metrics.binary import AP, Precision
-from rankwood.metrics.cascade import ERR
-from rankwood.metrics.dcg import DCG, NDCG
-from rankwood.metrics.position import ARPK, ExpDCG
-from rankwood.metrics.reciprocal_rank import RR
+from rankwood._kernels.named import Values
+from rankwood.metrics.parts.binary import AP, Precision
+from rankwood.metrics.parts.cascade import ERR
+from rankwood.metrics.parts.dcg import DCG, NDCG
+from rankwood.metrics.parts.position import ARPK, ExpDCG
+from rankwood.metrics.parts.reciprocal_rank import RR
 from rankwood.objectives.families.parameters import (
     DECAY,
     GAIN,
@@ -42,14 +42,14 @@ _OF_MAP = """\
 1/a for neighbours at a, which is not the change of the metric."""
 
 
-def _near(given: Values, k: int | None) -> Any:
-    if given.neighbours != "all":
-        return Neighbours(given.neighbours, k)
+def _near(values: Values, k: int | None) -> Any:
+    if values.neighbours != "all":
+        return Neighbours(values.neighbours, k)
     return All() if k is None else Top(k)
 
 
-def _near_in_first_k(given: Values) -> Any:
-    return _near(given, given.k)
+def _near_in_first_k(values: Values) -> Any:
+    return _near(values, values.k)
 
 
 _row = partial(pairwise, pairs=_near_in_first_k, options=_SHARED)
@@ -58,25 +58,25 @@ _row = partial(pairwise, pairs=_near_in_first_k, options=_SHARED)
 YETI = Family("YetiRank and YetiLoss", shared=_SHARED, rows=(
     _row("yetirank",
          "YetiRank: neighbours in noisy rankings, weighted by the change of a DCG that decays by position", "gulin2011",
-         (K, DECAY), weight=lambda given: Swap(ExpDCG(base=given.decay)),
+         (K, DECAY), weight=lambda values: Swap(ExpDCG(base=values.decay)),
          details="k limits the better placed document to the first k positions."),
     _row("yetiloss-ndcg", "YetiLoss for NDCG: its change when neighbours in noisy rankings swap", "whichtricks2023",
-         (K, GAIN, SAME_VARIANT), weight=lambda given: Swap(NDCG(given.k, given.gain)), details=_OF_NDCG),
+         (K, GAIN, SAME_VARIANT), weight=lambda values: Swap(NDCG(values.k, values.gain)), details=_OF_NDCG),
     _row("yetiloss-dcg", "YetiLoss for DCG", "whichtricks2023",
-         (K, GAIN, SAME_VARIANT), weight=lambda given: Swap(DCG(given.k, given.gain))),
+         (K, GAIN, SAME_VARIANT), weight=lambda values: Swap(DCG(values.k, values.gain))),
     _row("yetiloss-mrr", "YetiLoss for the reciprocal rank", "whichtricks2023",
          (K, VARIANT, REL), labels=binary, details=_OF_MRR,
-         weight=lambda given: Swap(RR(given.k)) if given.variant == "exact" else YetiRR()),
+         weight=lambda values: Swap(RR(values.k)) if values.variant == "exact" else YetiRR()),
     _row("yetiloss-map", "YetiLoss for average precision", "whichtricks2023",
          (K, VARIANT, REL), labels=binary, details=_OF_MAP,
-         weight=lambda given: Swap(AP(given.k)) if given.variant == "exact" else YetiAP()),
+         weight=lambda values: Swap(AP(values.k)) if values.variant == "exact" else YetiAP()),
     _row("yetiloss-err", "YetiLoss for the expected reciprocal rank", "whichtricks2023",
          (K, LINEAR_CHANCE, MAX_LABEL, SAME_VARIANT),
-         weight=lambda given: Swap(ERR(given.k, given.gain(given.max_label))), details=STOPS),
+         weight=lambda values: Swap(ERR(values.k, values.gain(values.max_label))), details=STOPS),
     _row("yetiloss-p", "YetiLoss for precision at k: neighbours on both sides of the cut in noisy rankings",
-         "whichtricks2023", (REQUIRED_K, REL), weight=lambda given: Swap(Precision(given.k)), labels=binary),
+         "whichtricks2023", (REQUIRED_K, REL), weight=lambda values: Swap(Precision(values.k)), labels=binary),
     _row("yetiloss-arpk", "YetiLoss for the average relevance position beyond k", "whichtricks2023, lambdagap2025",
-         (REQUIRED_K, REL), weight=lambda given: Swap(ARPK(given.k)), labels=binary,
-         pairs=lambda given: _near(given, None),
+         (REQUIRED_K, REL), weight=lambda values: Swap(ARPK(values.k)), labels=binary,
+         pairs=lambda values: _near(values, None),
          details="At least one of two neighbours is behind the first k in noisy rankings."),
 ))

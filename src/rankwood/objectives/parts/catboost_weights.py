@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood._core.numeric import as_type_of
-from rankwood._core.parts import Positive, part
+from rankwood._kernels.numeric.scalars import as_type_of
+from rankwood._kernels.parts import Positive, part
+from rankwood._util import checks
 
 #: By rank: 1 / position, 1 if relevant, sum of 1 / position over relevant documents above. Of the query: 1 / position
 #: of the first and of the second relevant document.
@@ -143,7 +143,7 @@ class CatBoostERR:
     """CatBoost's weight of a pair for the expected reciprocal rank.
 
     The weight is the change of the metric by a swap, but documents between the two that have the label of the upper
-    one are left out. The probability that a document satisfies is its label over `max_label`.
+    one are omitted. The probability that a document satisfies is its label over `max_label`.
 
     Parameters
     ----------

@@ -4,8 +4,8 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from rankwood._core.parts import Can, Positive, part
-from rankwood._core.verbs import verb
+from rankwood._kernels.parts import Can, Positive, part
+from rankwood._kernels.verbs import verb
 
 
 @verb

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from rankwood._core.elementary import exp, minus_log1m
-from rankwood._core.numeric import as_type_of
-from rankwood._core.parts import Positive, part
+from rankwood._kernels.numeric.elementary import exp, minus_log1m
+from rankwood._kernels.numeric.scalars import as_type_of
+from rankwood._kernels.parts import Positive, part
 from rankwood.objectives._kernels.records import PairDerivatives
 
 

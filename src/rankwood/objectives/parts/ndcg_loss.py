@@ -5,14 +5,17 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood._core.numeric import as_type_of
-from rankwood._core.parts import NonNegative, OneOf, part
-from rankwood.metrics.dcg import DCG, NDCG
+from rankwood._kernels.each import on_team
+from rankwood._kernels.numeric.scalars import as_type_of
+from rankwood._kernels.parts import NonNegative, OneOf, part
+from rankwood._kernels.records import put
+from rankwood._util import checks
+from rankwood.metrics.parts.dcg import DCG, NDCG
 from rankwood.metrics.verbs import SwapMetric, swap_record
 from rankwood.objectives._kernels.records import rank_at
 
 
+@on_team
 def prepare_metric(self, ranked, values, room):
     """Return the swap record of a weight's metric."""
     return swap_record(self.metric, ranked, values.metric, room.metric)
@@ -107,6 +110,7 @@ class NDCGLoss2:
         """Return the table of steps."""
         return _step_table(discount, self.delta, 1.0)
 
+    @on_team
     def prepare(self, ranked, values, room):
         own = swap_record(self.metric, ranked, values.metric, room.metric)
         return StepsFromAnchors(own, room.step0, room.step1, room.step2, room.step3, values.steps)
@@ -120,19 +124,15 @@ class NDCGLoss2:
         start3 = np.uint64(middle - np.int64(anchors[3].rank))
         for j in range(block.start, block.end):
             rank = np.uint64(rank_at(block.ranks, j))
-            own.step0.column[j], own.step1.column[j] = (
-                table[start0 + rank],
-                table[start1 + rank],
-            )
-            own.step2.column[j], own.step3.column[j] = (
-                table[start2 + rank],
-                table[start3 + rank],
-            )
+            put(own.step0, j, table[start0 + rank])
+            put(own.step1, j, table[start1 + rank])
+            put(own.step2, j, table[start2 + rank])
+            put(own.step3, j, table[start3 + rank])
         return 0
 
     def seen_by(self, own, r):
-        low = own.step1.column if r == 1 else own.step0.column
-        high = own.step3.column if r == 3 else own.step2.column
+        low = own.step1 if r == 1 else own.step0
+        high = own.step3 if r == 3 else own.step2
         # The anchor's step is 0 and its partner's is the table's: their maximum is the pair's, whichever is a.
         return StepFromAnchor(
             own.metric, as_type_of(low, 0.0) if r < 0 else (high if r > 1 else low)

@@ -1,9 +1,9 @@
 """Noise on the scores before documents are ranked: objectives that look at several likely rankings."""
 
-from rankwood._core.each import each
-from rankwood._core.elementary import log
-from rankwood._core.parts import Positive, part
-from rankwood._core.rng import gumbel, normal, odds
+from rankwood._kernels.each import each, on_team
+from rankwood._kernels.numeric.elementary import log
+from rankwood._kernels.numeric.rng import gumbel, normal, odds
+from rankwood._kernels.parts import Positive, part
 
 
 @part
@@ -18,6 +18,7 @@ class NoNoise:
     [-0.5, 0.0, 0.5]
     """
 
+    @on_team
     def perturb(self, score, draw, state, out):
         for i in each(score.size):
             out[i] = score[i]
@@ -45,6 +46,7 @@ class LogisticNoise:
 
     scale: Positive = 1.0
 
+    @on_team
     def perturb(self, score, draw, state, out):
         for i in each(score.size):
             out[i] = score[i] + self.scale * log(odds(self.scale, state, i))
@@ -70,6 +72,7 @@ class GaussianNoise:
 
     scale: Positive = 1.0
 
+    @on_team
     def perturb(self, score, draw, state, out):
         for i in each(score.size):
             out[i] = score[i] + self.scale * normal(self.scale, state, i)
@@ -98,6 +101,7 @@ class GumbelNoise:
 
     scale: Positive = 1.0
 
+    @on_team
     def perturb(self, score, draw, state, out):
         for i in each(score.size):
             out[i] = score[i] + self.scale * gumbel(self.scale, state, i)

@@ -8,8 +8,8 @@ ranking a part reads: 0 for nothing, k for "which documents are the first k", AL
 
 from typing import Any, ClassVar
 
-from rankwood._core.numeric import as_type_of
-from rankwood._core.parts import ALL, part
+from rankwood._kernels.numeric.scalars import as_type_of
+from rankwood._kernels.parts import ALL, part
 from rankwood.objectives._kernels.verbs import Pairs, weight_above
 
 

@@ -1,8 +1,8 @@
 """Factors on a query's lambdas."""
 
-from rankwood._core.elementary import LN2, log1p
-from rankwood._core.numeric import as_type_of
-from rankwood._core.parts import part
+from rankwood._kernels.numeric.elementary import LN2, log1p
+from rankwood._kernels.numeric.scalars import as_type_of
+from rankwood._kernels.parts import part
 
 
 @part

@@ -4,9 +4,10 @@ from collections import namedtuple
 from dataclasses import replace
 from typing import Any
 
-from rankwood._core.numeric import as_type_of
-from rankwood._core.parts import ALL, NonNegative, Positive, all_parts, part
-from rankwood.metrics.dcg import NDCG
+from rankwood._kernels.each import on_team
+from rankwood._kernels.numeric.scalars import as_type_of
+from rankwood._kernels.parts import ALL, NonNegative, Positive, all_parts, part
+from rankwood.metrics.parts.dcg import NDCG
 from rankwood.metrics.verbs import SwapMetric, swap_delta
 from rankwood.objectives._kernels.records import beside
 from rankwood.objectives._kernels.verbs import (
@@ -149,6 +150,7 @@ class Sum:
         """Return how much of the ranking the two weights read."""
         return together(reads(self.first), reads(self.second))
 
+    @on_team
     def prepare(self, ranked, values, room):
         first = prepare(self.first, ranked, values.first, room.first)
         return Both(first, prepare(self.second, ranked, values.second, room.second))
@@ -239,6 +241,7 @@ class ByDistance:
     c: Positive = 0.01
     ranks = _reads_base
 
+    @on_team
     def prepare(self, ranked, values, room):
         low = high = ranked.score[0]
         for s in ranked.score:

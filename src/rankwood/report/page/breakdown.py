@@ -26,7 +26,7 @@ class LabelRow(NamedTuple):
 
 
 class ByLabel(NamedTuple):
-    """The mean NDCG@k of all models, as a sum over labels; models without scores are left out."""
+    """The mean NDCG@k of all models, as a sum over labels; models without scores are omitted."""
 
     k: int
     models: list[int]

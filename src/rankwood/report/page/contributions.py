@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rankwood._core.checks import InputError
+from rankwood._util.checks import InputError
 from rankwood.data.ranking_data import RankingData
+from rankwood.report.fitted import SelfExplaining
 from rankwood.report.page.scored import ScoredModel
 from rankwood.report.page.training import Importance, Stage, most_important
 
@@ -16,7 +17,7 @@ WHAT = "the contributions within queries"
 def contributions_of(models: Sequence[ScoredModel]) -> Importance | None:
     """Return the features with the largest shares of the contributions; None if no model can be explained."""
     known = [
-        (Stage(model.name, i, [model.estimator]), shares)
+        (Stage(model.name, i, []), shares)
         for i, model in enumerate(models)
         if (shares := _shares(model))
     ]
@@ -26,7 +27,7 @@ def contributions_of(models: Sequence[ScoredModel]) -> Importance | None:
 
 def _shares(model: ScoredModel) -> dict[str, float]:
     """Return the mean size of the contributions of each feature as a share of all; empty if there are none."""
-    if model.data is None or not hasattr(model.estimator, "explain"):
+    if model.data is None or not isinstance(model.estimator, SelfExplaining):
         return {}
     try:
         found = model.estimator.explain(_some_queries(model.data))

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core.elementary import exp2
+from rankwood._kernels.numeric.elementary import exp2
 from rankwood.data.groups import Groups, group_rows
 from rankwood.data.ranking_data import RankingData
-from rankwood.data.trec import Qrels, Run
+from rankwood.data.trec.files import Qrels, Run
 from rankwood.metrics.ranked import discounts
 from rankwood.report.page.scored import ScoredModel
 

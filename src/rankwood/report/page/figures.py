@@ -1,165 +1,116 @@
-"""The pictures of a page: findings drawn with matplotlib, in the colours that the style sheet knows."""
+"""The pictures of a page, in the colours that the style sheet knows."""
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwood._core.text import shortened
-from rankwood.report import _drawing
+from rankwood.render import plots as _plots
+from rankwood.render.marks import DIM, Bars, Intervals, Line, Mark, Points, Rule, Strokes, colour
+from rankwood.render.plots import Panel, PanelGrid, PlotAxis, bar_names, short
 from rankwood.report.model_plots import visible_range
 from rankwood.report.page.breakdown import Bin, ByLabel
 from rankwood.report.page.outcome import PageOutcome, Pair
 from rankwood.report.page.training import Importance, StageCurve
+from rankwood.report.plots import SHARES, TITLES
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MOST_POINTS = 2000  # of a scatter
 _ALL_POINTS = 6000  # of all scatters together
 _WIDTH, _HEIGHT = 3.3, 2.7  # three fit side by side, and one on a telephone
-_DIM = "#888888"
 _LONGEST = 28  # characters of a name in a picture
 
 
-def colour(model: int) -> str:
-    """Return the colour of a model."""
-    return _drawing.COLOURS[model % len(_drawing.COLOURS)]
-
-
-def curves(name: str, found: Sequence[StageCurve]) -> "Figure":
+def curve_figure(name: str, drawn: Sequence[StageCurve]) -> "Figure":
     """Draw a metric or a record by round: a line per ranker, and a point at the round that was kept."""
-    with _drawing.style():
-        figure, (ax,) = _drawing.new_figure(1, 1, _WIDTH, _HEIGHT)
-        for one in found:
-            rounds = np.arange(1, len(one.values) + 1)
-            several = len(one.stage.rankers) > 1
-            look: dict[str, Any] = {
-                "linewidth": 0.8 if several else 1.6,
-                "alpha": 0.6 if several else 1.0,
-            }
-            line = "--" if one.stage.first else "-"
-            shade = colour(one.stage.model)
-            ax.plot(rounds, one.values, line, color=shade, **look)
-            if one.best is not None and one.best <= len(one.values) and not several:
-                ax.plot([one.best], [one.values[one.best - 1]], "o", color=shade, markersize=5)
-        ax.set_xlabel("round")
-        ax.set_title(short(_drawing.TITLES.get(name, name), 50), loc="left", fontsize=10)
-        ax.locator_params(axis="x", integer=True)
-        if name not in _drawing.TITLES:  # a metric
-            ax.set_ylim(*visible_range(found[0].metric, [one.values for one in found]))
-        if name in _drawing.SHARES:
-            ax.set_ylim(bottom=0)
-            _drawing.show_percent(ax)
-    return figure
+    lines = []
+    for stage, curve in drawn:
+        several = len(stage.results) > 1
+        line = Line(curve, colour(stage.model), "--" if stage.first else "-", named=False)
+        thin = replace(line, width=0.8, alpha=0.6)
+        lines.append(thin if several else replace(line, alpha=1.0, kept_size=5))
+    y = PlotAxis()
+    if name not in TITLES:  # a metric
+        y = PlotAxis(ends=visible_range(drawn[0][1].quantity, [curve.y for _, curve in drawn]))
+    elif name in SHARES:
+        y = PlotAxis(ends=(0, None), percent=True)
+    title, look = short(TITLES.get(name, name), 50), {"loc": "left", "fontsize": 10}
+    panel = Panel(lines, PlotAxis("round", whole=True), y, title, look)
+    return _plots.draw_panels([panel], PanelGrid(_WIDTH, _HEIGHT))
 
 
 def scatter(pair: Pair, metric: str, links: Mapping[int, str], shown: np.ndarray) -> "Figure":
     """Draw a model against another query by query; points of queries with a link are links."""
-    with _drawing.style():
-        figure, (ax,) = _drawing.new_figure(1, 1, _WIDTH, 3.7)
-        low, high = _limits(np.append(pair.values[shown], pair.others[shown]))
-        ax.plot([low, high], [low, high], color=_DIM, linewidth=0.8, linestyle=":")
-        linked = np.array([q for q in shown.tolist() if q in links], np.int64)
-        rest = np.setdiff1d(shown, linked)
-        look: dict[str, Any] = {
-            "s": 22,
-            "clip_on": False,
-            "color": colour(pair.model),
-            "alpha": 0.55,
-            "linewidths": 0,
-        }
-        ax.scatter(pair.others[rest], pair.values[rest], **look)
-        points = ax.scatter(pair.others[linked], pair.values[linked], **look)
-        points.set_urls([f"#{links[q]}" for q in linked.tolist()])
-        ax.set_xlim(low, high)
-        ax.set_ylim(low, high)
-        ax.set_aspect("equal")
-        ax.set_xlabel(short(f"{metric}, {pair.against}", 44))
-        ax.set_ylabel(short(f"{metric}, {pair.name}", 44))
-    return figure
+    low, high = _limits(np.append(pair.values[shown], pair.others[shown]))
+    linked = np.array([q for q in shown.tolist() if q in links], np.int64)
+    marks: list[Mark] = [Strokes([((low, low), (high, high))], dash=":")]
+    for queries in (np.setdiff1d(shown, linked), linked):
+        targets = [links[q] for q in queries.tolist() if q in links]
+        shade, places = colour(pair.model), (pair.others[queries], pair.values[queries])
+        marks.append(Points(*places, shade, 22, 0.55, links=targets, clipped=False))
+    x = PlotAxis(short(f"{metric}, {pair.against}", 44), ends=(low, high))
+    y = PlotAxis(short(f"{metric}, {pair.name}", 44), ends=(low, high))
+    return _plots.draw_panels([Panel(marks, x, y, square=True)], PanelGrid(_WIDTH, 3.7))
 
 
 def points_of(pair: Pair, n_pictures: int) -> np.ndarray:
     """Return the queries to draw: all, or if there are too many, some that are evenly spread from loss to gain."""
     most = min(MOST_POINTS, _ALL_POINTS // n_pictures)
-    known = np.flatnonzero(~np.isnan(pair.values + pair.others))
-    if known.size <= most:
-        return known
-    order = known[np.argsort(pair.gain[known], kind="stable")]
+    measured = np.flatnonzero(~np.isnan(pair.values + pair.others))
+    if measured.size <= most:
+        return measured
+    order = measured[np.argsort(pair.gain[measured], kind="stable")]
     return np.sort(order[np.linspace(0, order.size - 1, most).astype(np.int64)])
 
 
-def bars_by_label(found: ByLabel) -> "Figure":
+def bars_by_label(by_label: ByLabel) -> "Figure":
     """Draw what each label adds to NDCG, for all models side by side; a line shows the ideal."""
-    with _drawing.style():
-        figure, (ax,) = _drawing.new_figure(1, 1, _WIDTH, _HEIGHT)
-        width = 0.8 / max(len(found.models), 1)
-        places = np.arange(len(found.rows))
-        for j, model in enumerate(found.models):
-            heights = [row.parts[j] for row in found.rows]
-            ax.bar(places - 0.4 + (j + 0.5) * width, heights, width * 0.9, color=colour(model))
-        ideal = [row.ideal for row in found.rows]
-        ax.hlines(ideal, places - 0.42, places + 0.42, color=_DIM, linewidth=1.5)
-        ax.set_xticks(places, [row.label for row in found.rows])
-        ax.set_xlabel("label")
-        ax.set_title(f"part of the mean NDCG@{found.k}", loc="left")
-    return figure
+    rows, width = by_label.rows, 0.8 / max(len(by_label.models), 1)
+    places = np.arange(len(rows))
+    marks: list[Mark] = []
+    for j, model in enumerate(by_label.models):
+        at = places - 0.4 + (j + 0.5) * width
+        marks.append(Bars(at, [row.parts[j] for row in rows], width * 0.9, colour(model)))
+    ideal = [((i - 0.42, row.ideal), (i + 0.42, row.ideal)) for i, row in enumerate(rows)]
+    marks.append(Strokes(ideal, DIM, 1.5))
+    x = PlotAxis("label", ticks={float(i): row.label for i, row in enumerate(rows)})
+    panel = Panel(marks, x, title=f"part of the mean NDCG@{by_label.k}")
+    return _plots.draw_panels([panel], PanelGrid(_WIDTH, _HEIGHT))
 
 
 def intervals(title: str, axis: str, bins: Sequence[Bin], outcome: PageOutcome) -> "Figure":
     """Draw the mean difference of each pair by kind of query, with intervals."""
-    with _drawing.style():
-        figure, (ax,) = _drawing.new_figure(1, 1, _WIDTH, _HEIGHT)
-        ax.axhline(0.0, color=_DIM, linewidth=0.8, linestyle=":")
-        places = np.arange(len(bins), dtype=float)
-        step = 0.5 / max(len(outcome.pairs), 1)
-        for j, pair in enumerate(outcome.pairs):
-            at = places + (j - (len(outcome.pairs) - 1) / 2) * step
-            _draw_intervals(ax, at, [one.differences[j] for one in bins], colour(pair.model))
-        ax.set_xticks(places, [one.label for one in bins], fontsize=9)
-        ax.set_xlabel(axis)
-        ax.set_title(short(title, 48), loc="left")
-    return figure
+    marks: list[Mark] = [Rule(0.0, dash=":")]
+    step = 0.5 / max(len(outcome.pairs), 1)
+    for j, pair in enumerate(outcome.pairs):
+        places = np.arange(len(bins)) + (j - (len(outcome.pairs) - 1) / 2) * step
+        differences = np.array([one.differences[j] for one in bins]).reshape(len(bins), 3)
+        middle, low, high = differences.T
+        marks.append(Intervals(places, middle, low, high, colour(pair.model)))
+    ticks = {float(i): one.label for i, one in enumerate(bins)}
+    panel = Panel(marks, PlotAxis(axis, ticks=ticks, tick_size=9), title=short(title, 48))
+    return _plots.draw_panels([panel], PanelGrid(_WIDTH, _HEIGHT))
 
 
-def _draw_intervals(
-    ax: "Axes", places: np.ndarray, differences: Sequence[tuple[float, float, float]], shade: str
-) -> None:
-    for x, (point, low, high) in zip(places.tolist(), differences, strict=True):
-        ax.plot([x], [point], "o", color=shade, markersize=5)
-        if not math.isnan(low + high):
-            ax.plot([x, x], [low, high], color=shade, linewidth=1.6)
-
-
-def importance(found: Importance) -> "Figure":
+def importance(features: Importance) -> "Figure":
     """Draw the shares of the most important features, all stages side by side."""
-    n_stages = len(found.stages)
-    rows = np.nan_to_num(found.shares[: max(5, 12 - n_stages)])
-    with _drawing.style():
-        height = 0.7 + len(rows) * max(0.24, 0.13 * n_stages)
-        figure, (ax,) = _drawing.new_figure(1, 1, _WIDTH, height)
-        width = 0.8 / n_stages
-        places = np.arange(len(rows))
-        for j, model in enumerate(found.models):
-            at = places - 0.4 + (j + 0.5) * width
-            first = j + 1 < n_stages and found.models[j + 1] == model
-            ax.barh(at, rows[:, j], width * 0.9, color=colour(model), alpha=0.5 if first else 1.0)
-        ax.set_yticks(places, [short(name) for name in found.features[: len(rows)]], fontsize=9)
-        ax.set_ylim(len(rows) - 0.4, -0.6)
-        ax.tick_params(axis="y", length=0)
-        ax.xaxis.set_major_formatter("{x:.0%}")
-        ax.set_title(f"share of {found.what}", loc="left")
-    return figure
-
-
-def short(text: str, longest: int = _LONGEST) -> str:
-    """Return a text that fits into a picture, on one line."""
-    text = " ".join(text.encode("utf-8", "replace").decode().split())
-    text = "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
-    return shortened(text, longest)
+    n_stages = len(features.stages)
+    rows = np.nan_to_num(features.shares[: max(5, 12 - n_stages)])
+    width, marks = 0.8 / n_stages, []
+    for j, model in enumerate(features.models):
+        at = np.arange(len(rows)) - 0.4 + (j + 0.5) * width
+        first = j + 1 < n_stages and features.models[j + 1] == model
+        bars = Bars(at, rows[:, j], width * 0.9, colour(model), sideways=True)
+        marks.append(replace(bars, alpha=0.5 if first else 1.0))
+    names = replace(bar_names(features.features[: len(rows)], _LONGEST), tick_size=9)
+    panel = Panel(marks, PlotAxis(format="{x:.0%}"), names, f"share of {features.what}")
+    return _plots.draw_panels(
+        [panel], PanelGrid(_WIDTH, 0.7 + len(rows) * max(0.24, 0.13 * n_stages))
+    )
 
 
 def _limits(values: np.ndarray) -> tuple[float, float]:

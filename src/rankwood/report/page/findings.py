@@ -60,7 +60,7 @@ def findings_of(
         queries=queries.queries_of(found, documents),
         importance=training.importance_of(stages),
         contributions=contributions_of(models),
-        records=training.recorded_curves(stages),
+        records=training.stage_records(stages),
         objectives=training.objective_uses(models),
         provenance=provenance_of(models, stages, found, test),
         n_documents=None if documents is None else documents.label.size,

@@ -4,9 +4,10 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from rankwood._core.atomic import replacing
+from rankwood._util.atomic import replacing
 from rankwood.data.ranking_data import RankingData
-from rankwood.report.page import sections, theme
+from rankwood.render import theme
+from rankwood.report.page import sections
 from rankwood.report.page.findings import findings_of
 from rankwood.report.page.scored import ScoredModel, score_models
 
@@ -71,7 +72,7 @@ def make_page(
 
     The page has means with intervals and tests, learning curves, models against each other query by query, the best
     and the worst queries with their documents, where the metric is won and lost, feature importance, what the
-    objective did, and all parameters and versions. Sections without information are left out: scores have no
+    objective did, and all parameters and versions. Sections without information are omitted: scores have no
     parameters, and an `Evaluation` has no documents.
 
     Parameters
@@ -80,7 +81,7 @@ def make_page(
         Models by name: fitted rankers (`Ranker`, `TwoStage`, or anything with `predict`), arrays of scores in the
         order of `test`, runs (with judgments), or evaluations. A single model is compared with a random order.
     test : RankingData or Qrels, optional
-        The data to evaluate on; it may be left out if all models are evaluations.
+        The data to evaluate on; it may be omitted if all models are evaluations.
     train : RankingData, optional
         The training data: the page then has the means on it, and shows what the objectives did on it.
     metrics : str or list of str, optional

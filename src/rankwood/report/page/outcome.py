@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwood import stats
-from rankwood._core import checks
+from rankwood._util import checks
 from rankwood.metrics.evaluate import evaluate
 from rankwood.metrics.evaluation import Evaluation
-from rankwood.report.align import Aligned, align_one, better_sign, check_name
-from rankwood.report.compare import compare
-from rankwood.report.comparison import Comparison
+from rankwood.report.comparison.align import Aligned, align_one, better_sign, check_name
+from rankwood.report.comparison.compare import compare
+from rankwood.report.comparison.comparison import Comparison
+from rankwood.report.comparison.reference_models import perfect, random
 from rankwood.report.page.scored import ScoredModel
-from rankwood.report.reference_models import perfect, random
 
 LEVEL = 0.95
 MOST_MODELS = 6  # whose queries are shown
@@ -109,7 +109,7 @@ def outcome_of(
     if len(models) == 1:
         return _alone(models[0], names, baseline, bounds)
     evaluations = {model.name: model.evaluation for model in models}
-    found = compare(evaluations, baseline, metrics=names, bounds=bounds or None, n_jobs=n_jobs)
+    found = compare(evaluations, baseline, metrics=names, references=bounds or None, n_jobs=n_jobs)
     own = [found.evaluation(name) for name in found.models]
     values = np.array([[ev.per_query[m] for m in names] for ev in own])
     base = str(found.rules["baseline"])
@@ -176,7 +176,7 @@ def _bounds(
     made = {}
     for label, bound in (("perfect model", perfect), (_RANDOM, random)):
         own = bound(names, test, **rules)
-        # By some conventions a query that a run lacks is left out.
+        # By some conventions a query that a run lacks is omitted.
         kept = np.array([str(q) in wanted for q in own.per_query["qid"].tolist()])
         columns = {m: own.per_query[m][kept] for m in names}
         made[label] = Evaluation(own.per_query["qid"][kept], columns, own.conventions)

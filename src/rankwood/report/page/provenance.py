@@ -4,11 +4,13 @@ import platform
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from rankwood._core.versions import version_of
+from rankwood._util.versions import version_of
 from rankwood._version import __version__
 from rankwood.data.ranking_data import RankingData
-from rankwood.data.trec import Qrels
+from rankwood.data.trec.files import Qrels
 from rankwood.engines.base import ENGINES
+from rankwood.fit.result import FitResult, StagesResult
+from rankwood.report.fitted import Configured
 from rankwood.report.page.outcome import PageOutcome
 from rankwood.report.page.scored import ScoredModel
 from rankwood.report.page.training import Stage
@@ -41,8 +43,8 @@ def provenance_of(
     known = [m for m in models if m.estimator is not None]
     return Provenance(
         [m.name for m in known],
-        [row._replace(differs=False) for row in _merged([_facts(m.estimator) for m in known])],
-        _merged([_parameters(m.estimator) for m in known]),
+        [row._replace(differs=False) for row in _merged([_facts(m) for m in known])],
+        _merged([_parameters(m) for m in known]),
         _rules(outcome, test),
         _versions(stages),
     )
@@ -58,43 +60,40 @@ def _merged(tables: list[dict[str, str]]) -> list[ParameterRow]:
     return rows
 
 
-def _facts(estimator: Any) -> dict[str, str]:
+def _facts(model: ScoredModel) -> dict[str, str]:
     """Return what training found out."""
-    facts = {"kind": type(estimator).__name__}
-    second = getattr(estimator, "second_", None)
-    ranker = estimator if second is None else second
-    if second is not None:
-        rounds = [getattr(r, "best_iteration_", "?") for r in estimator.first_]
-        facts[f"{_unit(estimator.first_[0])} of the first stage"] = ", ".join(map(str, rounds))
-    if hasattr(ranker, "objective_"):
-        facts["objective"] = repr(ranker.objective_)
-    if hasattr(ranker, "best_iteration_"):
-        where = "" if second is None else " of the second stage"
-        facts[_unit(ranker) + where] = str(ranker.best_iteration_)
-    if hasattr(estimator, "n_features_in_"):
-        facts["features"] = str(estimator.n_features_in_)
-    seconds = getattr(estimator, "seconds_", None) or {}
-    facts |= {f"seconds for {step}": f"{spent:.2f}" for step, spent in seconds.items()}
-    return facts
+    facts, result, where = {"kind": type(model.estimator).__name__}, model.result, ""
+    if result is None:
+        features = getattr(model.estimator, "n_features_in_", None)  # scikit-learn's word
+        return facts if features is None else {**facts, "features": str(features)}
+    last: FitResult | None
+    if isinstance(result, StagesResult):
+        rounds = ["?" if one is None else str(one.rounds) for one in result.first]
+        unit = result.first[0].unit if result.first[0] is not None else "tree"
+        facts[f"{unit}s of the first stage"] = ", ".join(rounds)
+        last, where = result.second, " of the second stage"
+    else:
+        last = result
+    if last is not None:
+        facts["objective"] = repr(last.settings.objective)
+        facts[f"{last.unit}s{where}"] = str(last.rounds)
+    facts["features"] = str(result.schema.n_features)
+    return facts | {f"seconds for {step}": f"{spent:.2f}" for step, spent in result.seconds.items()}
 
 
-def _unit(ranker: Any) -> str:
-    """Return what a round of training is called."""
-    return "epochs" if getattr(ranker, "engine", None) == "neural" else "trees"
-
-
-def _parameters(estimator: Any) -> dict[str, str]:
+def _parameters(model: ScoredModel) -> dict[str, str]:
     """Return all parameters, those of the stages included; estimators among them are named by their own.
 
-    A parameter that was left open has the value that training took.
+    A parameter that was left open has the value that training used.
     """
-    if not hasattr(estimator, "get_params"):
+    if not isinstance(model.estimator, Configured):
         return {}
-    params = estimator.get_params(deep=True) | getattr(estimator, "chosen_", {})
+    chosen = model.result.settings.chosen if isinstance(model.result, FitResult) else {}
+    params = {**model.estimator.get_params(deep=True), **chosen}
     return {
         name: value if isinstance(value, str) else repr(value)
         for name, value in params.items()
-        if not hasattr(value, "get_params")
+        if not isinstance(value, Configured)
     }
 
 
@@ -110,7 +109,7 @@ def _rules(outcome: PageOutcome, test: Any) -> list[tuple[str, str]]:
 
 def _versions(stages: Sequence[Stage]) -> list[tuple[str, str]]:
     """Return the versions of the programs that made the page, and of the engines of its models."""
-    used = {getattr(ranker, "engine", None) for stage in stages for ranker in stage.rankers}
+    used = {r.settings.learner for stage in stages for r in stage.results if r is not None}
     engines = {name: one.package for name, one in ENGINES.items()} | {"neural": "torch"}
     packages = [*_PROGRAMS, *(package for name, package in engines.items() if name in used)]
     versions = [(package, version_of(package)) for package in packages if package]

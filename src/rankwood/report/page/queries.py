@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwood._core.text import shortened
+from rankwood._util.text import shortened
 from rankwood.metrics.evaluation import Evaluation
 from rankwood.report.movers import QueryTable, movers, worst
 from rankwood.report.page.documents import Documents

@@ -5,11 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwood._core import checks
+from rankwood._util import checks
 from rankwood.data.ranking_data import RankingData
-from rankwood.data.trec import Qrels, Run
+from rankwood.data.trec.files import Qrels, Run
+from rankwood.fit.result import Result
 from rankwood.metrics.evaluate import evaluate
 from rankwood.metrics.evaluation import Evaluation
+from rankwood.report.fitted import Predictor, fit_result
 
 #: Metrics of a page if none are given.
 METRICS = ("ndcg@10", "map", "mrr")
@@ -21,10 +23,15 @@ class ScoredModel(NamedTuple):
     name: str
     evaluation: Evaluation
     scores: np.ndarray | Run | None = None
-    estimator: Any = None
+    estimator: Predictor | None = None
     #: The test data as this model needs them: files may be read in another way for another model.
     data: RankingData | None = None
     train: RankingData | None = None
+
+    @property
+    def result(self) -> Result | None:
+        """The result of the fit; None if the model is none of ours."""
+        return fit_result(self.estimator)
 
 
 def named_models(models: Any) -> dict[str, Any]:

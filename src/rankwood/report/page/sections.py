@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rankwood._core.text import plural
-from rankwood.report._drawing import SHARES
-from rankwood.report.page import figures, tables, theme
+from rankwood._util.text import plural
+from rankwood.render import theme
+from rankwood.render.marks import colour
+from rankwood.report.page import figures, tables
 from rankwood.report.page.findings import Findings
 from rankwood.report.page.queries import Queries
 from rankwood.report.page.training import Importance, StageCurve
+from rankwood.report.plots import SHARES
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -80,25 +82,25 @@ def _curves(found: Findings) -> Section | None:
 
 def _curve_figures(curves: Mapping[str, Sequence[StageCurve]], name: str) -> "list[Markup]":
     """Return a legend and a figure for each curve."""
-    made = [
-        theme.figure_html(figures.curves(key, own), f"{name}{i}", f"{key} by round")
-        for i, (key, own) in enumerate(curves.items())
+    pictures = [
+        theme.figure_html(figures.curve_figure(key, drawn), f"{name}{i}", f"{key} by round")
+        for i, (key, drawn) in enumerate(curves.items())
     ]
     stages = dict.fromkeys(
-        (one.stage.name, one.stage.model, one.stage.first, len(one.stage.rankers))
-        for own in curves.values()
-        for one in own
+        (stage.name, stage.model, stage.first, len(stage.results))
+        for drawn in curves.values()
+        for stage, _ in drawn
     )
     legend = [
         (f"{stage} ({n} models)" if n > 1 else stage, model, first)
         for stage, model, first, n in stages
     ]
-    return [_legend(legend), theme.figures_html(made)]
+    return [_legend(legend), theme.figures_html(pictures)]
 
 
 def _legend(entries: Iterable[tuple[str, int, bool]]) -> "Markup":
     """Return names with the colours of their models; pale ones are first stages."""
-    rows = [(name, theme.COLOURS[figures.colour(i).lower()], pale) for name, i, pale in entries]
+    rows = [(name, theme.COLOURS[colour(i).lower()], pale) for name, i, pale in entries]
     return theme.fragment("legend.html.j2", entries=rows)
 
 
@@ -153,7 +155,7 @@ def _queries(found: Findings) -> Section:
     short = [theme.table_html(tables.few_queries(table, links)) for table in queries.tables]
     text = "Click on a query to see its documents."
     if found.n_documents is not None:
-        text += " Queries without relevant documents are left out of the worst, since no order of them is better."
+        text += " Queries without relevant documents are omitted from the worst, since no order of them is better."
     rows = [f"r-{row.query}" for row in queries.rows]
     everything = theme.table_html(
         tables.all_queries(queries, outcome, by_id), caption=False, row_ids=rows

@@ -4,14 +4,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rankwood.report import view
-from rankwood.report.axis import axis_of
+from rankwood.render.axis import axis_of
+from rankwood.render.table import Cell, Span, Table
+from rankwood.report.comparison import view
 from rankwood.report.movers import QueryTable
 from rankwood.report.page.breakdown import Bin, ByLabel
 from rankwood.report.page.outcome import LEVEL, PageOutcome, TrainingMean
 from rankwood.report.page.queries import Entry, Queries
 from rankwood.report.page.training import Importance, ObjectiveUse
-from rankwood.report.table import Cell, Span, Table
 
 DIGITS = 4
 _INTERVAL = f"± is half the width of Student's {100 * LEVEL:g} % interval of the mean over queries."

@@ -1,17 +1,19 @@
 """What the estimators of a page know: learning curves, feature importance, parameters, and what objectives did."""
 
 import re
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from rankwood._core.checks import InputError
+from rankwood._util.checks import InputError
 from rankwood.data.ranking_data import RankingData
 from rankwood.diagnostics import diagnose
+from rankwood.fit.result import FitResult, StagesResult
 from rankwood.objectives.units import unit_of
+from rankwood.render.curve import Curve, by_round
+from rankwood.report.fitted import Configured, FittedStages, Predictor
 from rankwood.report.page.scored import ScoredModel
-from rankwood.training.summary import curves_of, feature_labels
 
 FEATURES = 20  # features of the table of importance
 _NUMBERED = re.compile(r"^x(\d+)(?=:|$)")
@@ -28,20 +30,15 @@ class Stage(NamedTuple):
 
     name: str
     model: int  # position of the model, which decides its colour
-    rankers: list[Any]
+    #: What training left; None for a model that isn't ours.
+    results: list[FitResult | None]
     first: bool = False  # whether another stage follows
     #: Whether features have names only because a first stage added to them: "x0" is the first, "x0:rank" its rank.
     numbered: bool = False
 
 
-class StageCurve(NamedTuple):
-    """A metric of the validation data, or a record, by round."""
-
-    stage: Stage
-    name: str
-    values: list[float]
-    best: int | None  # the round that was kept
-    metric: str  # the name without that of a validation set
+#: A metric of the validation data, or a record, by round. Its quantity is its name without that of a validation set.
+StageCurve = tuple[Stage, Curve]
 
 
 class Importance(NamedTuple):
@@ -72,46 +69,51 @@ def stages_of(models: Sequence[ScoredModel]) -> list[Stage]:
     """Return the stages of all models that are known: one for a ranker, two for a `TwoStage`."""
     stages = []
     for i, model in enumerate(models):
-        estimator = model.estimator
-        if hasattr(estimator, "second_"):
-            numbered = not hasattr(estimator, "feature_names_in_")
+        result = model.result
+        if isinstance(result, StagesResult):
+            numbered = result.schema.names is None
             stages += [
-                Stage(f"{model.name}, first stage", i, list(estimator.first_), True),
-                Stage(f"{model.name}, second stage", i, [estimator.second_], numbered=numbered),
+                Stage(f"{model.name}, first stage", i, list(result.first), True),
+                Stage(f"{model.name}, second stage", i, [result.second], numbered=numbered),
             ]
-        elif estimator is not None:
-            stages.append(Stage(model.name, i, [estimator]))
+        elif result is not None:
+            stages.append(Stage(model.name, i, [result]))
     return stages
 
 
 def learning_curves(stages: Sequence[Stage]) -> dict[str, list[StageCurve]]:
-    """Return the validation metrics by round, by name."""
-    return _curves(stages, "history_")
+    """Return the validation metrics by round, by name; sets other than the first have theirs before the metric."""
+    curves: dict[str, list[StageCurve]] = {}
+    for stage, result in _results(stages):
+        for part, metrics in result.history.items():
+            for metric, values in metrics.items():
+                name = metric if part == result.sets[0] else f"{part} {metric}"
+                curve = by_round(stage.name, values, metric, result.rounds)
+                curves.setdefault(name, []).append((stage, curve))
+    return curves
 
 
-def recorded_curves(stages: Sequence[Stage]) -> dict[str, list[StageCurve]]:
+def stage_records(stages: Sequence[Stage]) -> dict[str, list[StageCurve]]:
     """Return what was recorded of the objectives, by name."""
-    return _curves(stages, "record_")
+    curves: dict[str, list[StageCurve]] = {}
+    for stage, result in _results(stages):
+        for name, values in result.curves.items():
+            curve = by_round(stage.name, values, name, result.rounds)
+            curves.setdefault(name, []).append((stage, curve))
+    return curves
 
 
-def _curves(stages: Sequence[Stage], attribute: str) -> dict[str, list[StageCurve]]:
-    found: dict[str, list[StageCurve]] = {}
+def _results(stages: Sequence[Stage]) -> Iterator[tuple[Stage, FitResult]]:
+    """Yield all results that are known, each with its stage."""
     for stage in stages:
-        for ranker in stage.rankers:
-            best = getattr(ranker, "best_iteration_", None)
-            known = getattr(ranker, attribute, None) or {}
-            for name, (metric, _, values) in zip(map(str, known), curves_of(known), strict=True):
-                if len(values):
-                    curve = StageCurve(stage, name, list(values), best, metric)
-                    found.setdefault(name, []).append(curve)
-    return found
+        yield from ((stage, result) for result in stage.results if result is not None)
 
 
 def importance_of(stages: Sequence[Stage]) -> Importance | None:
     """Return the features with the largest shares of the gain in any stage; None if no model knows its features."""
     known: list[tuple[Stage, dict[str, float]]] = []
     for stage in stages:
-        shares = [_shares(ranker, stage.numbered) for ranker in stage.rankers]
+        shares = [_shares(result, stage.numbered) for result in stage.results]
         if all(shares):
             names = dict.fromkeys(name for own in shares for name in own)
             means = {n: float(np.mean([own.get(n, 0.0) for own in shares])) for n in names}
@@ -135,16 +137,15 @@ def most_important(known: Sequence[tuple[Stage, dict[str, float]]]) -> Importanc
     return Importance(stage_names, [s.model for s, _ in known], features, table, len(used))
 
 
-def _shares(ranker: Any, numbered: bool) -> dict[str, float]:
+def _shares(result: FitResult | None, numbered: bool) -> dict[str, float]:
     """Return the importance of each feature by name; empty if the model has none."""
-    values = getattr(ranker, "feature_importances_", None)
-    if values is None:
+    shares = None if result is None else result.importances()
+    if result is None or shares is None:
         return {}
-    names = feature_labels(ranker, len(values))
+    names = result.schema.labels()
     if numbered:
         names = [_NUMBERED.sub(lambda m: f"feature {int(m[1]) + 1}", name) for name in names]
-    total = float(np.sum(values)) or 1.0
-    return {name: float(x) / total for name, x in zip(names, values, strict=True)}
+    return dict(zip(names, shares.tolist(), strict=True))
 
 
 def objective_uses(models: Sequence[ScoredModel]) -> list[ObjectiveUse]:
@@ -156,35 +157,50 @@ def objective_uses(models: Sequence[ScoredModel]) -> list[ObjectiveUse]:
         if model.estimator is None or data is None:
             continue
         where = "test data" if train is None else "training data"
-        scores = model.scores if train is None else model.estimator.predict(train)
-        if hasattr(model.estimator, "second_"):
-            lists = model.estimator.lists(data)
-            second, name = model.estimator.second_, f"{model.name}, second stage"
-            use = _use(name, second, lists, second.predict(lists), f"{where}, truncated lists")
-        else:
-            use = _use(model.name, model.estimator, data, scores, where)
-        uses += [] if use is None else [use]
+        if isinstance(model.result, FitResult):
+            scores = model.scores if train is None else model.estimator.predict(train)
+            inspected = Inspected(data, scores, where, _n_jobs(model.estimator))
+            uses.append(_use(model.name, model.result, inspected))
+        elif model.result is not None and model.result.second is not None:
+            stages = cast(FittedStages, model.estimator)
+            lists, name = stages.lists(data), f"{model.name}, second stage"
+            scores, where = stages.second_.predict(lists), f"{where}, truncated lists"
+            inspected = Inspected(lists, scores, where, _n_jobs(stages.second_))
+            uses.append(_use(name, model.result.second, inspected))
     return uses
 
 
-def _use(name: str, ranker: Any, data: RankingData, scores: Any, where: str) -> ObjectiveUse | None:
+class Inspected(NamedTuple):
+    """The documents that an objective is inspected on, their scores, what they are called, and the threads."""
+
+    data: RankingData
+    scores: Any
+    where: str
+    n_jobs: int | None
+
+
+def _n_jobs(estimator: Predictor) -> int | None:
+    """Return the number of threads of an estimator; None if it doesn't say."""
+    params = estimator.get_params(deep=False) if isinstance(estimator, Configured) else {}
+    return params.get("n_jobs")
+
+
+def _use(name: str, result: FitResult, inspected: Inspected) -> ObjectiveUse:
     """Return what the objective of one ranker does, on a part of the queries if there are many."""
-    objective = getattr(ranker, "objective_", None)
-    if objective is None:
-        return None
+    objective, (data, scores, where, n_jobs) = result.settings.objective, inspected
     n = data.groups.ids.size
     if n > _MOST_QUERIES:
         chosen = np.zeros(n, bool)
         chosen[np.linspace(0, n - 1, _MOST_QUERIES).astype(np.int64)] = True
         scores, data = np.asarray(scores)[data.groups.per_row(chosen)], data.select(chosen)
-    made = ObjectiveUse(name, repr(objective), where, data.groups.ids.size)
+    use = ObjectiveUse(name, repr(objective), where, data.groups.ids.size)
     if unit_of(objective) == "pairs":
-        return made._replace(note=_OF_PAIRS)
+        return use._replace(note=_OF_PAIRS)
     try:
-        found = diagnose(objective, data, scores, n_jobs=getattr(ranker, "n_jobs", None))
+        found = diagnose(objective, data, scores, n_jobs=n_jobs)
     except InputError as error:
-        return made._replace(note=str(error))
-    return made._replace(
+        return use._replace(note=str(error))
+    return use._replace(
         effective_pairs=found.effective_pairs,
         incoherent=found.incoherent,
         false_over_missed=None if found.k is None else found.false_over_missed,

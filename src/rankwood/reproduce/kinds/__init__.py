@@ -8,7 +8,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-from rankwood._core import checks
+from rankwood._util import checks
 
 
 def names() -> list[str]:

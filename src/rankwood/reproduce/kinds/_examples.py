@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwood._core import checks
+from rankwood._util import checks
 from rankwood.diagnostics import cutoff, diagnose
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.oracle import oracle_pairs
-from rankwood.reproduce.recipe import Item
+from rankwood.reproduce.recipes.recipe import Item
 
 
 @dataclass(frozen=True)

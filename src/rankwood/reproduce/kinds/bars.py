@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from rankwood.reproduce import figures
-from rankwood.reproduce.content import Content, Drawing
 from rankwood.reproduce.found import Found
 from rankwood.reproduce.kinds import metrics
 from rankwood.reproduce.kinds.curves import label, panel_title
+from rankwood.reproduce.pages import figures
+from rankwood.reproduce.pages.content import Content, Drawing
 from rankwood.reproduce.plan import Request, Work
 from rankwood.reproduce.values import role_values, table_columns
 

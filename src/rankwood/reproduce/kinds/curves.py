@@ -1,20 +1,21 @@
 """Curves over rounds: a line for each row, a panel for each role and setting."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood.report.table import Cell, Table
-from rankwood.reproduce import figures
-from rankwood.reproduce.content import Content, Drawing
+from rankwood._util import checks
+from rankwood.fit.observers.recording import RECORDS
+from rankwood.render.curve import Curve, by_round
+from rankwood.render.table import Cell, Table
 from rankwood.reproduce.found import Found
+from rankwood.reproduce.pages import figures
+from rankwood.reproduce.pages.content import Content, Drawing
 from rankwood.reproduce.plan import Request, Work, exists, place_of, requests
-from rankwood.reproduce.recipe import Item, Row
-from rankwood.reproduce.template import fill, setting_key, setting_text, settings
+from rankwood.reproduce.recipes.recipe import Item, Row
+from rankwood.reproduce.recipes.template import fill, setting_key, setting_text, settings
 from rankwood.reproduce.values import better
-from rankwood.training.monitoring import RECORDS
 
 KEYS: frozenset[str] = frozenset({"curve", "skip", "log"})
 _RECORD_OF = {curve: name for name, curves in RECORDS.items() for curve in curves}
@@ -53,12 +54,8 @@ def plan(work: Work) -> list[Request]:
     ]
 
 
-class MeasuredCurve(NamedTuple):
-    """A curve of a row: one value by round."""
-
-    row: Row
-    setting: Mapping[str, Any]
-    y: np.ndarray
+#: A row, and its curve: one value per round.
+RowCurve = tuple[Row, Curve]
 
 
 def show(work: Work, found: Found) -> Content:
@@ -72,7 +69,7 @@ def show(work: Work, found: Found) -> Content:
             lacking |= _without(work, curves, setting)
             panels.append(_panel(work, title, curves))
             tables.append(_table(work, title, setting, curves))
-            records += _records(work, role, curves)
+            records += _records(work, role, setting, curves)
     figure = figures.lines_figure(panels, _axis(work))
     said = [
         *_convention(work),
@@ -81,11 +78,9 @@ def show(work: Work, found: Found) -> Content:
     return Content(said, tables, [Drawing("", figure, work.item.title)], _CSV, records)
 
 
-def _without(
-    work: Work, curves: list[MeasuredCurve], setting: Mapping[str, Any]
-) -> dict[str, None]:
+def _without(work: Work, curves: list[RowCurve], setting: Mapping[str, Any]) -> dict[str, None]:
     """Return the names of rows that were trained and have no such curve, in their order."""
-    drawn = {curve.row.index for curve in curves}
+    drawn = {row.index for row, _ in curves}
     rows = [r for r in work.rows if exists(r, setting) and r.index not in drawn]
     return {label(row): None for row in rows}
 
@@ -108,22 +103,22 @@ def panel_title(work: Work, role: str, setting: Mapping[str, Any]) -> str:
     return f"{name}, {setting_text(setting)}" if setting else name
 
 
-def _curves(work: Work, found: Found, role: str, setting: Mapping[str, Any]) -> list[MeasuredCurve]:
-    made = []
+def _curves(work: Work, found: Found, role: str, setting: Mapping[str, Any]) -> list[RowCurve]:
+    curves = []
     for row in work.rows:
         y = found.curve(place_of(role, row, setting), work.item.extra["curve"])
         if y is not None and y.size:
-            made.append(MeasuredCurve(row, setting, y * work.item.scale))
-    return made
+            curves.append((row, by_round(label(row), y * work.item.scale)))
+    return curves
 
 
-def _panel(work: Work, title: str, curves: list[MeasuredCurve]) -> figures.Panel:
+def _panel(work: Work, title: str, curves: list[RowCurve]) -> figures.CurvePanel:
     skip = int(work.item.extra.get("skip", 0))
-    lines = []
-    for curve in curves:
+    shown = []
+    for _, curve in curves:
         some = figures.thinned(curve.y.size, len(work.rows) * _panels(work), skip)
-        lines.append(figures.Line(label(curve.row), some + 1, curve.y[some]))
-    return figures.Panel(title, lines)
+        shown.append(Curve(curve.label, curve.x[some], curve.y[some]))
+    return figures.CurvePanel(title, shown)
 
 
 def _panels(work: Work) -> int:
@@ -152,14 +147,12 @@ def _axis(work: Work) -> figures.FigureAxis:
     )
 
 
-def _table(
-    work: Work, title: str, setting: Mapping[str, Any], curves: list[MeasuredCurve]
-) -> Table:
+def _table(work: Work, title: str, setting: Mapping[str, Any], curves: list[RowCurve]) -> Table:
     rows = []
-    for curve in curves:
-        best = int(np.argmax(_sign(work, curve.row, setting) * curve.y))
+    for row, curve in curves:
+        best = int(np.argmax(_sign(work, row, setting) * curve.y))
         texts = [f"{curve.y[best]:.4g}", f"{best + 1}", f"{curve.y[-1]:.4g}", f"{curve.y.size}"]
-        rows.append([Cell(label(curve.row)), *map(Cell, texts)])
+        rows.append([Cell(curve.label), *map(Cell, texts)])
     extreme = "best" if work.item.extra["curve"] in ("valid", "train") else "largest"
     return Table(title, ["row", extreme, "at round", "last", "rounds"], rows, 4)
 
@@ -172,12 +165,13 @@ def _sign(work: Work, row: Row, setting: Mapping[str, Any]) -> int:
     return better(fill(row.stop or protocol.stop, {**setting, **row.let}))
 
 
-def _records(work: Work, role: str, curves: list[MeasuredCurve]) -> list[list[Any]]:
+def _records(
+    work: Work, role: str, setting: Mapping[str, Any], curves: list[RowCurve]
+) -> list[list[Any]]:
     """Return some points of each curve; cells have them all."""
-    made: list[list[Any]] = []
-    for curve in curves:
-        row, setting = curve.row, setting_key(curve.setting)
-        where = [role, work.sources[role].name, row.group, row.name, setting]
+    records: list[list[Any]] = []
+    for row, curve in curves:
+        where = [role, work.sources[role].name, row.group, row.name, setting_key(setting)]
         for i in figures.thinned(curve.y.size, 1):
-            made.append([*where, int(i) + 1, float(curve.y[i])])
-    return made
+            records.append([*where, int(i) + 1, float(curve.y[i])])
+    return records

@@ -12,17 +12,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood.report import _drawing
-from rankwood.report.table import Cell, Table
-from rankwood.reproduce.content import Content, Drawing
+from rankwood._util import checks
+from rankwood.render import plots
+from rankwood.render.curve import Curve
+from rankwood.render.marks import Line, colour
+from rankwood.render.plots import LEGEND, Panel, PanelGrid, PlotAxis
+from rankwood.render.table import Cell, Table
+from rankwood.reproduce.pages.content import Content, Drawing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from rankwood.reproduce.found import Found
     from rankwood.reproduce.plan import Work
-    from rankwood.reproduce.recipe import Item
+    from rankwood.reproduce.recipes.recipe import Item
 
 KEYS = frozenset({"curves", "domain", "points", "at", "bounds", "xlabel", "ylabel"})
 _POINTS = 1001  # so many that a step looks like one
@@ -51,14 +54,6 @@ FORMULAS: dict[str, Callable[..., np.ndarray]] = {
 }
 
 
-class FormulaCurve(NamedTuple):
-    """A curve, and its values at the places where they are printed."""
-
-    name: str
-    y: np.ndarray
-    printed: np.ndarray
-
-
 class Bound(NamedTuple):
     """Two curves of which one should never be below the other, and the smallest difference with its place."""
 
@@ -74,11 +69,12 @@ class Bound(NamedTuple):
 
 
 class Functions(NamedTuple):
-    """The curves of an item, on the same points."""
+    """The curves of an item, on the same points, and their values at the places where they are printed."""
 
     x: np.ndarray
     at: np.ndarray
-    curves: list[FormulaCurve]
+    curves: list[Curve]
+    printed: list[np.ndarray]
     bounds: list[Bound]
 
 
@@ -87,16 +83,15 @@ def compute(keys: Mapping[str, Any]) -> Functions:
     low, high = keys["domain"]
     x = np.linspace(low, high, keys.get("points", _POINTS))
     at = np.asarray(keys.get("at", [low, high]), dtype=np.float64)
-    curves = []
-    for given in keys["curves"]:
-        formula = FORMULAS[given["formula"]]
-        parameters = {k: v for k, v in given.items() if k not in ("name", "formula")}
-        curves.append(
-            FormulaCurve(given["name"], formula(x, **parameters), formula(at, **parameters))
-        )
-    values = {curve.name: curve.y for curve in curves}
+    curves, printed = [], []
+    for row in keys["curves"]:
+        formula = FORMULAS[row["formula"]]
+        parameters = {k: v for k, v in row.items() if k not in ("name", "formula")}
+        curves.append(Curve(row["name"], x, formula(x, **parameters)))
+        printed.append(formula(at, **parameters))
+    values = {curve.label: curve.y for curve in curves}
     bounds = [_bound(x, values, **pair) for pair in keys.get("bounds", ())]
-    return Functions(x, at, curves, bounds)
+    return Functions(x, at, curves, printed, bounds)
 
 
 def _bound(x: np.ndarray, values: Mapping[str, np.ndarray], lower: str, upper: str) -> Bound:
@@ -108,18 +103,14 @@ def _bound(x: np.ndarray, values: Mapping[str, np.ndarray], lower: str, upper: s
 
 def draw(functions: Functions, xlabel: str = "", ylabel: str = "") -> "Figure":
     """Return a picture of the curves."""
-    with _drawing.style():
-        figure, (ax,) = _drawing.new_figure(1, 1, 5.4, 3.6)
-        lines = cycle(["-", "--", "-.", ":"])
-        look = zip(cycle(_drawing.COLOURS), lines, strict=False)
-        for curve, (colour, line) in zip(functions.curves, look, strict=False):
-            ax.plot(functions.x, curve.y, line, color=colour, linewidth=1.8, label=curve.name)
-        ax.set_xlim(functions.x[0], functions.x[-1])
-        ax.set_ylim(bottom=0)
-        ax.set_xlabel(xlabel)
-        ax.set_ylabel(ylabel)
-        ax.legend(frameon=False, fontsize=9)
-    return figure
+    dashes = cycle(["-", "--", "-.", ":"])
+    lines = [
+        Line(curve, colour(i), dash, 1.8)
+        for i, (curve, dash) in enumerate(zip(functions.curves, dashes, strict=False))
+    ]
+    x = PlotAxis(xlabel, ends=(functions.x[0], functions.x[-1]))
+    panel = Panel(lines, x, PlotAxis(ylabel, ends=(0, None)), legend=LEGEND)
+    return plots.draw_panels([panel], PanelGrid(5.4, 3.6))
 
 
 def check(item: "Item") -> None:
@@ -159,14 +150,17 @@ def show(work: "Work", found: "Found") -> Content:
     table = Table(
         "Values",
         ["curve", *(f"{place:g}" for place in functions.at)],
-        [_line(curve, item.digits) for curve in functions.curves],
+        [
+            [Cell(curve.label), *(Cell(f"{value:.{item.digits}f}") for value in printed)]
+            for curve, printed in zip(functions.curves, functions.printed, strict=True)
+        ],
         functions.at.size,
     )
     figure = draw(functions, keys.get("xlabel", ""), keys.get("ylabel", ""))
     records = [
-        [curve.name, place, value]
-        for curve in functions.curves
-        for place, value in zip(functions.at.tolist(), curve.printed.tolist(), strict=True)
+        [curve.label, place, value]
+        for curve, printed in zip(functions.curves, functions.printed, strict=True)
+        for place, value in zip(functions.at.tolist(), printed.tolist(), strict=True)
     ]
     return Content(
         [_sentence(bound, functions) for bound in functions.bounds],
@@ -175,11 +169,6 @@ def show(work: "Work", found: "Found") -> Content:
         ["curve", "x", "value"],
         records,
     )
-
-
-def _line(curve: FormulaCurve, digits: int) -> list[Cell]:
-    """Return the row of a curve in the table of values."""
-    return [Cell(curve.name), *(Cell(f"{value:.{digits}f}") for value in curve.printed)]
 
 
 def _sentence(bound: Bound, functions: Functions) -> str:

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from rankwood.report.table import Cell, Table
+from rankwood.render.table import Cell, Table
 from rankwood.reproduce import significance
-from rankwood.reproduce.content import Content
 from rankwood.reproduce.found import Found
+from rankwood.reproduce.pages.content import Content
 from rankwood.reproduce.plan import Request, Work, requests
-from rankwood.reproduce.recipe import MetricColumn, Row
-from rankwood.reproduce.template import setting_key, settings
+from rankwood.reproduce.recipes.recipe import MetricColumn, Row
+from rankwood.reproduce.recipes.template import setting_key, settings
 from rankwood.reproduce.values import BEST, TableColumn, Value, better, role_values, table_columns
 
 KEYS: frozenset[str] = frozenset()

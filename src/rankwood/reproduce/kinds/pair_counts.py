@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood._core.text import plural
+from rankwood._util import checks
+from rankwood._util.text import plural
 from rankwood.diagnostics import pair_counts
-from rankwood.report import _drawing
-from rankwood.report.table import Cell, Table
-from rankwood.reproduce.content import Content, Drawing
-from rankwood.reproduce.recipe import Item
-from rankwood.reproduce.template import fill
+from rankwood.render.table import Cell, Table
+from rankwood.report.plots import draw_counts
+from rankwood.reproduce.pages.content import Content, Drawing
+from rankwood.reproduce.recipes.recipe import Item
+from rankwood.reproduce.recipes.template import fill
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,12 +55,8 @@ def count_pairs(item: Item) -> list[Counts]:
 
 def draw(item: Item, counts: list[Counts]) -> "Figure":
     """Draw a line for each row."""
-    with _drawing.style():
-        figure, (axes,) = _drawing.new_figure(1, 1, 5.6, 3.6)
-        names = [one.row for one in counts]
-        lines = [one.ours for one in counts]
-        _drawing.draw_counts(axes, names, lines, list(item.over["k"]), item.extra["n"])
-    return figure
+    names, lines = [line.row for line in counts], [line.ours for line in counts]
+    return draw_counts(names, lines, item.over["k"], item.extra["n"])
 
 
 def show(work: Any, found: Any) -> Content:

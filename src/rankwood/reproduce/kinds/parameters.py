@@ -4,13 +4,13 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from rankwood._core import checks
-from rankwood.report.table import Cell, Table
-from rankwood.reproduce.content import Content
+from rankwood._util import checks
+from rankwood.render.table import Cell, Table
 from rankwood.reproduce.found import Found
+from rankwood.reproduce.pages.content import Content
 from rankwood.reproduce.plan import Request, Work, exists, place_of, requests, row_spec
-from rankwood.reproduce.recipe import Item, Recipe, Row
-from rankwood.reproduce.template import setting_key, settings
+from rankwood.reproduce.recipes.recipe import Item, Recipe, Row
+from rankwood.reproduce.recipes.template import setting_key, settings
 
 KEYS: frozenset[str] = frozenset({"of", "of_protocol", "of_space"})
 _CSV = ("role", "group", "row", "setting", "parameter", "ours", "paper")
@@ -112,7 +112,7 @@ def _lines(work: Work, found: Found) -> list[ParameterLine]:
         for row in work.rows:
             for i, setting in enumerate(every):
                 printed = row.printed.get(role, [])[i * columns : (i + 1) * columns]
-                paper = [text_of(value) for value in printed] or [""] * columns
+                paper = [_value_text(value) for value in printed] or [""] * columns
                 ours = _ours(work, found, row, role, setting)
                 made.append(ParameterLine(role, row, setting, ours, paper))
     return made
@@ -124,7 +124,7 @@ def _ours(work: Work, found: Found, row: Row, role: str, setting: Mapping[str, A
     if "of_protocol" in work.item.extra:
         params = work.recipe.protocols[work.item.extra["of_protocol"]].params
         fixed = {**params.get("*", {}), **params.get(role, {})}
-        return [text_of(fixed.get(name)) for name in names]
+        return [_value_text(fixed.get(name)) for name in names]
     other = _of_other(work)
     same = _same(other.item, row)
     if same is None or not exists(same, _complete(other.item, setting)):
@@ -142,19 +142,19 @@ def _of_cells(name: str, spec: Mapping[str, Any], chosen: list[Mapping[str, Any]
     own = [name, f"objective.{name}", *(["objective.k"] if name == "truncation" else [])]
     for known in own:
         if any(known in one for one in chosen):
-            return " / ".join(text_of(one.get(known)) for one in chosen)
+            return " / ".join(_value_text(one.get(known)) for one in chosen)
     if name in spec["params"]:
-        return text_of(spec["params"][name])
+        return _value_text(spec["params"][name])
     inside = re.search(rf"\b{re.escape(name)}=([^,)]+)", str(spec["objective"]))
     return inside[1] if inside else ""
 
 
-def text_of(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """Return a parameter as a text; an empty one for none or NaN."""
     if value is None or value != value:
         return ""
     if isinstance(value, (list, tuple)):
-        return ",".join(map(text_of, value))
+        return ",".join(map(_value_text, value))
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
@@ -165,7 +165,7 @@ def _space_lines(work: Work) -> list[ParameterLine]:
     space = spaces.named(work.item.extra["of_space"], objective="lambdaloss-ndcg++@10")
     made = []
     for row in work.rows:
-        paper = [text_of(value) for value in row.values.get("space", [])]
+        paper = [_value_text(value) for value in row.values.get("space", [])]
         ours = [repr(space[row.name]) if row.name in space else ""] + [""] * (len(paper) - 1)
         made.append(ParameterLine("", row, {}, ours, paper))
     return made

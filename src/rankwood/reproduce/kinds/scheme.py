@@ -8,18 +8,18 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rankwood._core import checks
-from rankwood.report import _drawing
-from rankwood.reproduce.content import Content, Drawing
+from rankwood._util import checks
+from rankwood.render import plots
+from rankwood.render.marks import Diagram, Shape
+from rankwood.render.plots import Panel, PanelGrid, PlotAxis
+from rankwood.reproduce.pages.content import Content, Drawing
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.patches import Patch
 
     from rankwood.reproduce.found import Found
     from rankwood.reproduce.plan import Work
-    from rankwood.reproduce.recipe import Item
+    from rankwood.reproduce.recipes.recipe import Item
 
 KEYS = frozenset({"boxes", "arrows", "labels"})
 #: Shapes of boxes. A frame is dashed, and lies behind the boxes that it surrounds.
@@ -75,35 +75,15 @@ def read(keys: Mapping[str, Any]) -> Scheme:
 
 def draw(scheme: Scheme) -> "Figure":
     """Return the picture of a scheme."""
-    from matplotlib.patches import FancyArrowPatch
-
-    left, right = _reach(scheme, 0)
-    bottom, top = _reach(scheme, 1)
-    with _drawing.style():
-        size = ((right - left) * _INCH, (top - bottom) * _INCH)
-        figure, (ax,) = _drawing.new_figure(1, 1, *size)
-        ax.set_xlim(left, right)
-        ax.set_ylim(bottom, top)
-        ax.set_aspect("equal")
-        ax.set_axis_off()
-        drawn = {box.id: _draw_box(ax, box) for box in scheme.boxes}
-        place = {box.id: box.at for box in scheme.boxes}
-        for arrow in scheme.arrows:
-            line = FancyArrowPatch(
-                place[arrow.start],
-                place[arrow.end],
-                patchA=drawn[arrow.start],
-                patchB=drawn[arrow.end],
-                arrowstyle="-|>",
-                mutation_scale=8,
-                linewidth=0.8,
-                color="#555555",
-                zorder=2,
-            )
-            ax.add_patch(line)
-        for label in scheme.labels:
-            ax.text(*label.at, label.text, va="center", ha="left", fontsize=9)
-    return figure
+    across, upward = _reach(scheme, 0), _reach(scheme, 1)
+    boxes = {
+        box.id: Shape(box.text, box.at, box.size, box.shape, COLOURS[box.colour])
+        for box in scheme.boxes
+    }
+    diagram = Diagram(boxes, scheme.arrows, scheme.labels)
+    panel = Panel([diagram], PlotAxis(ends=across), PlotAxis(ends=upward), square=True, hidden=True)
+    size = (across[1] - across[0]) * _INCH, (upward[1] - upward[0]) * _INCH
+    return plots.draw_panels([panel], PanelGrid(*size))
 
 
 def _reach(scheme: Scheme, axis: int) -> tuple[float, float]:
@@ -114,29 +94,6 @@ def _reach(scheme: Scheme, axis: int) -> tuple[float, float]:
         wide = (1 - axis) * _LETTER * len(_TEX.sub("", label.text))
         low, high = min(low, label.at[axis]), max(high, label.at[axis] + wide)
     return low - 0.2, high + 0.2
-
-
-def _draw_box(ax: "Axes", box: Box) -> "Patch":
-    """Draw a box and its text, and return its outline, at which arrows end."""
-    from matplotlib.patches import Ellipse, Rectangle
-
-    (x, y), (width, height) = box.at, box.size
-    frame = box.shape == "frame"
-    look: dict[str, Any] = {
-        "facecolor": "none" if frame else COLOURS[box.colour],
-        "edgecolor": "#555555",
-        "linewidth": 0.9,
-        "linestyle": "--" if frame else "-",
-        "zorder": 1 if frame else 3,
-    }
-    shape: Patch
-    if box.shape == "circle":
-        shape = Ellipse(box.at, width, height, **look)
-    else:
-        shape = Rectangle((x - width / 2, y - height / 2), width, height, **look)
-    ax.add_patch(shape)
-    ax.text(x, y, box.text, ha="center", va="center", fontsize=10, zorder=4)
-    return shape
 
 
 def check(item: "Item") -> None:

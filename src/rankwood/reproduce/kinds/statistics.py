@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core import checks
+from rankwood._util import checks
 from rankwood._version import __version__
-from rankwood.report.table import Cell, Table
+from rankwood.render.table import Cell, Table
 from rankwood.reproduce.cells import RecipeCell
-from rankwood.reproduce.content import Content
 from rankwood.reproduce.found import Found
+from rankwood.reproduce.pages.content import Content
 from rankwood.reproduce.plan import Place, Request, Work
-from rankwood.reproduce.recipe import Item, Row
+from rankwood.reproduce.recipes.recipe import Item, Row
 from rankwood.reproduce.sources import DataRef
 
 KEYS: frozenset[str] = frozenset({"top"})

@@ -5,15 +5,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood.report.table import Cell, Table
-from rankwood.reproduce import figures
-from rankwood.reproduce.content import Content, Drawing
+from rankwood._util import checks
+from rankwood.render.curve import Curve
+from rankwood.render.table import Cell, Table
 from rankwood.reproduce.found import Found
 from rankwood.reproduce.kinds.curves import LABELS, label, panel_title, wants_of, with_unit
+from rankwood.reproduce.pages import figures
+from rankwood.reproduce.pages.content import Content, Drawing
 from rankwood.reproduce.plan import Request, Work, exists, place_of, requests, row_spec
-from rankwood.reproduce.recipe import Item, MetricColumn, Row
-from rankwood.reproduce.template import fill, setting_key, settings
+from rankwood.reproduce.recipes.recipe import Item, MetricColumn, Row
+from rankwood.reproduce.recipes.template import fill, setting_key, settings
 
 KEYS: frozenset[str] = frozenset({"x", "values", "metric", "record", "reduce", "relative", "log"})
 _REDUCE: dict[str, Callable[[np.ndarray], Any]] = {
@@ -77,10 +78,9 @@ def show(work: Work, found: Found) -> Content:
             ]
             title = panel_title(work, role, setting)
             x = _positions(work)
-            lines = [
-                figures.Line(label(s.row), x, _relative(work, s.ours), s.level) for s in series
-            ]
-            panels.append(figures.Panel(title, lines))
+            curves = [Curve(label(s.row), x, _relative(work, s.ours)) for s in series]
+            levels = frozenset(label(s.row) for s in series if s.level)
+            panels.append(figures.CurvePanel(title, curves, levels))
             tables += _tables(work, role, title, series)
             records += _records(work, role, setting, series)
     figure = figures.lines_figure(panels, _axis(work))

@@ -4,15 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core import checks
-from rankwood._core.text import plural
-from rankwood.report.table import Cell, Table
+from rankwood._util import checks
+from rankwood._util.text import plural
+from rankwood.render.table import Cell, Table
 from rankwood.reproduce.cells import RecipeCell
-from rankwood.reproduce.content import Content
 from rankwood.reproduce.found import Found
+from rankwood.reproduce.pages.content import Content
 from rankwood.reproduce.plan import Place, Request, Work, exists, place_of, requests
-from rankwood.reproduce.recipe import Item, Row
-from rankwood.reproduce.template import setting_key, setting_text, settings
+from rankwood.reproduce.recipes.recipe import Item, Row
+from rankwood.reproduce.recipes.template import setting_key, setting_text, settings
 
 KEYS: frozenset[str] = frozenset({"repeats"})
 #: What can be measured, and its name in a result.

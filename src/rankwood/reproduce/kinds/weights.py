@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwood.diagnostics import heat
-from rankwood.report import _drawing
-from rankwood.report.table import Cell, Table
-from rankwood.reproduce.content import Content, Drawing
-from rankwood.reproduce.recipe import Item
-from rankwood.reproduce.template import fill, setting_text, settings
+from rankwood.render.table import Cell, Table
+from rankwood.report.plots import draw_maps
+from rankwood.reproduce.pages.content import Content, Drawing
+from rankwood.reproduce.recipes.recipe import Item
+from rankwood.reproduce.recipes.template import fill, setting_text, settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,11 +48,7 @@ def weight_maps(item: Item) -> list[WeightMap]:
 def draw(maps: Sequence[WeightMap]) -> "Figure":
     """Draw all maps, each on a scale from 0 to its own largest weight."""
     shares = [one.weights / (one.weights.max() or 1.0) for one in maps]
-    with _drawing.style():
-        columns = min(len(maps), _drawing.COLUMNS)
-        figure, axes = _drawing.new_figure(columns, -(-len(maps) // columns), 3.1, 3.3)
-        _drawing.draw_maps(figure, axes, [one.title for one in maps], shares)
-    return figure
+    return draw_maps([one.title for one in maps], shares)
 
 
 def show(work: Any, found: Any) -> Content:

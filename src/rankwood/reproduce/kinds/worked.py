@@ -4,11 +4,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from rankwood._core.text import listed
-from rankwood.report.table import Cell, Table
-from rankwood.reproduce.content import Content, Drawing
+from rankwood._util.text import listed
+from rankwood.render.table import Cell, Table
 from rankwood.reproduce.kinds._examples import Worked, read_examples, work_out
-from rankwood.reproduce.recipe import Item
+from rankwood.reproduce.pages.content import Content, Drawing
+from rankwood.reproduce.recipes.recipe import Item
 
 KEYS: frozenset[str] = frozenset({"examples"})
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwood._core.compile import callable_kernel, jit
-from rankwood._core.parts import lower
+from rankwood._kernels.compile.jit import callable_kernel, jit
+from rankwood._kernels.parts import lower
 from rankwood.objectives._kernels.verbs import count_anchors, partners
 
 #: Where the entries of each query begin, or -1 if it has none; by rank, the first anchor and the end of the anchors.

@@ -3,11 +3,11 @@
 from collections import namedtuple
 from typing import Annotated, Any
 
-from rankwood._core.cuda.team import barrier, block, set_alone, team_sum, thread
-from rankwood._core.each import each
-from rankwood._core.numeric import as_type_of
-from rankwood._core.parts import Can, part
-from rankwood._core.rng import mix
+from rankwood._kernels.cuda.team import barrier, block, set_alone, team_sum, thread
+from rankwood._kernels.each import each
+from rankwood._kernels.numeric.rng import mix
+from rankwood._kernels.numeric.scalars import as_type_of
+from rankwood._kernels.parts import Can, part
 from rankwood.metrics.ranked import Ranked
 from rankwood.objectives._kernels.cuda.ranking import (
     Alone,
@@ -69,14 +69,14 @@ def pairwise_device_kernel(task, plan, state, scores, grad, hess):
         set_alone(0)
     barrier()
     middle, high = middle_and_top(query, scores)
-    wide = high - middle > largest_score(objective.loss)
+    embed_per_anchor = high - middle > largest_score(objective.loss)
     for i in each(n):
         s = as_type_of(zero, scores[query.rows[query.start + i]] - middle)
         columns.score[i], columns.embedded[i] = s, embed(objective.loss, s)
     total, rankings = zero, device_rankings(steps.rank, objective)
     docs, random = columns.docs, mix(state, query.number)
     for number in range(rankings):
-        drawn = device_rank(
+        ranking_state = device_rank(
             steps.rank, steps.perturb, objective.noise, query, scores, number, random, columns
         )
         for i in each(n):
@@ -88,9 +88,11 @@ def pairwise_device_kernel(task, plan, state, scores, grad, hess):
                 columns.push[i] = columns.hessian[i] = zero
         ranked = Ranked(n, docs.label, docs.score, columns.slot, query.discount)
         own = prepare_by(steps.prepare, objective, ranked, query.values.weight, columns.own)
-        m = find_anchors(steps.anchors, objective, ranked, query.values.pairs, drawn, columns)
+        m = find_anchors(
+            steps.anchors, objective, ranked, query.values.pairs, ranking_state, columns
+        )
         anchors = Anchors(m, query.number, task.bounds)
-        total += visit_partners(objective, steps, ranked, own, anchors, wide, columns)
+        total += visit_partners(objective, steps, ranked, own, anchors, embed_per_anchor, columns)
     total = team_sum(total)
     mean = as_type_of(total, 1.0) / as_type_of(total, rankings)
     factor = mean * scale(objective.scale, mean * by_push * (total + total))

@@ -2,25 +2,25 @@
 
 import numpy as np
 
-from rankwood._core.compile import uncounted_inline
-from rankwood._core.cuda import SIMULATED
-from rankwood._core.cuda.columns import place
-from rankwood._core.cuda.sorting import rank_words
-from rankwood._core.cuda.team import (
+from rankwood._kernels.compile.jit import uncounted_inline
+from rankwood._kernels.cuda import SIMULATED
+from rankwood._kernels.cuda.columns import team_columns
+from rankwood._kernels.cuda.sorting import rank_words
+from rankwood._kernels.cuda.team import (
     barrier,
-    hand_out,
+    broadcast,
     set_alone,
     shared_memory,
     team_max,
+    team_size,
     thread,
-    threads,
 )
-from rankwood._core.each import each
-from rankwood._core.numeric import descending_bits
-from rankwood._core.parts import part
-from rankwood._core.records import documents
-from rankwood._core.rng import mix
-from rankwood._core.verbs import verb
+from rankwood._kernels.each import each
+from rankwood._kernels.numeric.rng import mix
+from rankwood._kernels.numeric.scalars import descending_bits
+from rankwood._kernels.parts import part
+from rankwood._kernels.records import documents
+from rankwood._kernels.verbs import verb
 from rankwood.objectives._kernels.verbs import list_gradient, perturb, prepare
 
 # Where a team's columns are.
@@ -36,7 +36,7 @@ class InShared:
     """Shared memory: for lists that fit into it."""
 
     def place_columns(self, task, query):
-        return place(task.layout, shared_memory(), query.n + query.n % 2, query.n)
+        return team_columns(task.layout, shared_memory(), query.n + query.n % 2, query.n)
 
 
 @part
@@ -47,7 +47,7 @@ class InGlobal:
         start = (query.start + query.number) * task.n_columns
         end = start + (query.n + 1) * task.n_columns
         memory = documents(task.memory, start, end)
-        return place(task.layout, memory, query.n + query.n % 2, query.n)
+        return team_columns(task.layout, memory, query.n + query.n % 2, query.n)
 
 
 # What a verb does alone or in a team.
@@ -94,7 +94,7 @@ def _prepare_alone(self, objective, ranked, values, room):
         set_alone(1)
         own = prepare(objective.weight, ranked, values, room)
         set_alone(0)
-    return hand_out(own)
+    return broadcast(own)
 
 
 def _prepare_alone_simulated(self, objective, ranked, values, room):
@@ -103,7 +103,7 @@ def _prepare_alone_simulated(self, objective, ranked, values, room):
         set_alone(1)
         own = prepare(objective.weight, ranked, values, room)
         set_alone(0)
-    return hand_out(own)
+    return broadcast(own)
 
 
 @part
@@ -190,7 +190,7 @@ class RankBySlot:
 def middle_and_top(query, scores):
     """Return the middle of the range of a query's scores, and the highest; NaN if a score is."""
     low = high = np.float64(scores[query.rows[query.start]])
-    for i in range(thread(), query.n, threads()):
+    for i in range(thread(), query.n, team_size()):
         s = np.float64(scores[query.rows[query.start + i]])
         low, high = (s if s < low or s != s else low), (s if s > high or s != s else high)
     low, high = -team_max(-low), team_max(high)

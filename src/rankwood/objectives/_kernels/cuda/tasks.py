@@ -6,19 +6,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwood._core.cuda import SIMULATED
-from rankwood._core.cuda.columns import (
+from rankwood._kernels.cuda import SIMULATED
+from rankwood._kernels.cuda.columns import (
     IndexColumn,
     LongWordColumn,
-    PrivateColumn,
+    PrivateNumber,
     RealColumn,
     RowsColumn,
     WordColumn,
 )
-from rankwood._core.each import runs_on_team
-from rankwood._core.parts import lower, named_record, parts_inside
-from rankwood._core.records import Table, Unmoved
-from rankwood._core.sorting import SortScratch
+from rankwood._kernels.each import runs_on_team
+from rankwood._kernels.numeric.sorting import SortScratch
+from rankwood._kernels.parts import lower
+from rankwood._kernels.records import Broadcast, Table
 from rankwood.data.groups import Groups
 from rankwood.data.unlisted import UnlistedLabels
 from rankwood.objectives._kernels import arranging, ranking
@@ -43,11 +43,12 @@ from rankwood.objectives._kernels.cuda.ranking import (
 )
 from rankwood.objectives._kernels.cuda.visiting import FirstAnchors, ListedDeviceAnchors
 from rankwood.objectives._kernels.plan import LabelledLists, Plan, make_plan, most_labels
+from rankwood.objectives._kernels.rooms import make_room
 from rankwood.objectives.units import read_labels
 
 #: Bytes of shared memory: a kernel may use 48 KB without opting in to more, and a few bytes are for sums.
 _SHARED_BYTES = 47 * 1024
-#: Lists of up to so many documents get so many threads.
+#: (longest list, threads per team).
 _TEAMS = ((256, 32), (1024, 128), (2**62, 256))
 
 
@@ -82,30 +83,38 @@ class Layout:
         return cls(*[self.column(kind) for _ in cls._fields])
 
     def room(self, part: Any) -> Any:
-        """Return the columns that a part needs, as `Memory.room` does."""
-        names = tuple(getattr(part, "columns", ())) + tuple(getattr(part, "swap_columns", ()))
-        private = {
-            name: Unmoved(PrivateColumn(np.int32(0)))
-            for name in getattr(part, "look_up_columns", ())
-        }
-        made = {
-            **{name: self.room(inside) for name, inside in parts_inside(part).items()},
-            **{name: self.column(RealColumn) for name in names},
-            **{name: self.column(IndexColumn) for name in getattr(part, "index_columns", ())},
-            **private,
-        }
-        for name in getattr(part, "tables_by_label", ()):
+        """Return the columns that a part asks for, as `Memory.room` does."""
+        return make_room(part, self)
+
+    def real_columns(self, names: tuple[str, ...]) -> dict[str, Any]:
+        """Return places of columns of the kernel's precision."""
+        return {name: self.column(RealColumn) for name in names}
+
+    def index_columns(self, names: tuple[str, ...]) -> dict[str, Any]:
+        """Return places of columns of integers."""
+        return {name: self.column(IndexColumn) for name in names}
+
+    def look_up_columns(self, names: tuple[str, ...]) -> dict[str, Any]:
+        """Return one number per name: a thread looks one document up at a time."""
+        return {name: Broadcast(PrivateNumber(np.int32(0))) for name in names}
+
+    def tables_by_label(self, names: tuple[str, ...]) -> dict[str, Any]:
+        """Return places of tables with a row for each label of a query."""
+        tables = {}
+        for name in names:
             rows = RowsColumn(np.int32(self.n_columns), np.int32(self.n_labels))
-            made[name], self.n_columns = Table(rows), self.n_columns + self.n_labels
-        if getattr(part, "sorts", False):
-            self.n_columns += self.n_columns % 2
-            word = self.column(LongWordColumn, 2)
-            rest: Any = ((), (), (), ())  # a team needs no more
-            if SIMULATED:  # and sorts as the CPU does
-                index = [self.column(IndexColumn) for _ in range(3)]
-                rest = (word, *index)
-            made["sorting"] = SortScratch(word, *rest)
-        return named_record(made)
+            tables[name], self.n_columns = Table(rows), self.n_columns + self.n_labels
+        return tables
+
+    def sorting(self) -> SortScratch:
+        """Return the places of the memory of a sort."""
+        self.n_columns += self.n_columns % 2
+        word = self.column(LongWordColumn, 2)
+        rest: Any = ((), (), (), ())  # a team needs no more
+        if SIMULATED:  # and sorts as the CPU does
+            index = [self.column(IndexColumn) for _ in range(3)]
+            rest = (word, *index)
+        return SortScratch(word, *rest)
 
 
 def _pair_layout(layout: Layout, objective: Any, cpu_steps: Any, wide_words: bool) -> Any:
@@ -157,7 +166,7 @@ def _steps(objective: Any, steps: Any) -> Any:
     )
 
 
-def build(
+def build_launches(
     objective: Any,
     y: np.ndarray,
     groups: Groups,

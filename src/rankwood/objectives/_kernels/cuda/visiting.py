@@ -4,13 +4,13 @@ from collections import namedtuple
 
 import numpy as np
 
-from rankwood._core.compile import uncounted_inline
-from rankwood._core.cuda.team import barrier, hand_out, set_alone, thread, threads
-from rankwood._core.each import each
-from rankwood._core.numeric import as_type_of
-from rankwood._core.parts import part
-from rankwood._core.records import document
-from rankwood._core.verbs import verb
+from rankwood._kernels.compile.jit import uncounted_inline
+from rankwood._kernels.cuda.team import barrier, broadcast, set_alone, team_size, thread
+from rankwood._kernels.each import each
+from rankwood._kernels.numeric.scalars import as_type_of
+from rankwood._kernels.parts import part
+from rankwood._kernels.records import document
+from rankwood._kernels.verbs import verb
 from rankwood.objectives._kernels.records import Doc, DocBlock, RankIsPlace
 from rankwood.objectives._kernels.verbs import (
     ANCHOR_ITSELF,
@@ -107,7 +107,7 @@ class ListedDeviceAnchors:
                 list_anchors(objective.pairs, ranked, values, state, columns.pairs, columns.order)
             )
             set_alone(0)
-        m = hand_out(m)
+        m = broadcast(m)
         for i in each(m):
             columns.turn[columns.order[i]] = i
         barrier()
@@ -150,29 +150,33 @@ def _embedded_around(loss, score, center):
 
 
 @uncounted_inline
-def _pair(objective, a, docs, own, j, wide):
+def _pair(objective, a, docs, own, j, embed_per_anchor):
     """Return push, size and Hessian of the pair of document a and document j, as a sees it."""
     block = DocBlock(np.uint64(j), np.uint64(j + 1), RankIsPlace())
     look_up(objective.weight, own, (a, a, a, a), block)
     b = _document(objective, docs, own, 0, j)
-    embedded = _embedded_around(objective.loss, b.score, a.score) if wide else b.embedded
+    embedded = (
+        _embedded_around(objective.loss, b.score, a.score) if embed_per_anchor else b.embedded
+    )
     b = Doc(b.label, b.score, embedded, b.rank, b.own, b.turn, b.first, b.end)
     derivatives = pair_derivatives(objective.loss, a, b)
     return pair_gradient(objective.pairs, objective.weight, a, b, derivatives)
 
 
 @uncounted_inline
-def visit_partners(objective, steps, ranked, own, anchors, wide, columns):
+def visit_partners(objective, steps, ranked, own, anchors, embed_per_anchor, columns):
     """Add pushes and Hessians of the pairs of each document to its sums; return the sizes of this thread's pairs.
 
     Loops are `while` loops: a `range` of Numba has a counter of its own, which CUDA's compiler doesn't remove.
     """
     docs, n, m = columns.docs, ranked.n, anchors.m
     total = as_type_of(ranked.score[0], 0.0)
-    i, step = thread(), threads()
+    i, step = thread(), team_size()
     while i < n:
         a = _document(objective, docs, own, ANCHOR_ITSELF, i)
-        embedded = _embedded_around(objective.loss, a.score, a.score) if wide else a.embedded
+        embedded = (
+            _embedded_around(objective.loss, a.score, a.score) if embed_per_anchor else a.embedded
+        )
         a = Doc(a.label, a.score, embedded, a.rank, a.own, a.turn, a.first, a.end)
         turn = turn_of(steps.anchors, i, columns)
         push_sum = hessian_sum = as_type_of(total, 0.0)
@@ -181,7 +185,7 @@ def visit_partners(objective, steps, ranked, own, anchors, wide, columns):
             j, high = candidates(steps.anchors, first, end, n)
             while j < high:
                 if is_partner(steps.anchors, j, first, end, columns):
-                    push, size, hessian = _pair(objective, a, docs, own, j, wide)
+                    push, size, hessian = _pair(objective, a, docs, own, j, embed_per_anchor)
                     push_sum += push
                     hessian_sum += hessian
                     total += size
@@ -191,7 +195,7 @@ def visit_partners(objective, steps, ranked, own, anchors, wide, columns):
             first, end = partners(objective.pairs, t, n)
             if first <= turn and turn < end:
                 j = rank_of_anchor(steps.anchors, t, columns)
-                push, _, hessian = _pair(objective, a, docs, own, j, wide)
+                push, _, hessian = _pair(objective, a, docs, own, j, embed_per_anchor)
                 push_sum += push
                 hessian_sum += hessian
             t += 1

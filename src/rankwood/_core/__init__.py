@@ -1,1 +1,0 @@
-"""What everything else stands on: compiled parts, sorts, random numbers, threads, checks."""

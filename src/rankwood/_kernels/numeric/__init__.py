@@ -1,0 +1,1 @@
+"""Arithmetic that is bit-identical on every processor: functions, sums, sorts, random numbers."""

@@ -1,0 +1,1 @@
+"""Utilities that know nothing of ranking: checks, text, files, memory, progress."""

@@ -1,0 +1,1 @@
+"""What several commands share: arguments, files, tables on a terminal, standard streams."""

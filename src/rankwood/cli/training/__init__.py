@@ -1,0 +1,1 @@
+"""What ``rankwood train`` and ``rankwood tune`` share: options, files, rankers, the summary."""

@@ -1,0 +1,1 @@
+"""Judgments and runs, as TREC files, dictionaries and tables."""

@@ -1,9 +1,0 @@
-"""Training on the workers of a cluster (Dask): the same model as on one machine.
-
-`Ranker.fit` comes here if it is given a Dask collection, or ``cluster=``.
-"""
-
-from rankwood.distributed.errors import WorkerLost
-from rankwood.distributed.scoring import evaluate
-
-__all__ = ["WorkerLost", "evaluate"]

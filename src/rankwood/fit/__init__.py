@@ -1,0 +1,1 @@
+"""One fit, from its specification to its result."""

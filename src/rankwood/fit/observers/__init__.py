@@ -1,0 +1,1 @@
+"""What follows a run after each round: evaluation, early stopping, records, progress."""

@@ -1,0 +1,112 @@
+"""Curves that are recorded on request: what an objective does in each round."""
+
+import re
+from typing import Any
+
+import numpy as np
+
+from rankwood._util import checks
+from rankwood.data.groups import Groups
+from rankwood.fit.run import Observer, TrainingRun
+from rankwood.objectives.gradients import GradientComputer
+from rankwood.objectives.incoherence import IncoherenceCheck
+from rankwood.objectives.inspection import PairCounter
+from rankwood.objectives.position_weights import cutoff
+from rankwood.objectives.units import has_pair_set, read_labels, unit_of
+
+#: Values of `Ranker(record=...)`, and the curves that each one adds to `record_`.
+RECORDS = {
+    "effective_pairs": ("effective_pairs",),
+    "coherency": ("incoherent", "false_over_missed"),
+    "seconds": ("seconds_gradients", "seconds_trees", "seconds_evaluation"),
+}
+_ROUNDING = 1e-5  # error of float32 sums, relative to the largest gradient of a query
+
+
+def named_records(record: Any) -> list[str]:
+    """Return the names of what to record, each once, in the order of `RECORDS`; cutoffs are omitted."""
+    listed = [] if record is None else [record] if isinstance(record, str) else record
+    if not isinstance(listed, (list, tuple, set, frozenset)):
+        raise checks.InputError(
+            f"record must be a list of {', '.join(map(repr, RECORDS))}, got {record!r}."
+        )
+    names = ["coherency" if _coherency_at(name) else name for name in listed]
+    for name in names:
+        if name not in RECORDS:
+            raise checks.InputError(f"unknown record {name!r}{checks.nearest(str(name), RECORDS)}")
+    return [name for name in RECORDS if name in names]
+
+
+def _coherency_at(name: Any) -> int | None:
+    """Return the cutoff of a name such as ``"coherency@5"``; None if it is another name."""
+    match = re.fullmatch(r"coherency@([1-9]\d{0,8})", str(name))
+    return int(match[1]) if match else None
+
+
+def coherency_cutoff(record: Any, objective: Any) -> int | None:
+    """Return the cutoff for coherency: the one in `record`, else the objective's."""
+    names = [record] if isinstance(record, str) or record is None else record
+    cutoffs = {k for k in map(_coherency_at, names) if k is not None}
+    if len(cutoffs) > 1:
+        raise checks.InputError(f"record: give 'coherency' one cutoff, got {sorted(cutoffs)}.")
+    return cutoffs.pop() if cutoffs else cutoff(objective)
+
+
+def records_of(objective: Any) -> list[str]:
+    """Return what can be recorded: effective pairs if there is a pair set, coherency if documents have gradients."""
+    possible = {
+        "effective_pairs": has_pair_set(objective),
+        "coherency": unit_of(objective) == "documents",
+    }
+    return [name for name in RECORDS if possible.get(name, True)]
+
+
+class Recorder(Observer):
+    """Record what an objective does in each round; training isn't changed by it.
+
+    `curves` has one value per round, by name; see `Ranker`. The values are exact: every round and every query counts.
+    """
+
+    def __init__(
+        self, record: Any, computer: GradientComputer | None, y: np.ndarray, groups: Groups
+    ) -> None:
+        names = named_records(record)
+        self.curves: dict[str, list[float]] = {c: [] for name in names for c in RECORDS[name]}
+        self._pairs: PairCounter | None = None
+        self._incoherence: IncoherenceCheck | None = None
+        if computer is None:
+            return
+        objective, n_jobs = computer.objective, computer.n_jobs
+        self._computer = computer
+        if "coherency" in names and unit_of(objective) == "pairs":
+            raise checks.InputError(
+                "record: 'coherency' is of documents, and this objective has gradients of pairs."
+            )
+        if "effective_pairs" in names:
+            options = {"dtype": computer.dtype, "n_jobs": n_jobs, "seed": computer.seed}
+            self._pairs = PairCounter(objective, y, groups, unlisted=computer.unlisted, **options)
+        if "coherency" in names:
+            k, label = coherency_cutoff(record, objective), read_labels(objective, y)
+            self._incoherence = IncoherenceCheck(
+                label, groups, k, tolerance=_ROUNDING, n_jobs=n_jobs
+            )
+            if k is None:  # without a cutoff no document is false or missed
+                del self.curves["false_over_missed"]
+
+    def gradients(self, scores: np.ndarray, grad: np.ndarray, round_index: int) -> None:
+        """Record the pairs and the coherency of the gradients that the computer has just returned."""
+        if self._pairs is not None:
+            share = self._pairs.share(scores, round_index, at=self._computer)
+            self.curves["effective_pairs"].append(share)
+        if self._incoherence is not None:
+            shares = self._incoherence(scores, grad, self._computer.ranking)
+            for name, share in zip(RECORDS["coherency"], shares.mean(axis=0).tolist(), strict=True):
+                if name in self.curves:
+                    self.curves[name].append(share)
+
+    def after_round(self, run: TrainingRun) -> str:
+        """Record the time that the steps of the round took."""
+        for name in RECORDS["seconds"]:
+            if name in self.curves:
+                self.curves[name].append(run.spent.get(name.removeprefix("seconds_"), 0.0))
+        return ""

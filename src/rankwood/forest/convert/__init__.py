@@ -1,0 +1,1 @@
+"""From an engine's model to a forest."""

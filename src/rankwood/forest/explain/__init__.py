@@ -1,0 +1,1 @@
+"""Why a document is where it is."""

@@ -1,0 +1,1 @@
+"""Writers, a module per target program."""

@@ -1,0 +1,1 @@
+"""Fast scoring of documents by a forest."""

@@ -1,0 +1,1 @@
+"""Metrics, and the gains and divisors that they are composed of."""

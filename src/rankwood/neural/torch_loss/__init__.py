@@ -1,0 +1,1 @@
+"""Any objective as a loss in PyTorch."""

@@ -1,0 +1,1 @@
+"""Objectives that look at a whole list at once, without pairs."""

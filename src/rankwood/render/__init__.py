@@ -1,0 +1,1 @@
+"""Tables, drawings and pages, whatever they are about: text, HTML, matplotlib."""

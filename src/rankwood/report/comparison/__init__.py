@@ -1,0 +1,1 @@
+"""Models compared query by query: numbers, and their tables."""

@@ -1,1 +1,0 @@
-"""Estimators: what trains a model, watches it, and writes it to a file."""

@@ -1,0 +1,1 @@
+"""Search spaces: dimensions, spaces, and those with a name."""

@@ -1,0 +1,3 @@
+"""The tiny paper and its data, for `rankwood reproduce`."""
+
+from tests.reproduce.conftest import data, paper  # noqa: F401

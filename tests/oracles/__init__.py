@@ -1,0 +1,1 @@
+"""Definitions in plain loops. Nothing here imports the package."""
