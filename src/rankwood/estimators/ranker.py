@@ -26,7 +26,7 @@ from rankwood.estimators.warm_start import rounds_so_far
 from rankwood.fit.context import FitContext
 from rankwood.fit.files.model_file import content_of, load_trees, params_as_json, result_of
 from rankwood.fit.loop import FitData, fit
-from rankwood.fit.observers.recording import named_records, records_of
+from rankwood.fit.observers.recording import check_records
 from rankwood.fit.result import FitResult, Settings
 from rankwood.fit.spec import FitSpec
 from rankwood.fit.validation import ValidationSets
@@ -339,12 +339,7 @@ class Ranker(SingleModel, RankingEstimator):
         base.check(self.engine_, objective, unlisted)
         base.check_params(self.engine_, engine_params(self), objective)
         named_metrics(self.eval_metric)
-        records = records_of(objective)
-        for name in named_records(self.record):
-            if name not in records:
-                raise checks.InputError(
-                    f"record: this objective has no {name!r}, only {', '.join(map(repr, records))}."
-                )
+        check_records(self.record, objective)
 
     def _check_columns(self, data: Source) -> None:
         base.check_columns(engine_params(self), data)

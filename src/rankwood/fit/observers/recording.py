@@ -52,13 +52,29 @@ def coherency_cutoff(record: Any, objective: Any) -> int | None:
     return cutoffs.pop() if cutoffs else cutoff(objective)
 
 
+def _why_not(name: str, objective: Any) -> str | None:
+    """Return why an objective has nothing to record by this name; None if it has."""
+    if name == "effective_pairs" and not has_pair_set(objective):
+        return "it has no pairs"
+    if name == "coherency" and unit_of(objective) == "pairs":
+        return "its gradients are of pairs, not of documents"
+    return None
+
+
 def records_of(objective: Any) -> list[str]:
     """Return what can be recorded: effective pairs if there is a pair set, coherency if documents have gradients."""
-    possible = {
-        "effective_pairs": has_pair_set(objective),
-        "coherency": unit_of(objective) == "documents",
-    }
-    return [name for name in RECORDS if possible.get(name, True)]
+    return [name for name in RECORDS if _why_not(name, objective) is None]
+
+
+def check_records(record: Any, objective: Any) -> None:
+    """Raise if an objective lacks something of what is to be recorded."""
+    for name in named_records(record):
+        reason = _why_not(name, objective)
+        if reason is not None:
+            others = ", ".join(map(repr, records_of(objective)))
+            raise checks.InputError(
+                f"record: this objective has no {name!r}, only {others}: {reason}."
+            )
 
 
 class Recorder(Observer):
@@ -78,10 +94,6 @@ class Recorder(Observer):
             return
         objective, n_jobs = computer.objective, computer.n_jobs
         self._computer = computer
-        if "coherency" in names and unit_of(objective) == "pairs":
-            raise checks.InputError(
-                "record: 'coherency' is of documents, and this objective has gradients of pairs."
-            )
         if "effective_pairs" in names:
             options = {"dtype": computer.dtype, "n_jobs": n_jobs, "seed": computer.seed}
             self._pairs = PairCounter(objective, y, groups, unlisted=computer.unlisted, **options)
