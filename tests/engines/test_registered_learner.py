@@ -265,3 +265,18 @@ def test_copies_and_pickles_predict_bit_identically(parts, monkeypatch, stranger
     ranker = linear(n_estimators=3).fit(parts[0])
     for again in (pickle.loads(pickle.dumps(ranker)), copy.deepcopy(ranker)):
         assert again.predict(parts[2]).tobytes() == ranker.predict(parts[2]).tobytes()
+
+
+@pytest.mark.parametrize("name", ["scores", "predict", "content", "needs_groups"])
+def test_arrays_don_t_hide_what_a_model_has(stranger, name):
+    with pytest.raises(rw.InputError, match=f"every model has '{name}' already"):
+        stranger.LinearModel(3, **({"weights": np.zeros(3), name: 1.0}))
+
+
+def test_a_warm_start_knows_the_learner(stranger, parts):
+    train, *_ = parts
+    other = type("Other", (stranger.LinearLearner,), {"__doc__": "Another learner."})
+    extend.register_learner("other", stranger.LinearModel)(other)
+    ranker = linear(n_estimators=2, warm_start=True).fit(train)
+    with pytest.raises(rw.InputError, match="trained by engine='linear', and now it is 'other'"):
+        ranker.set_params(engine="other", n_estimators=4).fit(train)

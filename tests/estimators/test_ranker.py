@@ -683,3 +683,27 @@ def test_usual_learning_rate(data, objective, rate):
     same = {"engine": "pairtree" if "bi-" in objective else "lightgbm", "n_estimators": 2}
     usual = rw.Ranker(objective, **same).fit(data).predict(data)
     assert (usual == rw.Ranker(objective, learning_rate=rate, **same).fit(data).predict(data)).all()
+
+
+@pytest.mark.parametrize("change", [{"engine": "xgboost"}, {"objective": "bi-ranknet"}])
+def test_files_hold_the_parameters_of_the_fit(change, lists, tmp_path):
+    """What is set after a fit is for the next one."""
+    X, y, sizes = lists
+    ranker = rw.Ranker(n_estimators=3, num_leaves=7, n_jobs=1).fit(X, y, group=sizes)
+    scores = ranker.predict(X)
+    ranker.set_params(num_leaves=99, **change).save(tmp_path / "m.json")
+    loaded = rw.Ranker.load(tmp_path / "m.json")
+    assert loaded.get_params()["num_leaves"] == 7 and loaded.engine_ == "lightgbm"
+    assert loaded.predict(X).tobytes() == scores.tobytes()
+    loaded.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "m.json").read_bytes()
+
+
+def test_a_record_of_seconds_computes_no_gradients(lists):
+    """CatBoost has losses of its own, and needs our gradients for records of them only."""
+    pytest.importorskip("catboost")
+    X, y, sizes = lists
+    ranker = rw.Ranker("yetirank", engine="catboost", n_estimators=2, record="seconds", n_jobs=1)
+    assert ranker.fit(X, y, group=sizes).seconds_["diagnostics"] == 0.0
+    ranker.set_params(record=["seconds", "coherency"])
+    assert ranker.fit(X, y, group=sizes).seconds_["diagnostics"] > 0.0

@@ -762,3 +762,44 @@ def test_pairs_are_saved_and_loaded(compared, tmp_path):
     assert again.second_.objective_ == rw.objective("bi-lambdarank-ndcg@5")
     assert again.predict(test).tobytes() == model.predict(test).tobytes()
     assert again.second.get_params()["differences"] == ["x0", "score"]
+
+
+def test_a_checkpoint_replaces_no_other_file(rng, tmp_path):
+    train, file = made(rng, 12, "t"), tmp_path / "model.json"
+    quick = rw.Ranker(n_estimators=2, num_leaves=3, min_child_samples=2, n_jobs=1, verbose=False)
+    quick.fit(train).save(file)
+    before = file.read_bytes()
+    model = rw.TwoStage(quick, quick, folds=2, top=3, **PLAIN)
+    with pytest.raises(rw.InputError, match="isn't the checkpoint of a TwoStage"):
+        model.fit(train, checkpoint=file)
+    assert file.read_bytes() == before
+    with pytest.raises(rw.InputError, match="there is no checkpoint"):
+        model.fit(train, checkpoint=rw.Checkpoint(tmp_path / "none", resume="must"))
+
+
+def test_an_interrupted_run_is_resumed_if_it_must_be(rng, tmp_path):
+    train, file = made(rng, 12, "t"), tmp_path / "run.ckpt"
+    quick = rw.Ranker(n_estimators=2, num_leaves=3, min_child_samples=2, n_jobs=1, verbose=False)
+    model = rw.TwoStage(quick, quick, folds=3, top=3, **PLAIN)
+
+    def interrupt(done):
+        if done.fold == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        clone(model).fit(train, checkpoint=file, callbacks=[interrupt])
+    resumed = clone(model).fit(train, checkpoint=rw.Checkpoint(file, resume="must"))
+    assert resumed.first_[0].resumed_after_ == 2 and resumed.first_[2].resumed_after_ == 0
+    assert resumed.predict(train).tobytes() == model.fit(train).predict(train).tobytes()
+
+
+@pytest.mark.parametrize("stage", ["first", "second"])
+def test_stages_of_other_libraries(rng, seen, stage, tmp_path):
+    train = made(rng, 12, "t")
+    quick = rw.Ranker(n_estimators=2, num_leaves=3, min_child_samples=2, n_jobs=1, verbose=False)
+    stages = {"first": quick, "second": quick, stage: Spy()}
+    model = rw.TwoStage(**stages, folds=2, top=3, **PLAIN)
+    with pytest.raises(rw.InputError, match=f"checkpoint needs stages .* {stage} is a Spy"):
+        model.fit(train, checkpoint=tmp_path / "run.ckpt")
+    assert not seen  # nothing was trained
+    assert "of another library" in repr(model.fit(train).summary())

@@ -57,7 +57,7 @@ def test_as_many_rounds_are_left_as_they_are(data):
         ({"n_estimators": 2}, "the model has 3 trees, and n_estimators=2 is less"),
         ({"engine": "catboost", "objective": "yetirank"}, "can't be used with engine='catboost'"),
         ({"langevin": True}, "Langevin"),
-        ({"engine": "xgboost"}, "trained on another engine than 'xgboost'"),
+        ({"engine": "xgboost"}, "trained by engine='lightgbm', and now it is 'xgboost'"),
         ({"boosting": "dart"}, "a run with boosting='dart' can't be resumed"),
         ({"warm_start": "yes"}, "warm_start must be one of"),
     ],
@@ -95,3 +95,14 @@ def test_other_categories_are_refused():
     frame["c"] = pd.Categorical(["a", *["c", "d", "b"] * 19, "b", "c"])
     with pytest.raises(rw.InputError, match="other categories"):
         ranker.set_params(n_estimators=3).fit(frame, y, qid=qid)
+
+
+def test_a_record_that_is_new_has_no_values_of_the_rounds_before(data, tmp_path):
+    train, _ = data
+    some = ranker(3).fit(train)
+    some.set_params(n_estimators=5, record="effective_pairs").fit(train)
+    curve = np.array(some.record_["effective_pairs"])
+    assert np.isnan(curve).tolist() == [True] * 3 + [False] * 2
+    some.save(tmp_path / "m.json")
+    loaded = np.array(rw.Ranker.load(tmp_path / "m.json").record_["effective_pairs"], float)
+    assert np.array_equal(loaded, curve, equal_nan=True)

@@ -380,3 +380,19 @@ def test_kill_9_while_the_file_is_replaced(data, tmp_path):
         assert rw.Ranker.load(file).best_iteration_ >= 1
     again = ranker("lightgbm", 6).fit(train, checkpoint=file)
     assert written(again, tmp_path / "a") == written(whole, tmp_path / "b")
+
+
+def test_a_finished_run_without_patience_keeps_all_rounds(data, tmp_path):
+    """A run that kept its best round, resumed with early_stopping_rounds=None, is the run without early stopping."""
+    train, valid = data
+    params = {"num_leaves": 31, "learning_rate": 0.5, "min_child_samples": 1}
+    file = tmp_path / "run.ckpt"
+    first = ranker("lightgbm", 30, early_stopping_rounds=30, **params)
+    first.fit(train, valid=valid, checkpoint=file)
+    assert first.best_iteration_ < 30  # it overfits
+    every = ranker("lightgbm", 30, early_stopping_rounds=None, **params)
+    whole = every.fit(train, valid=valid).predict(valid)
+    again = ranker("lightgbm", 30, early_stopping_rounds=None, **params)
+    again.fit(train, valid=valid, checkpoint=file)
+    assert again.best_iteration_ == 30 and again.resumed_after_ == 30
+    assert again.predict(valid).tobytes() == whole.tobytes()

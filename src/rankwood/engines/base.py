@@ -81,18 +81,6 @@ class Model(Protocol):
         """Return the total gain of the splits on each feature; None if the model has no such thing."""
 
 
-class TreeModel(Model, Protocol):
-    """A trained ensemble of trees."""
-
-    @property
-    def text(self) -> str:
-        """The whole model, as `load` of its engine reads it."""
-
-    @property
-    def booster(self) -> Any:
-        """A copy of the engine's own object, which predicts."""
-
-
 class TextModel(ABC):
     """A `Model` whose text is its whole state; the engine's own object is read from it on first use."""
 

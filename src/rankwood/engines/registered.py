@@ -69,6 +69,11 @@ class LearnedModel(ABC):
         self.n_features = n_features
         self._names = tuple(arrays)
         for name, values in arrays.items():
+            if hasattr(LearnedModel, name) or name == "_names":
+                raise checks.InputError(
+                    f"every model has {name!r} already, so no array of {type(self).__name__} can have this name: "
+                    "choose another one."
+                )
             array = np.array(values)
             if array.dtype.kind not in _KINDS:
                 raise checks.InputError(f"{name} must be an array of numbers, got {array.dtype}.")

@@ -7,6 +7,7 @@ from sklearn.base import clone
 
 from rankwood.data.tables.schema import Schema
 from rankwood.engines.base import Model
+from rankwood.fit.files.model_file import content_of
 from rankwood.fit.result import DataSize, FitResult, Origin, flat_history
 
 
@@ -87,6 +88,13 @@ class SingleModel(TrainedOn):
         other._set_result(result)
         return other
 
+    def _content(self) -> dict[str, Any]:
+        """Return what a file holds: the parameters are those of the fit, whatever was set since."""
+        return content_of(self.result_)
+
+    def _score_metric(self) -> Any:
+        return self.eval_metric  # type: ignore[attr-defined]
+
     @property
     def model_(self) -> Model:
         """The model, which predicts."""
@@ -99,7 +107,7 @@ class SingleModel(TrainedOn):
 
     @property
     def history_(self) -> dict[str, list[float]]:
-        """Validation metrics by round; those of further sets have the name of the set before."""
+        """Validation metrics by round; names of further sets stand before their metrics."""
         return flat_history(self.result_.history)
 
     @property

@@ -14,7 +14,7 @@ from rankwood.estimators.base import QueryIds, RankingEstimator, Sizes
 from rankwood.estimators.fitted import SingleModel
 from rankwood.estimators.prediction import documents_to_score, need_groups
 from rankwood.fit.context import FitContext
-from rankwood.fit.files.model_file import content_of, params_as_json, result_of
+from rankwood.fit.files.model_file import result_of
 from rankwood.fit.loop import FitData, fit
 from rankwood.fit.result import FitResult, Settings
 from rankwood.fit.spec import FitSpec
@@ -278,11 +278,6 @@ class NeuralRanker(SingleModel, RankingEstimator):
             f"{type(self).__name__} trains on one machine: omit cluster, or use Ranker(engine='xgboost')."
         )
 
-    def _content(self) -> dict[str, Any]:
-        # A file has the parameters of the estimator, which may have been set after the fit.
-        params = params_as_json(self.get_params(deep=False))
-        return {**content_of(self.result_), "params": params}
-
     def _fill(self, content: Any, path: str | Path) -> None:
         result = result_of(content, path, self._load_model, self._kind)
         self.set_params(**content["params"])
@@ -325,6 +320,3 @@ class NeuralRanker(SingleModel, RankingEstimator):
         if network.needs_groups:
             groups = need_groups(groups, "network")
         return network.predict(X, groups, self.n_jobs, self.device)
-
-    def _score_metric(self) -> Any:
-        return self.eval_metric

@@ -24,7 +24,7 @@ from rankwood.estimators.parameters import (
 from rankwood.estimators.scoring import scores_of
 from rankwood.estimators.warm_start import rounds_so_far
 from rankwood.fit.context import FitContext
-from rankwood.fit.files.model_file import content_of, load_trees, params_as_json, result_of
+from rankwood.fit.files.model_file import load_trees, result_of
 from rankwood.fit.loop import FitData, fit
 from rankwood.fit.observers.recording import check_records
 from rankwood.fit.result import FitResult, Settings
@@ -90,8 +90,8 @@ class Ranker(SingleModel, RankingEstimator):
     result_ : FitResult
         All that the last fit left, as one record, which the other attributes read; docs/after-training.md lists it.
     history_ : dict
-        Validation metrics by round, by name; with several sets, those of others than the first have the name of the
-        set before, as in ``"later ndcg@10"``.
+        Validation metrics by round, by name; with several sets, the names of all but the first stand before their
+        metrics, as in ``"later ndcg@10"``.
     validation_sets_ : list of str
         Names of the validation sets; the first one decides early stopping.
     seconds_ : dict
@@ -305,17 +305,15 @@ class Ranker(SingleModel, RankingEstimator):
         context = replace(context, fitted=self._with_result)
         fit_on_cluster(self._spec, placed, context, self._set_result)
 
-    def _content(self) -> dict[str, Any]:
-        # A file has the parameters of the estimator, which may have been set after the fit.
-        params = params_as_json(self.get_params(deep=False))
-        return {**content_of(self.result_), "params": params}
-
     def _fill(self, content: Any, path: str | Path) -> None:
         result = result_of(content, path, load_trees, self._kind)
         self.set_params(**content["params"])
         if "chosen" not in content:  # of a version with other defaults: a clone trains with those
             before = values_before_study(self.engine_, result.settings.objective)
-            self.set_params(**{name: before[name] for name in chosen(self)})
+            open_values = {name: before[name] for name in chosen(self)}
+            self.set_params(**open_values)
+            params = {**result.settings.params, **open_values}
+            result = replace(result, settings=result.settings._replace(params=params))
         self._set_result(result)
 
     def _own_object(self, name: str) -> Any:
@@ -382,6 +380,3 @@ class Ranker(SingleModel, RankingEstimator):
         if shares is None:
             raise AttributeError("the model has no importances of features")
         return shares
-
-    def _score_metric(self) -> Any:
-        return self.eval_metric

@@ -159,6 +159,14 @@ class Scorer:
         >>> ranker.scorer().score(rw.load_demo("test")).shape
         (847,)
         """
+        if isinstance(X, Source):
+            return X.built(
+                lambda _: self._score_in_memory(X, qid, group),
+                lambda files: scores_of(self._result, files, qid, group, self._n_jobs),
+            )
+        return self._score_in_memory(X, qid, group)
+
+    def _score_in_memory(self, X: Any, qid: Any, group: Any) -> np.ndarray:
         documents = self._documents(X, qid, group).X
         if documents.shape[0] == 0:
             return np.zeros(0)

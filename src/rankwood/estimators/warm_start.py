@@ -21,13 +21,12 @@ def rounds_so_far(result: FitResult, spec: FitSpec, data: FitData) -> EarlierRou
         raise _cannot(f"engine={engine!r}", "it can't be resumed bit-identically")
     if any(spec.params.get(name) for name in langevin.NAMES):
         raise _cannot("Langevin boosting", "the trees of a model are shrunken")
-    text = str(result.model.content().get("model", ""))
-    try:
-        base.find(engine).load(text)
-    except checks.InputError:
+    if result.settings.learner != engine:
         raise checks.InputError(
-            f"warm_start: the model was trained on another engine than {engine!r}; {_START_OVER}"
-        ) from None
+            f"warm_start: the model was trained by engine={result.settings.learner!r}, and now it is {engine!r}; "
+            f"{_START_OVER}"
+        )
+    text = str(result.model.content().get("model", ""))
     if data.train.schema != result.schema:
         raise checks.InputError(
             f"warm_start: the model was trained on other features, or on other categories of them; {_START_OVER}"

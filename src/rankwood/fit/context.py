@@ -106,15 +106,13 @@ class FitContext:
     shared : RunCache or None
         Binned features, orders of documents and values of labels from earlier runs.
     evaluators : dict
-        Evaluators of the validation sets by name; other sets have the metrics of the specification.
+        Evaluators of the validation sets by name, in place of the metrics of the specification: of all sets, or none.
     callbacks : sequence of callables
         Called after each round with a `Round`; any of them may end training.
     stage : str
         The stage of a `TwoStage` that is trained.
     fold : int or None
         The fold of its first stage, from 1.
-    timer : CompileTimer or None
-        Knows how long compilation has taken.
     checkpoint : Checkpoint or None
         The file from which a killed run is resumed.
     store : CheckpointStore or None
@@ -130,7 +128,6 @@ class FitContext:
     callbacks: Sequence[Callback] = ()
     stage: str = ""
     fold: int | None = None
-    timer: CompileTimer | None = None
     checkpoint: Checkpoint | None = None
     store: CheckpointStore | None = None
     earlier: EarlierRounds | None = None
@@ -140,7 +137,9 @@ class FitContext:
         """Return the context of a run inside this one; its checkpoint has the run's name behind the file's."""
         file = self.checkpoint
         if file is not None:
-            file = replace(file, path=f"{os.fspath(file.path)}.{run or stage}")
+            # Whether there must be something to resume is a question about the whole.
+            resume = "auto" if file.resume == "must" else file.resume
+            file = replace(file, path=f"{os.fspath(file.path)}.{run or stage}", resume=resume)
         return FitContext(callbacks=self.callbacks, stage=stage, fold=fold, checkpoint=file)
 
 
@@ -213,13 +212,8 @@ def _name(callback: Any) -> str:
 
 
 @contextmanager
-def watching_compilation(
-    timer: CompileTimer | None, verbose: bool | None
-) -> Iterator[CompileTimer]:
-    """Return a timer; without one, listen to Numba, and say on a terminal that it compiles."""
-    if timer is not None:
-        yield timer
-        return
+def watching_compilation(verbose: bool | None) -> Iterator[CompileTimer]:
+    """Return a timer that listens to Numba, and say on a terminal that it compiles."""
     with timing_compilation(compile_note(verbose)) as started:
         yield started
 

@@ -1,5 +1,6 @@
 """The only loop over rounds: trees of any engine, epochs of a network, and rounds on a worker of a cluster."""
 
+import math
 import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -61,7 +62,7 @@ def fit(
         Gets the result, also that of a run which an error or an interrupt ended after a complete round.
     """
     with ExitStack() as stack:
-        timer = stack.enter_context(watching_compilation(context.timer, spec.verbose))
+        timer = stack.enter_context(watching_compilation(spec.verbose))
         file = stack.enter_context(opened_store(context.checkpoint, spec, lambda: data.sources))
         store = context.store or file
         earlier = context.earlier
@@ -71,18 +72,20 @@ def fit(
         stopping = EarlyStopping(evaluations.metrics, spec.patience)
         if earlier is not None:
             earlier.check_history(evaluations.history())
-            if store is not None and _is_finished(earlier, spec, stopping):
-                done = earlier.state.rounds
-                keep(replace(earlier.result, settings=spec.settings, resumed_after=done))
-                return
+        finished = store is not None and _is_finished(earlier, spec, stopping)
+        if earlier is not None and finished and stopping.keeps(earlier.result):
+            done = earlier.state.rounds
+            keep(replace(earlier.result, settings=spec.settings, resumed_after=done))
+            return
         task = _task(spec, data, context, earlier, stack)
         computer = _computer(spec, task) if spec.computes_gradients else None
         recorder = Recorder(spec.record, computer, data.train.y, task.groups)
-        learner = spec.start(spec.params, task._replace(recorded=bool(recorder.curves)))
+        learner = spec.start(spec.params, task._replace(recorded=recorder.needs_gradients))
         _check_learner(learner, spec, data, store, earlier)
         run = _run(spec, data, learner, timer, evaluations, recorder)
         if earlier is not None:
             _resume(run, earlier, stopping)
+            run.ends = (earlier.ends or "rounds") if finished else ""
         observers: list[Observer] = [evaluations, stopping, RoundLimit(), recorder, Stopwatch()]
         observers.append(stack.enter_context(progress_bar(run)))
         if context.callbacks:
@@ -126,8 +129,10 @@ def _end_diverged(run: TrainingRun, error: Diverged) -> None:
     )
 
 
-def _is_finished(earlier: EarlierRounds, spec: FitSpec, stopping: EarlyStopping) -> bool:
+def _is_finished(earlier: EarlierRounds | None, spec: FitSpec, stopping: EarlyStopping) -> bool:
     """Return whether a checkpoint has nothing more to train."""
+    if earlier is None:
+        return False
     # A run that a callback ended is resumed: the callback may have been a limit on time. Early stopping is judged anew,
     # as its patience may be larger now.
     ended = earlier.ends in ("no splits", "diverged") or earlier.state.rounds >= spec.rounds
@@ -234,7 +239,8 @@ def _resume(run: TrainingRun, earlier: EarlierRounds, stopping: EarlyStopping) -
         for metric, curve in metrics.items():
             curve.extend(result.history[name][metric][: run.number])
     for name, curve in run.curves.items():
-        curve.extend(result.curves.get(name, ())[: run.number])
+        before = result.curves.get(name, ())[: run.number]
+        curve.extend([*before, *[math.nan] * (run.number - len(before))])
     for step, spent in result.seconds.items():
         run.seconds[step] = run.seconds.get(step, 0.0) + spent
     run.compiled_before = run.seconds["compiling"]

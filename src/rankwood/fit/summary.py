@@ -136,6 +136,9 @@ def _kept(values: dict[str, Any]) -> Any:
 
 def _facts(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the facts of one ranker."""
+    if values["engine"] is None:
+        yield "model", "of another library"
+        return
     yield "objective", str(values["objective"])
     network = values["architecture"]
     yield "engine", values["engine"] + (f", {network}" if network else "")
@@ -163,7 +166,8 @@ def _two_stage_facts(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
     sizes = sorted({_kept(stage) for stage in values["first"]} - {None})
     spread = f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else str(*sizes)
     models, unit = plural(values["folds"], "model"), _unit(first)
-    yield "first stage", f"{first['objective']}, {first['engine']}: {models} of {spread} {unit}s"
+    known = f"{first['objective']}, {first['engine']}: {models} of {spread} {unit}s"
+    yield "first stage", known if first["engine"] else f"{models} of another library"
     yield "list", f"the best {plural(values['top'], 'document')} of each query"
     for name, text in _facts(values["second"]):
         if name not in ("training data", "seconds"):

@@ -170,3 +170,11 @@ def test_copies_and_memory():
     del score
     gc.collect()
     assert forest() is None
+
+
+def test_a_scorer_takes_files(tmp_path):
+    data = rw.make_ranking(8, seed=1)
+    rw.save_letor(data, tmp_path / "a.txt")
+    files = rw.stream_files([tmp_path / "a.txt"])
+    ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(data)
+    assert ranker.scorer()(files).tobytes() == ranker.predict(files).tobytes()

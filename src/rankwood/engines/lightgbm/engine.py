@@ -96,6 +96,8 @@ class LightGBMEngine(LearnerDefaults):
         return RunState(rounds, self._text(rounds or -1), {})
 
     def _text(self, rounds: int) -> str:
+        if self._continuation is not None:
+            return self._backend.text(self._continuation.text(rounds))
         return self._backend.text(self._booster.model_to_string(num_iteration=rounds))
 
     def valid_scores(self) -> np.ndarray:

@@ -54,6 +54,11 @@ class Continuation:
         self._params, self._datasets, self._before = params, datasets, before
         self._backend = backend
 
+    def text(self, rounds: int) -> str:
+        """Return the first trees of the earlier run, for a run that adds none."""
+        text: str = lgb.Booster(model_str=self._before.text).model_to_string(num_iteration=rounds)
+        return text
+
     def first_round(self, set_booster: Any, objective: Any) -> bool:
         """Grow a tree and return whether it has splits; `set_booster` gets the booster before there are gradients."""
         data, valid = self._datasets

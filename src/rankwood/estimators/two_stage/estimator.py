@@ -15,9 +15,8 @@ from rankwood.estimators.base import QueryIds, RankingEstimator, Sizes
 from rankwood.estimators.fitted import TrainedFacts, TrainedOn
 from rankwood.estimators.ranker import Ranker
 from rankwood.estimators.two_stage import checks as stage_checks
-from rankwood.estimators.two_stage import first_stage
+from rankwood.estimators.two_stage import files, first_stage
 from rankwood.estimators.two_stage.cross_fit import CrossFit, Watched, cross_fit, fit_stage
-from rankwood.estimators.two_stage.files import fill_stages, stages_content
 from rankwood.estimators.two_stage.lists import kept_rows, second_stage_lists
 from rankwood.fit.context import FitContext
 from rankwood.fit.origin import origin_of
@@ -123,16 +122,20 @@ class TwoStage(TrainedOn, RankingEstimator):
         """Train both stages."""
         sets = stage_checks.matching_validation(valid, train)
         stage_checks.check_two_stage(self, train, sets)
+        with files.opened_checkpoint(self, context):
+            self._fit_stages(train, sets, context)
+            if context.checkpoint is not None:  # the stages have files, and now the whole has one
+                self.save(context.checkpoint.path)
+
+    def _fit_stages(
+        self, train: RankingData, sets: ValidationSets | None, context: FitContext
+    ) -> None:
         watched = Watched(self.verbose, context)
         refit = first_stage.needs_refit(self.serve, self.folds)
         first = cross_fit(
             self._first_ranker(), train, sets, self.folds, self.random_state, watched, refit
         )
         self._fit_second(train, sets, first, context)
-        if (
-            context.checkpoint is not None
-        ):  # the stages have files of their own; now the whole has one
-            self.save(context.checkpoint.path)
 
     def fit_second(self, train: RankingData, *, valid: Any = None) -> "TwoStage":
         """Train the second stage again, on the first stage that `fit` trained in this session.
@@ -325,10 +328,10 @@ class TwoStage(TrainedOn, RankingEstimator):
         return self._trained_on
 
     def _content(self) -> dict[str, Any]:
-        return stages_content(self)
+        return files.stages_content(self)
 
     def _fill(self, content: Any, path: str | Path) -> None:
-        fill_stages(self, content, path)
+        files.fill_stages(self, content, path)
 
     def _check_streamed(self) -> None:
         raise checks.InputError(

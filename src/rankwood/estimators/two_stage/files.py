@@ -1,5 +1,8 @@
 """A TwoStage on disk: its own fields, and a ranker for each model of its stages."""
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -14,7 +17,9 @@ from rankwood.estimators.fitted import TrainedFacts
 from rankwood.estimators.loading import estimator_class
 from rankwood.estimators.ranker import Ranker
 from rankwood.estimators.two_stage.first_stage import FORMER, check_settings
+from rankwood.fit.context import FitContext
 from rankwood.fit.files import content_checks, model_file
+from rankwood.fit.files.checkpoint import locked
 from rankwood.fit.origin import origin_from
 
 _STAGES = ("first", "second")
@@ -29,6 +34,33 @@ _TWO_STAGE = {
     "first": list,
     "second": dict,
 }
+
+
+@contextmanager
+def opened_checkpoint(model: Any, context: FitContext) -> Iterator[None]:
+    """Keep other processes from the checkpoint of a TwoStage, and check before training that it can be written."""
+    checkpoint = context.checkpoint
+    if checkpoint is None:
+        yield
+        return
+    path = checkpoint.path
+    for name in _STAGES:
+        stage = getattr(model, name)
+        if stage is not None and not isinstance(stage, RankingEstimator):
+            raise checks.InputError(
+                f"checkpoint needs stages that are Rankers or NeuralRankers, and {name} is a {type(stage).__name__}: "
+                "omit checkpoint."
+            )
+    with locked(path):
+        first = context.stage_of("first", 1, "fold-1").checkpoint
+        begun = first is not None and os.path.exists(first.path)
+        if checkpoint.resume == "must" and not begun:
+            raise checks.InputError(f"there is no checkpoint {path} to resume from.")
+        if checkpoint.resume != "never" and os.path.exists(path) and not begun:
+            raise checks.InputError(
+                f"{path} is there, and isn't the checkpoint of a TwoStage: give another file, so that it isn't lost."
+            )
+        yield
 
 
 def stages_content(model: Any) -> dict[str, Any]:

@@ -105,6 +105,11 @@ class Recorder(Observer):
             if k is None:  # without a cutoff no document is false or missed
                 del self.curves["false_over_missed"]
 
+    @property
+    def needs_gradients(self) -> bool:
+        """Whether anything is recorded of the gradients, and not only times."""
+        return self._pairs is not None or self._incoherence is not None
+
     def gradients(self, scores: np.ndarray, grad: np.ndarray, round_index: int) -> None:
         """Record the pairs and the coherency of the gradients that the computer has just returned."""
         if self._pairs is not None:

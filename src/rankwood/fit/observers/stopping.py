@@ -1,9 +1,10 @@
 """What ends training: early stopping by the validation data, nothing left to learn, and the number of rounds."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankwood.fit.result import History
+from rankwood.fit.result import FitResult, History
 from rankwood.fit.run import Observer, TrainingRun
 from rankwood.metrics.verbs import higher_is_better
 
@@ -62,10 +63,17 @@ class EarlyStopping(Observer):
         """Return the best round up to this one, and whether training should stop after it."""
         if self.patience is None:
             return None, False
-        # A NaN is no improvement.
-        if best is None or self._sign * (curve[number - 1] - curve[best - 1]) > 0:
+        if best is None or self._is_better(curve[number - 1], curve[best - 1]):
             best = number
         return best, number - best >= self.patience
+
+    def _is_better(self, value: float, best: float) -> bool:
+        """Return whether a value is an improvement: a NaN never is, and any number improves on it."""
+        return self._sign * (value - best) > 0 or (math.isnan(best) and not math.isnan(value))
+
+    def keeps(self, result: FitResult) -> bool:
+        """Return whether a finished run would keep the rounds that a result has: all of them without patience."""
+        return self.patience is not None or result.rounds == result.trained
 
     def _note(self, curve: Sequence[float], best: int | None) -> str:
         note = f"{self._metric} {curve[-1]:.4f}"
