@@ -222,11 +222,11 @@ def run(queries: int = 1000, threads: int = THREADS) -> list[dict[str, Any]]:
     rows.append(
         {
             "what": "20 documents, 1,000 trees of 64 leaves, one core",
-            "against": "30 ms",
+            "against": "-",
             "ours": f"{min(walls):.1f} ms",
-            "other": "30 ms",
-            "ratio": 30 / min(walls),
-            "bar": "≥ 1×",
+            "other": "-",
+            "ratio": None,
+            "bar": "≤ 30 ms",
             "met": min(walls) <= 30,
             "spread": _range(walls),
         }
@@ -244,8 +244,8 @@ def _large(queries: int, threads: int) -> list[dict[str, Any]]:
     pairs = f"{queries * LIST * (LIST - 1):,} pairs × {11 * BASE}"
     return [
         {
-            "what": f"one tree, {pairs}: linear in pairs",
-            "against": f"{times:g} times 1,000 queries' time",
+            "what": f"one tree, {pairs}",
+            "against": f"{times:g} times the time of a {times:g}th of the pairs",
             "ours": f"{min(many):.3g} s",
             "other": f"{times * min(few):.3g} s",
             "ratio": times * min(few) / min(many),
@@ -255,11 +255,11 @@ def _large(queries: int, threads: int) -> list[dict[str, Any]]:
         },
         {
             "what": f"100 trees of 64 leaves, {pairs}, by Ranker",
-            "against": "25 min",
+            "against": "-",
             "ours": f"{minutes:.1f} min",
-            "other": "25 min",
-            "ratio": 25 / minutes,
-            "bar": "≥ 1×, at most 4 GB",
+            "other": "-",
+            "ratio": None,
+            "bar": "≤ 25 min and 4 GB",
             "met": minutes <= 25 and memory <= 4,
             "spread": f"one run; {memory:.1f} GB",
         },

@@ -254,7 +254,7 @@ def test_an_error_of_a_callback_arrives_and_the_workers_stop(client):
     with pytest.raises(ArithmeticError, match="round 1"):
         long.fit(TRAIN, cluster=client, callbacks=[fail])
     running = client.run(lambda dask_worker: [task.key for task in dask_worker.state.executing])
-    assert not any("run_rank" in key for keys in running.values() for key in keys)
+    assert not any("train_on_worker" in key for keys in running.values() for key in keys)
     # Nothing is kept that Dask would miss if the cluster were closed now.
     end = time.monotonic() + 10
     while any("close_tracker" in key for key in client.run_on_scheduler(_keys)):
@@ -304,7 +304,9 @@ def test_a_lost_worker_is_named_and_the_cluster_goes_on(client, local):
         long.fit(TRAIN, cluster=client, callbacks=[killer])
     assert time.monotonic() - killer.killed < 30
     assert not hasattr(long, "model_")
-    assert not any("run_rank" in key for keys in client.processing().values() for key in keys)
+    assert not any(
+        "train_on_worker" in key for keys in client.processing().values() for key in keys
+    )
     train = frame(TRAIN)
     made = ranker().fit(train, "label", qid="query", valid=frame(VALID), cluster=client)
     assert content(made) == content(local)

@@ -19,7 +19,7 @@ from rankwood.cluster.collective import start_tracker
 from rankwood.cluster.digests import hashes_of
 from rankwood.cluster.placing import deal
 from rankwood.cluster.reporting import Subscription
-from rankwood.cluster.worker import PartPlace, RankJob, run_rank
+from rankwood.cluster.worker import PartPlace, WorkerJob, train_on_worker
 
 # XGBoost warns of sockets that are of no consequence here.
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::ResourceWarning")
@@ -57,7 +57,7 @@ def by_threads(given, owners, cuts, valid_owners, valid_cuts, subscription=NOTHI
     def one(worker):
         own = [i for i, owner in enumerate(owners) if owner == worker]
         mine = [i for i, owner in enumerate(valid_owners) if owner == worker]
-        job = RankJob(
+        job = WorkerJob(
             spec=given._spec(validated=True).on_worker(1),
             number=worker,
             documents=len(TRAIN),
@@ -67,7 +67,9 @@ def by_threads(given, owners, cuts, valid_owners, valid_cuts, subscription=NOTHI
             subscription=subscription,
         )
         sets = {"valid": [valid[i] for i in mine]}
-        return run_rank(job, found, TRAIN.X.astype(np.float32), [parts[i] for i in own], sets)
+        return train_on_worker(
+            job, found, TRAIN.X.astype(np.float32), [parts[i] for i in own], sets
+        )
 
     try:
         with ThreadPoolExecutor(count) as threads:

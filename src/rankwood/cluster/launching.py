@@ -6,7 +6,7 @@ from rankwood.cluster import clients
 from rankwood.cluster.driver import Look
 from rankwood.cluster.placing import PlacedData, deal, holders, sample_of
 from rankwood.cluster.reporting import Subscription
-from rankwood.cluster.worker import RankJob, run_rank
+from rankwood.cluster.worker import WorkerJob, train_on_worker
 from rankwood.fit.spec import FitSpec
 
 
@@ -41,7 +41,7 @@ def trained(spec: FitSpec, plan: Plan, subscription: Subscription, look: Look) -
             tasks = {}
             for number, worker in enumerate(owners.workers):
                 job, parts = _job(spec, plan, owners, number, subscription)
-                task = (run_rank, job, communicator, sample, *parts)
+                task = (train_on_worker, job, communicator, sample, *parts)
                 tasks[worker] = clients.on_worker(client, worker, *task)
             found = clients.results_of(client, tasks, look)
         finally:
@@ -64,12 +64,12 @@ def _owners(plan: Plan) -> Owners:
 
 def _job(
     spec: FitSpec, plan: Plan, owners: Owners, number: int, subscription: Subscription
-) -> tuple[RankJob, tuple[list[Any], dict[str, list[Any]]]]:
+) -> tuple[WorkerJob, tuple[list[Any], dict[str, list[Any]]]]:
     """Return what a worker has to do, and the futures of its parts."""
     worker = owners.workers[number]
     mine = _parts_of(plan.train, owners.train, worker)
     valid = {name: _parts_of(data, owners.sets[name], worker) for name, data in plan.sets.items()}
-    job = RankJob(
+    job = WorkerJob(
         spec=spec.on_worker(spec.n_jobs or plan.there[worker]),
         number=number,
         documents=plan.train.documents,

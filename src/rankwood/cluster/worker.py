@@ -34,7 +34,7 @@ class PartPlace(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RankJob:
+class WorkerJob:
     """What a worker needs besides its parts.
 
     Attributes
@@ -72,8 +72,8 @@ class LocalData(NamedTuple):
     queries: np.ndarray
 
 
-def run_rank(
-    job: RankJob,
+def train_on_worker(
+    job: WorkerJob,
     communicator: dict[str, Any],
     sample: Any,
     train: list[RankingData],
@@ -105,7 +105,7 @@ def run_rank(
 
 
 def _validation(
-    job: RankJob, valid: dict[str, list[RankingData]], like: RankingData
+    job: WorkerJob, valid: dict[str, list[RankingData]], like: RankingData
 ) -> tuple[ValidationSets | None, dict[str, ClusterEvaluator]]:
     """Return this worker's parts of the validation sets, and what evaluates the sets as a whole."""
     sets: dict[str, Source] = {}

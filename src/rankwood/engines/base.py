@@ -142,7 +142,10 @@ class Learner(Protocol):
         """Return the model of the first `rounds` rounds: of the remembered round, the last, or the one before it."""
 
     def remember(self, rounds: int) -> None:
-        """Note that `model(rounds)` may be called later: this round, the last one, is the best so far."""
+        """Note that `model(rounds)` may be called later: this round, the last one, is the best so far.
+
+        A `state` holds what was remembered, as the loop doesn't call this again for the rounds of an earlier run.
+        """
 
     def state(self, rounds: int) -> RunState | None:
         """Return what resumes after this many complete rounds, as `TrainingTask.before`.

@@ -106,7 +106,7 @@ class FitContext:
     shared : RunCache or None
         Binned features, orders of documents and values of labels from earlier runs.
     evaluators : dict
-        Evaluators of the validation sets by name, in place of the metrics of the specification: of all sets, or none.
+        Evaluators of the validation sets by name, in place of the metrics of the specification.
     callbacks : sequence of callables
         Called after each round with a `Round`; any of them may end training.
     stage : str

@@ -110,7 +110,7 @@ def _train(
         _end_diverged(run, error)
     finally:
         # A run that diverges right after it is resumed ends with the model that it was resumed from.
-        if run.complete > run.resumed_after or run.ends:
+        if run.rounds_complete > run.resumed_after or run.ends:
             keep(run.result())
             for observer in observers:
                 observer.close(run)

@@ -105,7 +105,7 @@ class TrainingRun:
         return self.timer.clock() - self._begin
 
     @property
-    def complete(self) -> int:
+    def rounds_complete(self) -> int:
         """The rounds that are trained and evaluated: an interrupt may come between the two."""
         curves = [curve for metrics in self.history.values() for curve in metrics.values()]
         return min([self.number, *map(len, curves)])
@@ -113,7 +113,7 @@ class TrainingRun:
     @property
     def kept(self) -> int:
         """The rounds of the model: up to the best one, or all if no metric decides."""
-        return self.complete if self.best is None else self.best
+        return self.rounds_complete if self.best is None else self.best
 
     @cached_property
     def _origin(self) -> Origin:
@@ -123,7 +123,7 @@ class TrainingRun:
         """Return the result of the rounds so far, with the model of the kept ones or of the first `rounds`."""
         kept = self.kept if rounds is None else rounds
         model = self.learner.model(kept)  # it may fail, so it comes first
-        complete = self.complete
+        complete = self.rounds_complete
         length = min([complete, *map(len, self.curves.values())])
         return FitResult(
             settings=self.spec.settings,

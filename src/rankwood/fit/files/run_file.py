@@ -208,7 +208,7 @@ class CheckpointWriter(Observer):
 
     def _write(self, run: TrainingRun) -> None:
         """Write the run, unless it is written already, or the last round was interrupted in its evaluation."""
-        if (run.number, run.ends) == self._written or run.complete < run.number:
+        if (run.number, run.ends) == self._written or run.rounds_complete < run.number:
             return
         if run.number == run.resumed_after:
             return

@@ -36,7 +36,7 @@ class Evaluations(Observer):
     n_jobs : int or None
         Number of threads.
     evaluators : dict
-        Evaluators of the sets by name, in place of `metrics`: of all sets, or none.
+        Evaluators of the sets by name, in place of `metrics`; other sets have `metrics`.
     """
 
     def __init__(
@@ -51,9 +51,9 @@ class Evaluations(Observer):
             name: evaluators.get(name) or _evaluator(metrics, data, n_jobs, name)
             for name, data in (sets.by_name if sets else {}).items()
         }
-        replaced = next(iter(evaluators.values()), None)
+        deciding = next(iter(self._evaluators.values()), None)
         #: Metrics of the set that decides, by name.
-        self.metrics = dict(metrics) if replaced is None else replaced.metrics
+        self.metrics = dict(metrics) if deciding is None else deciding.metrics
 
     def history(self) -> dict[str, dict[str, list[float]]]:
         """Return the history of a run before its first round: an empty curve per set and metric."""

@@ -1,7 +1,7 @@
 """What ends training: early stopping by the validation data, nothing left to learn, and the number of rounds."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rankwood.fit.result import FitResult, History
@@ -37,21 +37,23 @@ class EarlyStopping(Observer):
         return "early stopping" if stops else ""
 
     def would_have_stopped(self, history: History) -> bool:
-        """Tell whether training should have stopped during the rounds of a history."""
-        best, curve = None, self._curve(history)
-        for number in range(1, len(curve) + 1):
-            best, stops = self._compare(curve, best, number)
-            if stops:
-                return True
-        return False
+        """Return whether training should have stopped during the rounds of a history."""
+        return any(stops for _, stops in self._replay(self._curve(history)))
 
     def restore(self, run: TrainingRun) -> None:
-        """Find the best of the rounds of an earlier run."""
+        """Find the best of the rounds of an earlier run; its learner has remembered it, and its state has the model."""
         curve = self._curve(run.history)
-        for number in range(1, len(curve) + 1):
-            run.best, _ = self._compare(curve, run.best, number)
+        for best, _ in self._replay(curve):
+            run.best = best
         if curve:
             run.note = self._note(curve, run.best)
+
+    def _replay(self, curve: Sequence[float]) -> Iterator[tuple[int | None, bool]]:
+        """Yield what `_compare` returns after each round of a curve."""
+        best = None
+        for number in range(1, len(curve) + 1):
+            best, stops = self._compare(curve, best, number)
+            yield best, stops
 
     def _curve(self, history: History) -> Sequence[float]:
         """Return the values of the metric that decides; none without validation data."""
