@@ -117,7 +117,7 @@ class TextModel(ABC):
 
 
 class Learner(Protocol):
-    """One training run as the loop over rounds sees it: trees of any engine, a network, or a learner of a user's."""
+    """One training run as the loop over rounds sees it: trees of any engine, a network, or a registered learner."""
 
     #: False if later rounds change earlier ones, so that an earlier round can't be restored.
     keeps_rounds: bool
@@ -200,7 +200,7 @@ class Abilities(NamedTuple):
     streams: bool = False
     #: Values of its parameters on a stream, unless they are given.
     on_streams: Mapping[str, Any] = MappingProxyType({})
-    #: A learner of a user's, with the functions of an engine's module; see `engines/registered.py`.
+    #: A registered learner, with the functions of an engine's module; see `engines/registered.py`.
     registered: Any = None
     #: What `tune` searches beside the learning rate, for a registered learner.
     space: Mapping[str, Any] = MappingProxyType({})

@@ -435,8 +435,8 @@ def register_learner(
     Raises
     ------
     InputError
-        If there is an engine of this name. To register a class again, as a notebook does that runs a cell twice,
-        replaces it.
+        If there is an engine of this name; but a class that is registered again, by a notebook that runs a cell twice,
+        replaces its earlier self.
 
     Examples
     --------

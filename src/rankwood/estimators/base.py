@@ -107,8 +107,8 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
             exists. `rankwood.Checkpoint` says how often it is written; docs/checkpoints.md explains it.
         **others
             What X is: ``stream=True`` for names of files; ``cluster`` (a ``distributed.Client``, or a number of local
-            processes), ``shuffle_parts`` and ``retries``, which `rankwood.on_cluster` explains. Words of other
-            programs: ``eval_set`` with ``eval_qid`` or ``eval_group``, ``group_id``; for those that belong elsewhere,
+            processes), ``shuffle_parts`` and ``retries``, which `rankwood.on_cluster` explains. Arguments of other
+            programs work too: ``eval_set`` with ``eval_qid`` or ``eval_group``, ``group_id``; for those that belong elsewhere,
             the error message names the place.
 
         Returns

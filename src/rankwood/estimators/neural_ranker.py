@@ -96,7 +96,7 @@ class NeuralRanker(SingleModel, RankingEstimator):
     Attributes
     ----------
     result_ : FitResult
-        All that the last fit left, as one record, which the other attributes read; docs/after-training.md lists it.
+        The complete result of the last fit, which the other attributes read; docs/after-training.md explains it.
     history_ : dict
         Validation metrics by epoch.
     validation_sets_ : list of str

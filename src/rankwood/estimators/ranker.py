@@ -88,7 +88,7 @@ class Ranker(SingleModel, RankingEstimator):
     Attributes
     ----------
     result_ : FitResult
-        All that the last fit left, as one record, which the other attributes read; docs/after-training.md lists it.
+        The complete result of the last fit, which the other attributes read; docs/after-training.md explains it.
     history_ : dict
         Validation metrics by round, by name; with several sets, the names of all but the first stand before their
         metrics, as in ``"later ndcg@10"``.

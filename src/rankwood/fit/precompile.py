@@ -22,7 +22,7 @@ _PROGRAM = "import sys; from rankwood.fit.precompile import compile_objective; c
 
 
 def compile_objective(objective: Any) -> None:
-    """Compute gradients of three documents as training does: everything that takes is compiled then."""
+    """Compute gradients of three documents as training does: this compiles all that training needs."""
     y = np.array([0.0, 1.0, 0.0])
     computer = GradientComputer(to_objective(objective), y, group_rows(3), dtype=np.float32)
     computer(np.zeros(3))

@@ -52,7 +52,7 @@ class TrainingRun:
     ends : str
         Why training ends: "early stopping", "no splits", "rounds", "callback", "diverged"; "" before that.
     note : str
-        The last value of the metric that decides and the best one, for people.
+        The last value of the metric that decides and the best one, as a progress bar shows them.
     seconds, spent : dict
         Time spent by step: on all complete rounds, and on the last one.
     curves : dict

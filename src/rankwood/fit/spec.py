@@ -37,7 +37,7 @@ class FitSpec:
     computes_gradients : bool
         Whether gradients of whole rounds are computed for the learner; a network computes those of its batches.
     free : tuple of str
-        Parameters of the user's that may change when a run is resumed: they change no round that is done.
+        Parameters of the estimator that may change when a run is resumed: they change no round that is done.
     verbose : bool or None
         Whether to show a progress bar; None means on a terminal.
     """
@@ -58,7 +58,7 @@ class FitSpec:
 
     @property
     def rounds_name(self) -> str:
-        """The parameter of the user's that limits the rounds."""
+        """The parameter of the estimator that limits the rounds."""
         return "epochs" if self.settings.learner == "neural" else "n_estimators"
 
     @property
