@@ -87,13 +87,14 @@ def _example(request):
         return
     request.getfixturevalue("monkeypatch").chdir(request.getfixturevalue("tmp_path"))
     from rankwood._kernels.parts import PARTS
+    from rankwood.engines.base import ENGINES
     from rankwood.metrics.registry import METRICS
     from rankwood.objectives.families.registry import OBJECTIVES
     from rankwood.testing import interpreted
 
     request.node.dtest.globs.clear()
     request.node.dtest.globs["__name__"] = "__main__"
-    before = [(table, dict(table)) for table in (PARTS, METRICS, OBJECTIVES)]
+    before = [(table, dict(table)) for table in (PARTS, METRICS, OBJECTIVES, ENGINES)]
     path = request.path.relative_to(Path(__file__).parent).as_posix()
     with interpreted() if path.startswith(_PARTS) else nullcontext():
         yield

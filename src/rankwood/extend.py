@@ -28,7 +28,8 @@ from rankwood._kernels.numeric.scalars import as_type_of
 from rankwood._kernels.numeric.sorting import sort_down
 from rankwood._kernels.parts import ALL, Can, Fraction, NonNegative, OneOf, Positive, part
 from rankwood._kernels.records import document, documents
-from rankwood.engines.registered import GradientLearner, LearnedModel, register_learner
+from rankwood.engines.learned_model import LearnedModel
+from rankwood.engines.registered import GradientLearner, register_learner
 from rankwood.metrics.parts.insertions import Insertions
 from rankwood.metrics.ranked import Ranked
 from rankwood.metrics.registry import register_metric

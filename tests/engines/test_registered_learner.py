@@ -13,7 +13,7 @@ import pytest
 import rankwood as rw
 from rankwood import extend
 from rankwood.engines.base import ENGINES
-from rankwood.engines.registered import OF_TREES
+from rankwood.engines.registered import OF_RANKER, OF_TREES
 from tests.helpers.paths import ROOT
 
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -280,3 +280,100 @@ def test_a_warm_start_knows_the_learner(stranger, parts):
     ranker = linear(n_estimators=2, warm_start=True).fit(train)
     with pytest.raises(rw.InputError, match="trained by engine='linear', and now it is 'other'"):
         ranker.set_params(engine="other", n_estimators=4).fit(train)
+
+
+def test_names_that_ranker_has():
+    """All parameters of Ranker are shared, about trees, or its own."""
+    names = {*inspect.signature(rw.Ranker.__init__).parameters} - {"self", "engine_params"}
+    assert names == {*OF_TREES, *OF_RANKER, "learning_rate", "random_state", "n_jobs"}
+
+
+@pytest.mark.parametrize(
+    ("parameter", "message"),
+    [
+        (extend.Parameter("n_estimators", 5), "can't have a parameter 'n_estimators'"),
+        (extend.Parameter("learning_rate", 9.0), "can't have a parameter 'learning_rate'"),
+        (extend.Parameter("reg_lambda", 3.0), "must have the default of Ranker, 0.0, got 3.0"),
+    ],
+)
+def test_parameters_that_would_never_come(stranger, parameter, message):
+    decorate = extend.register_learner("another", stranger.LinearModel, parameters=[parameter])
+    with pytest.raises(rw.InputError, match=message):
+        decorate(stranger.LinearLearner)
+
+
+def odd(stranger, scores=None, improve=None):
+    """A learner named "odd" whose model or step isn't as it should be."""
+    model = type("Odd", (stranger.LinearModel,), {"scores": scores} if scores else {})
+
+    def first_model(self):
+        return model(self.X.shape[1], weights=np.ones(self.X.shape[1]))
+
+    def unchanged(self, model, gradients, hessians):
+        return model
+
+    methods = {"first_model": first_model, "improve": improve or unchanged}
+    learner = type("OddLearner", (stranger.GradientLearner,), methods)
+    extend.register_learner("odd", model)(learner)
+    return rw.Ranker("ranknet", engine="odd", n_estimators=2, n_jobs=1, verbose=False)
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        lambda s: s[:-1],
+        lambda s: s[:0],
+        lambda s: s[:, None],
+        lambda s: 0.0,
+        lambda s: np.tile(s, 2),
+    ],
+)
+def test_scores_of_the_wrong_shape(stranger, parts, cut):
+    train, valid, _ = parts
+    ranker = odd(stranger, scores=lambda self, X: cut(np.nan_to_num(X).sum(axis=1)))
+    with pytest.raises(rw.InputError, match="scores of Odd must return one number per row"):
+        ranker.fit(train, valid=valid)
+    of_valid = odd(
+        stranger,
+        scores=lambda self, X: (cut if len(X) == len(valid) else np.array)(X[:, 0]),
+    )
+    with pytest.raises(rw.InputError, match="scores of Odd must return one number per row"):
+        of_valid.fit(train, valid=valid)
+
+
+def test_scores_that_are_not_finite(stranger, parts):
+    train, valid, _ = parts
+    with pytest.raises(rw.InputError, match="the scores of its first model aren't finite"):
+        odd(stranger, scores=lambda self, X: np.full(len(X), np.nan)).fit(train)
+    of_valid = odd(
+        stranger, scores=lambda self, X: np.full(len(X), np.nan if len(X) == len(valid) else 0.0)
+    )
+    with pytest.raises(rw.InputError, match="round 1 ended in scores that aren't finite"):
+        of_valid.fit(train, valid=valid)
+
+
+@pytest.mark.parametrize("kind", [lambda stranger: None, lambda stranger: stranger.LinearModel(3)])
+def test_models_of_another_class(stranger, parts, kind):
+    ranker = odd(stranger, improve=lambda self, model, gradients, hessians: kind(stranger))
+    with pytest.raises(rw.InputError, match="improve of engine='odd' must return a Odd, got"):
+        ranker.fit(parts[0])
+
+
+def test_numbers_that_files_can_t_hold(stranger):
+    with pytest.raises(rw.InputError, match="must be an array of numbers"):
+        stranger.LinearModel(2, weights=np.zeros(2, np.longdouble))
+
+
+def test_a_warm_start_remembers_the_best_round(parts):
+    train, valid, _ = parts
+    settings = {"early_stopping_rounds": 5, "learning_rate": 0.05, "warm_start": True}
+    first = linear(n_estimators=200, **settings).fit(train, valid=valid)
+    best, scores = first.best_iteration_, first.predict(valid)
+    assert best < 200
+    first.set_params(n_estimators=300).fit(train, valid=valid)
+    assert first.best_iteration_ == best and first.predict(valid).tobytes() == scores.tobytes()
+
+
+def test_the_seconds_of_steps_are_recorded(parts):
+    curves = linear(n_estimators=3, record=["seconds"]).fit(parts[0]).record_
+    assert min(curves["seconds_trees"]) > 0

@@ -11,6 +11,7 @@ import pytest
 import xgboost
 
 import rankwood as rw
+from rankwood._util.envelope import write_content
 from rankwood.engines.pairtree import forest
 from rankwood.fit.files import run_file
 
@@ -396,3 +397,29 @@ def test_a_finished_run_without_patience_keeps_all_rounds(data, tmp_path):
     again.fit(train, valid=valid, checkpoint=file)
     assert again.best_iteration_ == 30 and again.resumed_after_ == 30
     assert again.predict(valid).tobytes() == whole.tobytes()
+
+
+def test_a_checkpoint_that_names_the_default_engine(data, tmp_path):
+    """No engine and the engine that is the default are one; files of 0.4 always name one."""
+    train, _ = data
+    file = tmp_path / "run.ckpt"
+    ranker("lightgbm", 2, engine="lightgbm").fit(train, checkpoint=file)
+    resumed = ranker("lightgbm", 4, engine=None).fit(train, checkpoint=file)
+    assert resumed.resumed_after_ == 2
+    assert (
+        resumed.predict(train).tobytes()
+        == ranker("lightgbm", 4).fit(train).predict(train).tobytes()
+    )
+
+
+def test_a_history_that_is_too_short(data, tmp_path):
+    train, valid = data
+    file = tmp_path / "run.ckpt"
+    ranker("lightgbm", 3).fit(train, valid=valid, checkpoint=file)
+    content = json.loads(file.read_text())
+    for name in ("format", "format_version", "rankwood", "sha256", "kind"):
+        del content[name]
+    content["history"]["ndcg@10"].pop()
+    write_content(content, file, "Ranker")
+    with pytest.raises(rw.InputError, match="damaged: 'history' is shorter than 'rounds'"):
+        ranker("lightgbm", 5).fit(train, valid=valid, checkpoint=file)

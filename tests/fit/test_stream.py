@@ -605,3 +605,26 @@ def test_labels_and_tables_that_cannot_be_used(tmp_path):
         pq.write_table(made, tmp_path / "bad.parquet")
         with pytest.raises(rw.InputError, match=message):
             rw.stream_files(tmp_path / "bad.parquet", **columns)
+
+
+def test_files_are_labelled_data_like_any_other(sets, tmp_path):
+    """What needs labels and queries alone takes files as well as data in memory."""
+    train, _, valid = sets
+    rw.save_letor(train, tmp_path / "train.txt")
+    rw.save_letor(valid, tmp_path / "valid.txt")
+    files, held_out = (rw.stream_files([tmp_path / f"{n}.txt"]) for n in ("train", "valid"))
+    assert [str(q) for q in files.qid] == [str(q) for q in train.qid]
+    ranker = rw.Ranker(**SETTINGS).fit(files, eval_set=[held_out])
+    assert ranker.history_ == rw.Ranker(**SETTINGS).fit(files, valid=held_out).history_
+    scores = ranker.predict(held_out)
+    rw.save_run(held_out, scores, tmp_path / "run.txt")
+    rw.save_qrels(held_out, tmp_path / "qrels.txt")
+    judged = rw.evaluate(
+        "ndcg@10", rw.load_qrels(tmp_path / "qrels.txt"), rw.load_run(tmp_path / "run.txt")
+    )
+    assert judged.mean() == rw.evaluate("ndcg@10", held_out, scores).mean()
+    with pytest.raises(rw.InputError, match="omit qid and group"):
+        ranker.predict(held_out, qid=[1])
+    stages = rw.TwoStage(rw.Ranker(**SETTINGS), rw.Ranker(**SETTINGS), folds=2, top=3).fit(train)
+    with pytest.raises(rw.InputError, match="in memory"):
+        stages.predict(held_out)

@@ -12,6 +12,7 @@ import pytest
 
 import rankwood as rw
 from rankwood._util.envelope import write_content
+from rankwood.neural.learner import NetworkLearner
 from rankwood.neural.tensors import from_text, to_text
 from rankwood.report.card import read_card
 from tests.helpers.cli_calls import answer, caller, complaint
@@ -62,7 +63,7 @@ def test_a_file_is_of_the_model_not_of_later_parameters(train, tmp_path):
     ranker.set_params(hidden=(3,), transform=None, random_state=9).save(tmp_path / "m.json")
     loaded = rw.NeuralRanker.load(tmp_path / "m.json")
     assert loaded.predict(train).tobytes() == scores.tobytes()
-    assert loaded.hidden == [3] and loaded.random_state == 9
+    assert loaded.hidden == list(small().hidden) and loaded.random_state == small().random_state
     text = read_card(tmp_path / "m.json").to_markdown()
     assert "neural, " in text and "epoch" in text and "| torch |" in text
     assert loaded.card().to_markdown().startswith("# Model card: ")
@@ -440,3 +441,24 @@ def test_command_lines_that_make_no_sense(call, words, message):
 def test_ranker_names_the_class_of_networks():
     with pytest.raises(rw.InputError, match="networks are trained by NeuralRanker"):
         rw.Ranker(engine="neural").fit(some_data())
+
+
+def test_an_interrupt_within_an_epoch_keeps_the_epochs_before(train, valid, tmp_path, monkeypatch):
+    whole = small(epochs=6, early_stopping_rounds=None).fit(train, valid=valid)
+    steps = NetworkLearner._steps
+
+    def interrupted(self):
+        done = steps(self)  # the weights have moved, and the epoch isn't complete
+        if self._epochs == 4:
+            raise KeyboardInterrupt
+        return done
+
+    file = rw.Checkpoint(tmp_path / "run", rounds=3)
+    monkeypatch.setattr(NetworkLearner, "_steps", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        small(epochs=6, early_stopping_rounds=None).fit(train, valid=valid, checkpoint=file)
+    monkeypatch.undo()
+    assert json.loads((tmp_path / "run").read_text())["run"]["rounds"] == 4
+    resumed = small(epochs=6, early_stopping_rounds=None).fit(train, valid=valid, checkpoint=file)
+    assert resumed.resumed_after_ == 4
+    assert resumed.predict(valid).tobytes() == whole.predict(valid).tobytes()

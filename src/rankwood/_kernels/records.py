@@ -203,6 +203,8 @@ def mark_noalias(access: Any, scope: str, others: tuple[str, ...]) -> Any:
 
 
 def _documents_type(record: Any, start: Any, stop: Any) -> Any:
+    """Return the type of a range of documents, which is that of the record; its columns must be contiguous."""
+    _document_type(record, start)
     return record
 
 

@@ -116,11 +116,6 @@ class RankingData(Source):
         return int(self.X.shape[0])
 
     @property
-    def qid(self) -> np.ndarray:
-        """Query id of each row."""
-        return self.groups.per_row(self.groups.ids)
-
-    @property
     def n_features(self) -> int:
         """Number of features."""
         return int(self.X.shape[1])

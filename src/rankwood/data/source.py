@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 
+from rankwood.data.comments import Comments
 from rankwood.data.groups import Groups
 from rankwood.data.tables.categories import Categories
 from rankwood.data.tables.schema import Schema
@@ -43,6 +44,8 @@ class Source(ABC):
     unlisted: UnlistedLabels | None = None
     feature_names: list[str] | None = None
     categories: Categories
+    #: Comments of LETOR lines; None if there are none, or if nobody read them.
+    comments: Comments | None = None
     #: None if all documents are here.
     place: Any = None
     #: Whether features come in blocks only.
@@ -50,6 +53,11 @@ class Source(ABC):
 
     def __len__(self) -> int:
         return int(self.y.size)
+
+    @property
+    def qid(self) -> np.ndarray:
+        """Query id of each row."""
+        return self.groups.per_row(self.groups.ids)
 
     @property
     @abstractmethod

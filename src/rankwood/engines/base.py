@@ -142,9 +142,9 @@ class Learner(Protocol):
         """Return the model of the first `rounds` rounds: of the remembered round, the last, or the one before it."""
 
     def remember(self, rounds: int) -> None:
-        """Note that `model(rounds)` may be called later: this round, the last one, is the best so far.
+        """Note that `model(rounds)` may be called later: this round is the best so far.
 
-        A `state` holds what was remembered, as the loop doesn't call this again for the rounds of an earlier run.
+        It is the last one, or one of an earlier run, whose state has its model.
         """
 
     def state(self, rounds: int) -> RunState | None:

@@ -1,17 +1,15 @@
-"""Learners of users: a model that turns features into scores, and a step that improves it by gradients."""
+"""Learners that users register: a step that improves a model by gradients, and a name for it."""
 
-import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from rankwood._kernels.named import NAME, Parameter
 from rankwood._util import checks
-from rankwood.data.groups import Groups
 from rankwood.data.source import Source
 from rankwood.engines import _parameters
 from rankwood.engines.base import (
@@ -24,6 +22,7 @@ from rankwood.engines.base import (
     TrainingTask,
     refuse_categories,
 )
+from rankwood.engines.learned_model import LearnedModel, plain_matrix, text_of
 
 L = TypeVar("L", bound="type[GradientLearner]")
 
@@ -36,133 +35,11 @@ OF_TREES = MappingProxyType(
         **{"reg_alpha": 0.0, "reg_lambda": 0.0, "subsample": 1.0, "colsample_bytree": 1.0},
     }
 )
-#: Kinds of arrays that a file can hold: floats, whole numbers, booleans.
-_KINDS = "fiub"
-
-
-class LearnedModel(ABC):
-    """A model of a learner of your own: a few arrays, and a function of them and of the features.
-
-    A subclass defines `scores`. Files hold the arrays; numbers are read bit-identically.
-
-    Parameters
-    ----------
-    n_features : int
-        Number of features.
-    **arrays
-        All that the model has learned; each array is an attribute of its name, and can't be changed.
-
-    Examples
-    --------
-    >>> from rankwood.extend import LearnedModel
-    >>> class Sum(LearnedModel):
-    ...     def scores(self, X):
-    ...         return X.sum(axis=1) * self.factor
-    >>> Sum(2, factor=2.0).predict([[1, 2], [3, 4]]).tolist()
-    [6.0, 14.0]
-    """
-
-    #: Scores of documents don't depend on the other documents of a query.
-    needs_groups = False
-
-    def __init__(self, n_features: int, **arrays: Any) -> None:
-        self.n_features = n_features
-        self._names = tuple(arrays)
-        for name, values in arrays.items():
-            if hasattr(LearnedModel, name) or name == "_names":
-                raise checks.InputError(
-                    f"every model has {name!r} already, so no array of {type(self).__name__} can have this name: "
-                    "choose another one."
-                )
-            array = np.array(values)
-            if array.dtype.kind not in _KINDS:
-                raise checks.InputError(f"{name} must be an array of numbers, got {array.dtype}.")
-            array.setflags(write=False)
-            setattr(self, name, array)
-
-    def __getattr__(self, name: str) -> np.ndarray:
-        """Say what there is; arrays are attributes, so that this is called for other names only."""
-        raise AttributeError(f"{type(self).__name__} has no {name!r}")
-
-    @abstractmethod
-    def scores(self, X: np.ndarray) -> np.ndarray:
-        """Return one score per row: the higher, the better.
-
-        Parameters
-        ----------
-        X : array of float64, of shape (n_documents, n_features)
-            Features, row by row in memory; missing values are NaN.
-
-        Returns
-        -------
-        array
-            The scores.
-        """
-
-    def predict(
-        self, X: Any, groups: Groups | None = None, n_jobs: int | None = None
-    ) -> np.ndarray:
-        """Return one score per row, of any matrix.
-
-        Parameters
-        ----------
-        X : matrix
-            Features, dense or sparse.
-        groups, n_jobs
-            Queries and number of threads, which most models don't need.
-
-        Returns
-        -------
-        array of float64
-            The scores.
-        """
-        return np.asarray(self.scores(plain_matrix(X)), dtype=np.float64)
-
-    def importances(self) -> np.ndarray | None:
-        """Return how much each feature matters, as numbers that aren't negative.
-
-        Returns
-        -------
-        array or None
-            One number per feature; None, the default, if the model doesn't know.
-        """
-        return None
-
-    def content(self) -> dict[str, Any]:
-        """Return what a file holds of the model.
-
-        Returns
-        -------
-        dict
-            An object for JSON.
-        """
-        arrays = {name: getattr(self, name) for name in self._names}
-        held = {
-            name: {"dtype": a.dtype.str, "shape": a.shape, "values": a.ravel().tolist()}
-            for name, a in arrays.items()
-        }
-        return {"model": json.dumps({"n_features": self.n_features, "arrays": held})}
-
-    @classmethod
-    def from_text(cls, text: str) -> Self:
-        """Return the model that a file holds.
-
-        Parameters
-        ----------
-        text : str
-            The field ``"model"`` of `content`.
-
-        Returns
-        -------
-        LearnedModel
-            The model.
-        """
-        held = json.loads(text)
-        arrays = {
-            name: np.array(value["values"], dtype=value["dtype"]).reshape(value["shape"])
-            for name, value in held["arrays"].items()
-        }
-        return cls(int(held["n_features"]), **arrays)
+#: Other parameters of Ranker, which are never a learner's.
+OF_RANKER = (
+    *("objective", "engine", "n_estimators", "eval_metric", "early_stopping_rounds", "shuffle"),
+    *("record", "warm_start", "verbose"),
+)
 
 
 class GradientLearner(LearnerDefaults, ABC):
@@ -244,17 +121,20 @@ class GradientLearner(LearnerDefaults, ABC):
             A new model; `model` itself if there is nothing left to learn.
         """
 
-    def begin(self, before: RunState | None, read: Callable[[str], LearnedModel]) -> None:
+    def begin(self, before: RunState | None, engine: "RegisteredEngine") -> None:
         """Start with the first model, or resume an earlier run.
 
         Parameters
         ----------
         before : RunState or None
             The earlier run.
-        read : callable
-            Reads a model from its text.
+        engine : RegisteredEngine
+            Has the class of the models, and reads a model from its text.
         """
-        self._models = {0: self.first_model()} if before is None else {}
+        self._engine, read = engine, engine.load
+        self._models = (
+            {} if before is not None else {0: self._checked(self.first_model(), "first_model")}
+        )
         if before is not None:
             self.rounds = before.rounds
             if "best" in before.arrays:
@@ -262,6 +142,19 @@ class GradientLearner(LearnerDefaults, ABC):
                 self._models[self._best_round] = read(before.arrays["best"].tobytes().decode())
             self._models[self.rounds] = read(before.text)
         self._scores = self._models[self.rounds].predict(self.X)
+        if not np.isfinite(self._scores).all():
+            raise checks.InputError(
+                f"engine={engine.name!r}: the scores of its first model aren't finite."
+            )
+
+    def _checked(self, model: Any, method: str) -> LearnedModel:
+        """Return a model that a method returned; raise unless it is of the registered class."""
+        if type(model) is not self._engine.model:
+            raise checks.InputError(
+                f"{method} of engine={self._engine.name!r} must return a {self._engine.model.__name__}, got "
+                f"{type(model).__name__}."
+            )
+        return model
 
     def step(self, gradients: Gradients) -> bool:
         """Train a round.
@@ -278,9 +171,11 @@ class GradientLearner(LearnerDefaults, ABC):
         """
         before = self._models[self.rounds]
         grad, hess = gradients(self._scores)
-        after = self.improve(before, grad.astype(np.float64), hess.astype(np.float64))
+        improved = self.improve(before, grad.astype(np.float64), hess.astype(np.float64))
+        after = self._checked(improved, "improve")
         scores = after.predict(self.X)
-        if not np.isfinite(scores).all():
+        valid_scores = np.zeros(0) if self._valid is None else after.predict(self._valid)
+        if not (np.isfinite(scores).all() and np.isfinite(valid_scores).all()):
             raise Diverged(
                 f"round {self.rounds + 1} ended in scores that aren't finite",
                 "use a smaller learning_rate.",
@@ -288,7 +183,7 @@ class GradientLearner(LearnerDefaults, ABC):
         kept = {self._best_round, self.rounds}
         models = {number: model for number, model in self._models.items() if number in kept}
         self._models = {**models, self.rounds + 1: after}
-        self._scores = scores
+        self._scores, self._valid_scores = scores, valid_scores
         self.rounds += 1
         return after is not before
 
@@ -300,8 +195,7 @@ class GradientLearner(LearnerDefaults, ABC):
         array
             One score per row.
         """
-        X = self._valid
-        return np.zeros(0) if X is None else self._models[self.rounds].predict(X)
+        return self._valid_scores
 
     def remember(self, rounds: int) -> None:
         """Keep the model of this round, the best one so far.
@@ -311,6 +205,11 @@ class GradientLearner(LearnerDefaults, ABC):
         rounds : int
             The round.
         """
+        if rounds not in self._models:
+            raise checks.InputError(
+                f"the model of round {rounds} is lost, as its run had no early stopping: keep "
+                "early_stopping_rounds as it was, or start over."
+            )
         self._best_round = rounds
 
     def model(self, rounds: int) -> LearnedModel:
@@ -326,11 +225,6 @@ class GradientLearner(LearnerDefaults, ABC):
         LearnedModel
             The model.
         """
-        if rounds not in self._models:
-            raise checks.InputError(
-                f"the model of round {rounds} is lost, as its run had no early stopping: keep "
-                "early_stopping_rounds as it was, or start over."
-            )
         return self._models[rounds]
 
     def state(self, rounds: int) -> RunState | None:
@@ -368,7 +262,7 @@ class RegisteredEngine(NamedTuple):
         """Begin a training run."""
         refuse_categories(task.train, f"models of engine={self.name!r}")
         learner = self.learner(self.checked(params), task)
-        learner.begin(task.before, self.load)
+        learner.begin(task.before, self)
         return learner
 
     def check_params(self, params: Mapping[str, Any], objective: Any) -> None:
@@ -473,20 +367,27 @@ def register_learner(
         if row is not None and not _is_again(row.registered, learner):
             raise checks.InputError(f"there is an engine {name!r} already; choose another name.")
         engine = RegisteredEngine(name, learner, model, tuple(parameters))
+        _check_parameters(engine)
         ENGINES[name] = Abilities("", "", registered=engine, space=dict(space))
         return learner
 
     return decorate
 
 
-def plain_matrix(X: Any) -> np.ndarray:
-    """Return features as float64, row by row in memory: sums over a row don't depend on the layout of X then."""
-    return np.ascontiguousarray(_parameters.dense(X), dtype=np.float64)
-
-
-def text_of(model: LearnedModel) -> str:
-    """Return the text of a model, as files hold it."""
-    return str(model.content()["model"])
+def _check_parameters(engine: RegisteredEngine) -> None:
+    """Raise if a parameter would never reach the learner, as Ranker has one of its name."""
+    for parameter in engine.parameters:
+        name = parameter.name
+        if name in _SHARED or name in OF_RANKER:
+            raise checks.InputError(
+                f"learner {engine.name!r} can't have a parameter {name!r}: Ranker has it, and every learner gets "
+                f"{', '.join(_SHARED)}."
+            )
+        if name in OF_TREES and parameter.default != OF_TREES[name]:
+            raise checks.InputError(
+                f"the parameter {name!r} of learner {engine.name!r} must have the default of Ranker, "
+                f"{OF_TREES[name]!r}, got {parameter.default!r}."
+            )
 
 
 def _is_again(row: RegisteredEngine | None, learner: type) -> bool:

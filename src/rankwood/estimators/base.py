@@ -108,8 +108,8 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
         **others
             What X is: ``stream=True`` for names of files; ``cluster`` (a ``distributed.Client``, or a number of local
             processes), ``shuffle_parts`` and ``retries``, which `rankwood.on_cluster` explains. Arguments of other
-            programs work too: ``eval_set`` with ``eval_qid`` or ``eval_group``, ``group_id``; for those that belong elsewhere,
-            the error message names the place.
+            programs work too: ``eval_set`` with ``eval_qid`` or ``eval_group``, ``group_id``; for those that belong
+            elsewhere, the error message names the place.
 
         Returns
         -------

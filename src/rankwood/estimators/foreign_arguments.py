@@ -6,6 +6,7 @@ from typing import Any
 
 from rankwood._util import checks
 from rankwood.data.ranking_data import RankingData
+from rankwood.data.source import Source
 from rankwood.data.tables.frames import is_lazy
 from rankwood.engines._parameters import RANKER_NAMES
 from rankwood.fit.arguments import FitArguments, SourceWords
@@ -148,7 +149,7 @@ def _validation(others: dict[str, Any]) -> Any:
     """Return validation data as `fit` takes it, from `eval_set` and the queries beside it."""
     sets = others["eval_set"]
     queries = [others.get(name) for name in ("eval_qid", "eval_group")]
-    if isinstance(sets, RankingData):
+    if isinstance(sets, Source):
         return sets
     if _is_pair(sets):  # CatBoost takes a single pair
         sets, queries = [sets], [None if q is None else [q] for q in queries]
@@ -160,7 +161,7 @@ def _validation(others: dict[str, Any]) -> Any:
             f"eval_set has {len(sets)} sets, and programs differ in which one stops training: give "
             "valid={'recent': (X, y, qid), 'older': ...}, the deciding one first."
         )
-    if isinstance(sets[0], RankingData):
+    if isinstance(sets[0], Source):
         return sets[0]
     if not _is_pair(sets[0]):
         raise checks.InputError(
@@ -180,7 +181,7 @@ def _validation(others: dict[str, Any]) -> Any:
 
 def _is_pair(x: Any) -> bool:
     """Return whether this is (X, y), and not a list of such."""
-    return isinstance(x, tuple) and len(x) == 2 and not isinstance(x[0], (tuple, RankingData))
+    return isinstance(x, tuple) and len(x) == 2 and not isinstance(x[0], (tuple, Source))
 
 
 def _first(queries: Any) -> Any:

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from rankwood._kernels.compile.jit import has_cached_code
 from rankwood._util import checks
+from rankwood.data.labels import check_queries_once
 from rankwood.data.source import Source
 from rankwood.data.stream import StreamedData
 from rankwood.engines.base import Model, TextModel
@@ -36,7 +37,7 @@ def scores_of(
     if isinstance(X, Source) and not result.model.needs_groups:
         return X.built(
             lambda _: _scores_in_memory(result, X, qid, group, n_jobs),
-            lambda files: _scores_of_files(result, files, n_jobs),
+            lambda files: _scores_of_files(result, files, qid, group, n_jobs),
         )
     return _scores_in_memory(result, X, qid, group, n_jobs)
 
@@ -52,7 +53,10 @@ def _scores_in_memory(
     return _scores_of_matrix(result, X, n_jobs)
 
 
-def _scores_of_files(result: FitResult, files: StreamedData, n_jobs: int | None) -> np.ndarray:
+def _scores_of_files(
+    result: FitResult, files: StreamedData, qid: Any, group: Any, n_jobs: int | None
+) -> np.ndarray:
+    check_queries_once(files, qid, group)
     names = result.schema.names
     files = (files.with_features(names) if names else files).widened(result.schema.n_features)
     return np.concatenate(

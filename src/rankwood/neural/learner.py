@@ -128,8 +128,9 @@ class NetworkLearner(LearnerDefaults):
         return self._scores
 
     def remember(self, rounds: int) -> None:
-        """Keep the weights of the last epoch, the best so far."""
-        self._best, self._best_epoch = weights_of(self.parts.network), rounds
+        """Keep the weights of the best epoch so far: the last one, or one that an earlier run has kept."""
+        if rounds != self._best_epoch:
+            self._best, self._best_epoch = weights_of(self.parts.network), rounds
 
     def model(self, rounds: int) -> FittedNetwork:
         """Return the network of the best epoch, of the last one, or of the one before it."""
@@ -148,9 +149,12 @@ class NetworkLearner(LearnerDefaults):
 
     def state(self, rounds: int) -> RunState | None:
         """Return weights, the state of the optimiser, and the best weights."""
-        if rounds != self._epochs or self._inside:
+        if rounds == self._epochs and not self._inside:
+            weights, steps = network_arrays(self.parts.network, self.parts.optimiser)
+        elif rounds == self._before_epoch:  # an interrupt came within an epoch
+            weights, steps = self._before.weights(), self._before.optimiser_arrays()
+        else:
             return None
-        weights, steps = network_arrays(self.parts.network, self.parts.optimiser)
         arrays = {**prefixed(weights, "network."), **prefixed(steps, "steps.")}
         if self._best is not None:
             arrays |= prefixed(self._best, "best.")

@@ -21,17 +21,21 @@ class Snapshot:
         """Return the weights of that epoch as arrays."""
         return {name: t.detach().cpu().numpy().copy() for name, t in self._weights.items()}
 
+    def optimiser_arrays(self) -> dict[str, np.ndarray]:
+        """Return the state of the optimiser after that epoch as arrays."""
+        return _arrays_of(self._steps)
+
     def restore(self) -> None:
         """Return to that epoch."""
         self._network.load_state_dict(self._weights)
         self._optimiser.load_state_dict(deepcopy(self._steps))
 
 
-def optimiser_arrays(optimiser: Any) -> dict[str, np.ndarray]:
+def _arrays_of(state: dict[str, Any]) -> dict[str, np.ndarray]:
     """Return the state of an optimiser as arrays, by the number of the parameter and a name."""
     return {
         f"{i}.{name}": np.asarray(value.detach().cpu()).copy()
-        for i, own in optimiser.state_dict()["state"].items()
+        for i, own in state["state"].items()
         for name, value in own.items()
     }
 
@@ -40,7 +44,7 @@ def network_arrays(
     network: Any, optimiser: Any
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Return the weights and the state of the optimiser as arrays."""
-    return weights_of(network), optimiser_arrays(optimiser)
+    return weights_of(network), _arrays_of(optimiser.state_dict())
 
 
 def load_arrays(

@@ -11,7 +11,7 @@ from rankwood._util import checks
 from rankwood._util.file_errors import GZIP, READ_ERRORS, Path
 from rankwood._util.text import plural
 from rankwood.data.groups import Groups, group_rows
-from rankwood.data.ranking_data import RankingData
+from rankwood.data.source import Source
 from rankwood.data.trec.lines import (
     check_unique_documents,
     check_unique_lines,
@@ -167,7 +167,7 @@ def save_qrels(data: Any, path: Path) -> None:
     ...     print(file.read().strip())
     q1 0 A 2
     """
-    if isinstance(data, RankingData):
+    if isinstance(data, Source):
         data = Qrels([str(q) for q in data.qid], _document_names(data), data.y)
     check_unique_documents(data.qid, data.doc)
     lines = (
@@ -203,7 +203,7 @@ def save_run(data: Any, scores: Any, path: Path, *, tag: str = "rankwood") -> No
     q1 Q0 B 1 0.9 bm25
     q1 Q0 A 2 0.3 bm25
     """
-    if isinstance(data, RankingData):
+    if isinstance(data, Source):
         qid, doc = [str(q) for q in data.qid], _document_names(data)
     else:
         qid, doc = (list(map(str, column)) for column in data)
@@ -245,7 +245,7 @@ def trec_kind(path: Path) -> str | None:
     return None
 
 
-def _document_names(data: RankingData) -> list[str]:
+def _document_names(data: Source) -> list[str]:
     """Return a name for each document: its id in the comments, else its row."""
     ids: Iterable[str] = data.comments.doc_ids if data.comments is not None else [""] * len(data)
     return [doc or str(row) for row, doc in enumerate(ids)]

@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 from rankwood._util import checks
 from rankwood.data.labels import check_queries_once
 from rankwood.data.ranking_data import RankingData
+from rankwood.data.source import Source
 from rankwood.data.tables.categories import recoded_data
 from rankwood.engines import base
 from rankwood.estimators.base import RankingEstimator
@@ -151,6 +152,8 @@ def prediction_data(model: Any, X: Any, qid: Any, group: Any) -> RankingData:
     wanted = getattr(model, "categories_", {})  # older pickles have none
     if isinstance(X, RankingData):
         return recoded_data(with_feature_names(X, names), wanted, "the model")
+    if isinstance(X, Source):
+        X.matrix()  # a source that isn't in memory says so
     if qid is None and group is None:
         raise checks.InputError(
             "predict needs to know the queries, as lists are cut: give a RankingData, qid= or group=."

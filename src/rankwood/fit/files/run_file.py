@@ -22,7 +22,7 @@ from rankwood.engines.base import RunState
 from rankwood.fit.files import model_file
 from rankwood.fit.files.checkpoint import Checkpoint, CheckpointStore, Clock, EarlierRounds, locked
 from rankwood.fit.origin import package_of
-from rankwood.fit.result import FitResult
+from rankwood.fit.result import FitResult, flat_history
 from rankwood.fit.run import Observer, TrainingRun
 from rankwood.fit.spec import FitSpec
 
@@ -60,6 +60,8 @@ class RunFile:
         self.path = checkpoint.path
         self._checkpoint, self._spec = checkpoint, spec
         params = model_file.params_as_json(spec.settings.params)
+        if "engine" in params:  # None is the default of the objective
+            params["engine"] = spec.settings.learner
         versions = {"rankwood": __version__, "numpy": np.__version__}
         if package := package_of(spec.settings.learner):
             versions[package] = str(version_of(package))
@@ -181,6 +183,8 @@ def earlier_rounds(
             f"file, or a larger {spec.rounds_name}."
         )
     result = model_file.result_of(content, store.path, load_model)
+    if any(len(curve) < run["rounds"] for curve in flat_history(result.history).values()):
+        raise damaged(store.path, "'history' is shorter than 'rounds'")
     return EarlierRounds(
         _state_of(run, store.path),
         result,

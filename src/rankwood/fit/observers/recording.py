@@ -125,5 +125,7 @@ class Recorder(Observer):
         """Record the time that the steps of the round took."""
         for name in RECORDS["seconds"]:
             if name in self.curves:
-                self.curves[name].append(run.spent.get(name.removeprefix("seconds_"), 0.0))
+                step = name.removeprefix("seconds_")
+                step = run.learner.step_name if step == "trees" else step
+                self.curves[name].append(run.spent.get(step, 0.0))
         return ""

@@ -41,10 +41,12 @@ class EarlyStopping(Observer):
         return any(stops for _, stops in self._replay(self._curve(history)))
 
     def restore(self, run: TrainingRun) -> None:
-        """Find the best of the rounds of an earlier run; its learner has remembered it, and its state has the model."""
+        """Find the best of the rounds of an earlier run."""
         curve = self._curve(run.history)
         for best, _ in self._replay(curve):
             run.best = best
+        if run.best is not None:
+            run.learner.remember(run.best)
         if curve:
             run.note = self._note(curve, run.best)
 

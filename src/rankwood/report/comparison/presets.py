@@ -113,12 +113,20 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 
+#: Arguments that had other names up to version 0.4.
+_RENAMED = {
+    **{"bounds": "references", "level": "confidence", "levels": "alphas", "count": "p_value"},
+    "correct": "correction",
+}
+
+
 def resolve(arguments: ComparisonRules) -> dict[str, Any]:
     """Return all rules of a comparison: arguments take precedence over the preset, the preset over defaults."""
     for name in arguments:
         if name not in ComparisonRules.__annotations__:
             near = checks.nearest(name, ComparisonRules.__annotations__)
-            raise TypeError(f"compare has no argument {name!r}{near}")
+            now = f": it is called {_RENAMED[name]!r}." if name in _RENAMED else near
+            raise TypeError(f"compare has no argument {name!r}{now}")
     preset, rules = arguments.get("preset"), dict(DEFAULTS)
     if preset is not None:
         rules.update(PRESETS[checks.one_of(preset, PRESETS, "preset")])
