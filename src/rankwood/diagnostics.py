@@ -15,12 +15,12 @@ from rankwood._util.atomic import written
 from rankwood._util.csv_text import csv_text
 from rankwood._util.text import plural
 from rankwood.data.groups import Groups
-from rankwood.data.labels import labels_and_groups
+from rankwood.data.labels import beside_labels, labels_and_groups
 from rankwood.data.ranking_data import RankingData
 from rankwood.objectives.incoherence import IncoherenceCheck
 from rankwood.objectives.inspection import PairCounter, pair_share, single_use_computer
 from rankwood.objectives.position_weights import cutoff, heat, of_documents, pair_counts
-from rankwood.objectives.units import has_pair_set, read_labels
+from rankwood.objectives.units import has_pair_set, read_labels, reads_pairs
 
 __all__ = ["Diagnosis", "cutoff", "diagnose", "heat", "pair_counts"]
 
@@ -53,7 +53,8 @@ def diagnose(
     The push of a document is its gradient times -1. A pair is *incoherent* if the document with the higher label is
     ranked below the other one and is pushed up less, or down more [lambdaex2023, Definition 3.1]. Labels are those
     that the objective reads, so a binary objective has two. Objectives that are not made of pairs (``"softmax"``)
-    are inspected in the same way, but have no number of pairs used.
+    are inspected in the same way, but have no number of pairs used. ``"ranknet-pairs"`` uses the pairs of the data,
+    and a pair is incoherent by its labels, as everywhere.
 
     Parameters
     ----------
@@ -98,13 +99,13 @@ def diagnose(
     [1]
     """
     objective = of_documents(objective)
-    unlisted = getattr(y, "unlisted", None)
+    held = beside_labels(y)
     y, groups = labels_and_groups(y, qid, group)
     scores = checks.vector(scores, "scores", y.size)
     seed, round = checks.at_least(seed, 0, "seed"), checks.at_least(round, 0, "round")
     k = cutoff(objective) if k is None else checks.at_least(k, 1, "k")
     checks.one_of(definition, ("program", "paper"), "definition")
-    options = {"n_jobs": n_jobs, "seed": seed, "unlisted": unlisted}
+    options = {"n_jobs": n_jobs, "seed": seed, **held}
 
     compute = single_use_computer(objective, y, groups, **options)
     push = -compute(scores, round)[0]
@@ -112,6 +113,8 @@ def diagnose(
     if has_pair_set(objective):
         count_pairs = PairCounter(objective, y, groups, single_use_computer, **options)
         used = count_pairs(scores, round)
+    elif reads_pairs(objective):
+        used = held["pairs"].counts(groups)
     label = read_labels(objective, y)
     find_incoherent = IncoherenceCheck(
         label, groups, k, definition, tolerance=_TOLERANCE, n_jobs=n_jobs

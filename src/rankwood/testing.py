@@ -14,6 +14,7 @@ from rankwood._kernels.records import document
 from rankwood._kernels.spec import build
 from rankwood._kernels.verbs import VERBS
 from rankwood._util import checks
+from rankwood.data.given_pairs import GivenPairs
 from rankwood.data.groups import group_rows
 from rankwood.metrics.ranked import Ranked, discounts
 from rankwood.metrics.verbs import label_values, mean_over_ties, swap_delta, swap_record, value
@@ -155,8 +156,9 @@ def _check_objective(objective: Any, rng: np.random.Generator, compiled: bool) -
     lists = list(_random_lists(rng))
     y, s = (np.concatenate(column) for column in zip(*lists, strict=True))
     groups = group_rows(y.size, group=np.array([labels.size for labels, _ in lists]))
+    pairs = GivenPairs.by_labels(y, groups)  # most objectives don't read them
     with interpreted():
-        plain = GradientComputer(objective, y, groups, n_jobs=1)(s)
+        plain = GradientComputer(objective, y, groups, n_jobs=1, pairs=pairs)(s)
     if unit_of(objective) == "documents":
         _check_derivatives(objective, lists, plain, groups.ptr)
     if isinstance(getattr(objective, "noise", None), NoNoise):  # the oracle ranks once
@@ -167,7 +169,7 @@ def _check_objective(objective: Any, rng: np.random.Generator, compiled: bool) -
             _require_close(found, expected, where, 1e-9)
     if compiled:
         for real, tolerance in ((np.float64, 1e-9), (np.float32, 1e-3)):
-            found = GradientComputer(objective, y, groups, dtype=real, n_jobs=1)(s)
+            found = GradientComputer(objective, y, groups, dtype=real, n_jobs=1, pairs=pairs)(s)
             _require_close(found, plain, f"{objective!r}, compiled in {np.dtype(real)}", tolerance)
 
 

@@ -11,7 +11,8 @@ class DataWarning(UserWarning):
     """Data that can be used, but that looks as if something went wrong before.
 
     `fit` warns if all labels are equal, if validation data has queries of the training data, if rows are sorted by
-    label and ``shuffle=False``, and if a feature alone ranks nearly perfectly. `RankingData` warns if query ids seem to
+    label and ``shuffle=False``, if a feature alone ranks nearly perfectly, and if the objective doesn't read the pairs
+    of the data. `RankingData` warns if query ids seem to
     be among the features of a table, and `predict` if a categorical feature has values that the model lacks. The
     message says what to do.
 

@@ -84,6 +84,8 @@ def futures_of(client: Any, given: FitArguments, pieces: int, like: Wide | None)
     data = cast("RankingData", training_data(given, "fit"))
     if data.unlisted is not None:
         raise InputError("unlisted documents can't go to a cluster: omit them, or omit cluster.")
+    if data.pairs is not None:
+        raise InputError("pairs can't go to a cluster: set data.pairs = None, or omit cluster.")
     if like is not None and like.names is not None:
         data = data.with_features(like.names)
     parts.refuse_categories(data)

@@ -9,6 +9,7 @@ from scipy import sparse
 from rankwood._util import checks
 from rankwood._util.text import plural
 from rankwood.data.comments import Comments
+from rankwood.data.given_pairs import join_pairs
 from rankwood.data.groups import check_ids_differ, join_ids
 from rankwood.data.tables.categories import merged_categories, recoded_data
 from rankwood.data.unlisted import UnlistedLabels
@@ -44,6 +45,7 @@ def concat_arguments(parts: Parts) -> dict[str, Any]:
         "feature_names": next((p.feature_names for p in parts if p.feature_names), None),
         "comments": join_comments(parts),
         "unlisted": join_unlisted(parts),
+        "pairs": join_pairs([len(part) for part in parts], [part.pairs for part in parts]),
     }
 
 

@@ -18,8 +18,8 @@ _BLOCK = 1 << 23  # bytes that are hashed at a time
 
 
 def data_fingerprint(data: "RankingData") -> str:
-    """Return a digest of the labels, the queries and the features of some rows."""
-    return _digest(data, dense(data.X[rows_of_fingerprint(len(data))]))
+    """Return a digest of the labels, the queries, the pairs and the features of some rows."""
+    return _digest(data, dense(data.X[rows_of_fingerprint(len(data))]), *(data.pairs or ()))
 
 
 def rows_of_fingerprint(count: int) -> np.ndarray:
@@ -28,14 +28,15 @@ def rows_of_fingerprint(count: int) -> np.ndarray:
 
 
 def data_digest(data: "RankingData") -> str:
-    """Return a digest of all that data holds: labels, queries, weights, features with their shape and names."""
+    """Return a digest of all that data holds: labels, queries, weights, pairs, features with their shape and names."""
     X, unlisted = data.X, data.unlisted
     arrays = (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,)
     labels = () if unlisted is None else (unlisted.y, unlisted.ptr)
     weights = [weight is not None for weight in (data.weight, data.sample_weight)]
     shape = repr((X.shape, str(X.dtype), data.feature_names, data.categories, weights)).encode()
     head = np.frombuffer(shape, np.uint8)
-    return _digest(data, head, data.weight, data.sample_weight, *map(_hashes, arrays), *labels)
+    held = (*map(_hashes, arrays), *labels, *(data.pairs or ()))
+    return _digest(data, head, data.weight, data.sample_weight, *held)
 
 
 def _hashes(array: np.ndarray) -> np.ndarray:

@@ -22,3 +22,8 @@ def labels_and_groups(y: Any, qid: Any = None, group: Any = None) -> tuple[np.nd
         return y.y, y.groups
     y = checks.labels(y)
     return y, group_rows(y.size, qid, group)
+
+
+def beside_labels(y: Any) -> dict[str, Any]:
+    """Return what a data set holds beside labels and queries, by name, as whoever computes gradients takes it."""
+    return {name: getattr(y, name, None) for name in ("unlisted", "pairs")}

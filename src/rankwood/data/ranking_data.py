@@ -11,6 +11,7 @@ from rankwood._util.text import plural
 from rankwood.data import arguments, concatenation
 from rankwood.data.comments import Comments
 from rankwood.data.digests import data_digest, data_fingerprint
+from rankwood.data.given_pairs import GivenPairs
 from rankwood.data.groups import Groups, group_rows, random_folds, random_part
 from rankwood.data.source import Source, T
 from rankwood.data.tables.categories import renamed_categories
@@ -50,6 +51,10 @@ class RankingData(Source):
         For each query, in order of first appearance, the labels of documents that belong to it but are not
         here, because a first stage cut them away. They are never ranked, but ideals count them: NDCG, in
         `evaluate` and in training, divides by the ideal DCG of the full list.
+    pairs : array of two or three columns, optional
+        For the objective ``"ranknet-pairs"``: in each line two rows of the same query, counted from 0, of which the
+        first should rank above the second, and if there are three columns the weight of the pair, 1 by default. A pair
+        may be there twice, or both ways.
 
     Attributes
     ----------
@@ -61,6 +66,8 @@ class RankingData(Source):
         Values of each categorical feature by its name; X has their positions.
     unlisted : UnlistedLabels or None
         Labels of documents that are not in the lists: `y`, and `ptr` as in `groups`.
+    pairs : GivenPairs or None
+        The given pairs, as columns: `winner`, `loser` and `weight`.
     groups : Groups
         Rows by query: `ptr`, `rows`, `ids`.
 
@@ -86,6 +93,7 @@ class RankingData(Source):
         feature_names: Any = None,
         comments: Any = None,
         unlisted: Any = None,
+        pairs: Any = None,
     ) -> None:
         (y, qid, sample_weight), named = arguments.resolved_columns(X, (y, qid, sample_weight))
         self.X, names, categories = features(X, named)
@@ -102,6 +110,7 @@ class RankingData(Source):
         self.unlisted: UnlistedLabels | None = None
         if unlisted is not None:
             self.unlisted = UnlistedLabels.from_lists(unlisted, self.groups.ids.size)
+        self.pairs: GivenPairs | None = None if pairs is None else GivenPairs.of(pairs, self.groups)
         if is_frame(X):
             warn_about_query_columns(self.X, self.feature_names or [], self.groups)
 
@@ -158,7 +167,7 @@ class RankingData(Source):
         return from_matrix(self.X)
 
     def digest(self) -> str:
-        """Return a digest of all that this holds: labels, queries, weights and features.
+        """Return a digest of all that this holds: labels, queries, weights, pairs and features.
 
         Returns
         -------
@@ -168,7 +177,7 @@ class RankingData(Source):
         return data_digest(self)
 
     def fingerprint(self) -> str:
-        """Return a digest of the labels, the queries and the features of some rows.
+        """Return a digest of the labels, the queries, the pairs and the features of some rows.
 
         Returns
         -------
@@ -212,7 +221,7 @@ class RankingData(Source):
         Returns
         -------
         RankingData
-            These queries, with rows in the caller's order.
+            These queries, with rows in the caller's order, and with their pairs.
         """
         chosen = np.zeros(self.groups.ids.size, bool)
         try:
@@ -236,7 +245,7 @@ class RankingData(Source):
         Returns
         -------
         RankingData
-            The rows in the caller's order.
+            The rows in the caller's order, and the pairs of which both rows are kept.
 
         Examples
         --------
@@ -268,6 +277,7 @@ class RankingData(Source):
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
         )
         other.categories = self.categories
+        other.pairs = None if self.pairs is None else self.pairs.take(rows, len(self))
         # Without their first rows, queries may appear in another order.
         queries = other.groups.ids
         other.groups = other.groups._replace(ids=self.groups.ids[queries])
@@ -288,7 +298,8 @@ class RankingData(Source):
         -------
         RankingData
             The rows of the first part, then those of the second, and so on, with the categories of all. X is sparse if
-            that of any part is. Parts without weights have weights of 1, and those without comments empty ones.
+            that of any part is. Parts without weights have weights of 1, those without comments empty ones, and those
+            without pairs none.
 
         Raises
         ------

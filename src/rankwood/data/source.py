@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 import numpy as np
 
 from rankwood.data.comments import Comments
+from rankwood.data.given_pairs import GivenPairs
 from rankwood.data.groups import Groups
 from rankwood.data.tables.categories import Categories
 from rankwood.data.tables.schema import Schema
@@ -42,6 +43,8 @@ class Source(ABC):
     weight: np.ndarray | None = None
     sample_weight: np.ndarray | None = None
     unlisted: UnlistedLabels | None = None
+    #: Pairs of rows that came with the data; only data in memory has any.
+    pairs: GivenPairs | None = None
     feature_names: list[str] | None = None
     categories: Categories
     #: Comments of LETOR lines; None if there are none, or if nobody read them.

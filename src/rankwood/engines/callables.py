@@ -12,7 +12,7 @@ from rankwood.data.groups import Groups, group_rows
 from rankwood.engines.exact_sums import exact
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.gradients import GradientComputer
-from rankwood.objectives.units import unit_of
+from rankwood.objectives.units import refuse_given_pairs, unit_of
 
 
 @dataclass
@@ -152,6 +152,7 @@ def engine_objective(
         raise checks.InputError(
             "an objective of pairs (bi-...) has no gradients of documents: train it with Ranker."
         )
+    refuse_given_pairs(made, "data of LightGBM or XGBoost")
     checks.at_least(seed, 0, "seed")
     return EngineObjective(made, bool(shuffle), seed, n_jobs)
 

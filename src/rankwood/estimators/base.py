@@ -17,7 +17,7 @@ from rankwood.estimators.after_training import AfterTraining
 from rankwood.estimators.sources import ReadingOptions, check_trainable, is_streamed, local_data
 from rankwood.fit.arguments import FitArguments, training_data
 from rankwood.fit.context import FitContext, close_callbacks
-from rankwood.fit.data_warnings import warn_about_data
+from rankwood.fit.data_warnings import warn_about_data, warn_about_unread_pairs
 from rankwood.fit.files.checkpoint import as_checkpoint
 from rankwood.fit.files.model_file import explaining_values
 from rankwood.fit.validation import ValidationSets, validation_sets
@@ -153,6 +153,8 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
         query_splits.remember(self, train)
         sets = validation_sets(valid, train)
         warn_about_data(train, sets, getattr(self, "shuffle", True), getattr(self, "n_jobs", 1))
+        if train.pairs is not None and hasattr(self, "objective"):
+            warn_about_unread_pairs(self.objective)
         self._fit(train, sets, context)
 
     def score(

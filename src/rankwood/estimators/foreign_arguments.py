@@ -42,7 +42,7 @@ _INSTEAD = {
     "eval_sample_weight": "omit it: metrics count every query the same",
     "sample_weight_eval_set": "omit it: metrics count every query the same",
     "eval_group_weight": "omit it: metrics count every query the same",
-    "pairs": "omit it: pairs are made from the labels of each query",
+    "pairs": "give RankingData(X, y, qid=qid, pairs=pairs) and objective='ranknet-pairs'",
     **dict.fromkeys(
         ("init_score", "eval_init_score", "base_margin", "base_margin_eval_set", "baseline"),
         "omit it: training starts from equal scores",

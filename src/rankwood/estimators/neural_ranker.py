@@ -24,6 +24,7 @@ from rankwood.neural.files import load_network
 from rankwood.neural.learner import start
 from rankwood.neural.parameters import NetworkParams, checked_objective, learning_rate
 from rankwood.neural.presets import find_preset
+from rankwood.objectives.units import refuse_given_pairs
 
 _ALONE = FitContext()
 #: What `stopped_` calls the reasons why training ends.
@@ -237,7 +238,7 @@ class NeuralRanker(SingleModel, RankingEstimator):
         """Return what is to be trained."""
         params = self.get_params(deep=False)
         network = NetworkParams(**params)
-        objective = checked_objective(network, self._defaults())
+        objective = self._checked_objective(network)
         chosen = {"learning_rate": learning_rate(network)}
         # Other schedules of the learning rate depend on the number of all epochs.
         epochs = ("epochs",) if self.schedule == "constant" else ()
@@ -265,7 +266,13 @@ class NeuralRanker(SingleModel, RankingEstimator):
         return _STOPPED.get(ends, ends)
 
     def _check(self, unlisted: bool) -> None:
-        checked_objective(NetworkParams(**self.get_params(deep=False)), self._defaults())
+        self._checked_objective(NetworkParams(**self.get_params(deep=False)))
+
+    def _checked_objective(self, params: NetworkParams) -> Any:
+        """Return the objective; raise unless the parameters make sense and a network can train it."""
+        objective = checked_objective(params, self._defaults())
+        refuse_given_pairs(objective, type(self).__name__)
+        return objective
 
     def _check_streamed(self) -> None:
         raise checks.InputError(

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from rankwood.data.tables.hashing import row_hashes
 from rankwood.fit.result import VALID
 from rankwood.fit.validation import ValidationSets
 from rankwood.metrics.single_features import single_features, varied_queries
+from rankwood.objectives.families.registry import objective as to_objective
+from rankwood.objectives.units import reads_pairs
 
 _FEW = 20  # queries below which a good feature, or an order of rows, may be chance
 _SORTED = 0.95  # share of the queries that are sorted by label
@@ -34,12 +36,21 @@ def warn_about_data(
         warn(text)
 
 
+def warn_about_unread_pairs(objective: Any) -> None:
+    """Warn if an objective isn't a sum over the pairs that came with the data."""
+    if not reads_pairs(to_objective(objective)):
+        warn(
+            f"the data has pairs, and {objective!r} doesn't read them: use objective='ranknet-pairs', or omit pairs."
+        )
+
+
 def findings(
     train: Source, valid: ValidationSets | None, shuffle: bool, n_jobs: int | None
 ) -> Iterator[str]:
     """Yield a message per thing that looks wrong."""
     varied = varied_queries(train)
-    yield from _equal_labels(train, varied, "training data")
+    if train.pairs is None:  # pairs are an order to learn, whatever the labels
+        yield from _equal_labels(train, varied, "training data")
     for i, (name, data) in enumerate(valid.by_name.items() if valid else ()):
         what = "validation data" if name == VALID else f"validation data {name!r}"
         yield from _equal_labels(data, varied_queries(data), what)

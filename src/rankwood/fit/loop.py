@@ -184,6 +184,7 @@ def _computer(spec: FitSpec, task: TrainingTask) -> GradientComputer:
             seed=spec.seed,
             unlisted=train.unlisted,
             sample_weight=train.sample_weight,
+            pairs=train.pairs,
             query_numbers=None if train.place is None else train.place.queries,
         )
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from rankwood._kernels.compile.jit import JIT, has_cached_code
+from rankwood.data.given_pairs import GivenPairs
 from rankwood.data.groups import group_rows
 from rankwood.objectives._kernels.pairwise import pairwise_kernel
 from rankwood.objectives.families.registry import objective as to_objective
@@ -23,8 +24,9 @@ _PROGRAM = "import sys; from rankwood.fit.precompile import compile_objective; c
 
 def compile_objective(objective: Any) -> None:
     """Compute gradients of three documents as training does: this compiles all that training needs."""
-    y = np.array([0.0, 1.0, 0.0])
-    computer = GradientComputer(to_objective(objective), y, group_rows(3), dtype=np.float32)
+    y, groups = np.array([0.0, 1.0, 0.0]), group_rows(3)
+    pairs = GivenPairs.by_labels(y, groups)
+    computer = GradientComputer(to_objective(objective), y, groups, dtype=np.float32, pairs=pairs)
     computer(np.zeros(3))
 
 

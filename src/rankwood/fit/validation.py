@@ -142,6 +142,6 @@ def joined_sets(sets: list[Source]) -> Source:
     )
     out.weight = join_weights(in_memory)
     out.unlisted = join_unlisted(in_memory)
-    out.sample_weight = None  # evaluation has none
+    out.sample_weight = out.pairs = None  # evaluation has none
     out.comments = None
     return out

@@ -7,6 +7,7 @@ from typing import Any
 
 from rankwood.objectives.lifted import Bivariate
 from rankwood.objectives.lists.approx import ApproxNDCG
+from rankwood.objectives.lists.given_pairs import RankNetPairs
 from rankwood.objectives.lists.pointwise import QueryRMSE
 from rankwood.objectives.lists.softmax import XENDCG, ListNet, Softmax
 from rankwood.objectives.lists.stochastic import StochasticRank
@@ -72,6 +73,7 @@ __all__ = [
     "NoNoise",
     "NoScale",
     "QueryRMSE",
+    "RankNetPairs",
     "RanksApart",
     "ReachingBelow",
     "Scaled",

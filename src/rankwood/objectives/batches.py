@@ -18,7 +18,7 @@ from rankwood.objectives._kernels.pairwise import pairwise_kernel, pairwise_scra
 from rankwood.objectives._kernels.plan import LabelledLists, Plan, Planner
 from rankwood.objectives._kernels.records import KernelTask, Out
 from rankwood.objectives._kernels.scratch import Memory
-from rankwood.objectives.units import read_labels
+from rankwood.objectives.units import read_labels, refuse_given_pairs
 from rankwood.objectives.valued import valued
 
 _NO_PAIRS = np.zeros(1, np.int64)  # `Out.start`, which only objectives on pairs of documents need
@@ -76,6 +76,7 @@ class BatchComputer:
     """
 
     def __init__(self, objective: Any, real: type, n_jobs: int | None = None) -> None:
+        refuse_given_pairs(objective, "RankingLoss")
         self.objective, self.real, self.n_jobs = objective, real, n_jobs
         inside, self._share = valued(objective)
         if hasattr(inside, "steps"):

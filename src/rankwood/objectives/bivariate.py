@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankwood._util import checks
-from rankwood.data.labels import labels_and_groups
+from rankwood.data.labels import beside_labels, labels_and_groups
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.lifted import Bivariate
@@ -56,7 +56,7 @@ def bivariate_gradients(
     >>> g.tolist(), h.tolist()
     ([[0.0, -1.0], [1.0, 0.0]], [[0.0, 1.0], [1.0, 0.0]])
     """
-    unlisted = getattr(y, "unlisted", None)
+    held = beside_labels(y)
     y, groups = labels_and_groups(y, None, None)
     if groups.ids.size > 1:
         raise checks.InputError(
@@ -66,7 +66,7 @@ def bivariate_gradients(
     seed, round = checks.at_least(seed, 0, "seed"), checks.at_least(round, 0, "round")
     parsed = to_objective(objective)
     lifted = parsed if unit_of(parsed) == "pairs" else Bivariate(parsed)
-    computer = GradientComputer(lifted, y, groups, n_jobs=1, seed=seed, unlisted=unlisted)
+    computer = GradientComputer(lifted, y, groups, n_jobs=1, seed=seed, **held)
     derivatives = computer(item_scores(S), round)
     matrices = np.zeros((2, y.size, y.size))
     upper = np.triu_indices(y.size, 1)

@@ -8,8 +8,9 @@ from rankwood._kernels.compile.jit import explaining
 from rankwood._kernels.device import as_vector, empty_like, load_cuda, on_host, stream_of
 from rankwood._kernels.numeric.rng import round_state
 from rankwood._util import checks
+from rankwood.data.given_pairs import GivenPairs
 from rankwood.data.groups import Groups
-from rankwood.data.labels import labels_and_groups
+from rankwood.data.labels import beside_labels, labels_and_groups
 from rankwood.data.unlisted import UnlistedLabels
 from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.objectives.units import unit_of
@@ -51,10 +52,10 @@ def device_gradients(
     >>> compute = device_gradients("lambdarank-ndcg@10", [2, 0, 1], seed=0)  # doctest: +SKIP
     >>> grad, hess = compute(torch.zeros(3, device="cuda"), 0)  # doctest: +SKIP
     """
-    unlisted = getattr(y, "unlisted", None)
+    held = beside_labels(y)
     labels, groups = labels_and_groups(on_host(y), on_host(qid), on_host(group))
     seed = checks.at_least(seed, 0, "seed")
-    return DeviceGradients(to_objective(objective), labels, groups, seed=seed, unlisted=unlisted)
+    return DeviceGradients(to_objective(objective), labels, groups, seed=seed, **held)
 
 
 class DeviceGradients:
@@ -74,6 +75,8 @@ class DeviceGradients:
         Seed of objectives that draw at random: the draws are those of the CPU.
     unlisted : UnlistedLabels, optional
         Labels of documents that belong to the queries and are not listed; ideals of metrics count them.
+    pairs : GivenPairs, optional
+        Pairs of rows that come with the data, for objectives that are sums over them.
     """
 
     def __init__(
@@ -85,6 +88,7 @@ class DeviceGradients:
         *,
         seed: int = 0,
         unlisted: UnlistedLabels | None = None,
+        pairs: GivenPairs | None = None,
     ) -> None:
         if unit_of(objective) == "pairs":
             raise checks.InputError(
@@ -92,7 +96,7 @@ class DeviceGradients:
             )
         self._cuda = load_cuda()
         self.objective, self.groups, self.seed = objective, groups, seed
-        self._labels = (np.asarray(on_host(y), np.float64), groups, weight, unlisted)
+        self._labels = (np.asarray(on_host(y), np.float64), groups, weight, unlisted, pairs)
         self._built: dict[Any, list[tuple[Any, Any]]] = {}
 
     def __call__(

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankwood._util import checks
 from rankwood.data.groups import Groups
-from rankwood.objectives.units import unit_of
+from rankwood.objectives.units import has_pair_set, reads_pairs, unit_of
 
 
 class Terms(NamedTuple):
@@ -39,9 +39,8 @@ def check_document_weights(objective: Any, sample_weight: Any) -> None:
     """Raise if documents of a query have different weights, and the objective isn't a sum over documents."""
     if sample_weight is None or _can(objective):
         return
-    what = (
-        "pairs" if hasattr(objective, "pairs") or unit_of(objective) == "pairs" else "whole lists"
-    )
+    of_pairs = has_pair_set(objective) or reads_pairs(objective) or unit_of(objective) == "pairs"
+    what = "pairs" if of_pairs else "whole lists"
     raise checks.InputError(
         f"sample_weight differs within a query, and this objective is a sum over {what}, not over documents: give "
         "one weight per query (weight=), or use 'softmax', 'listnet' or 'queryrmse'."

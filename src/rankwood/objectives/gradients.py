@@ -10,8 +10,9 @@ from rankwood._kernels.device import is_device_array, on_host
 from rankwood._kernels.numeric.rng import round_state
 from rankwood._kernels.parts import lower
 from rankwood._util import checks
+from rankwood.data.given_pairs import GivenPairs
 from rankwood.data.groups import Groups
-from rankwood.data.labels import labels_and_groups
+from rankwood.data.labels import beside_labels, labels_and_groups
 from rankwood.data.unlisted import UnlistedLabels
 from rankwood.objectives._kernels.listwise import (
     ListSteps,
@@ -52,6 +53,8 @@ class GradientComputer:
         Labels of documents that belong to the queries and are not listed; ideals of metrics count them.
     sample_weight : array of float64, optional
         Weights of documents, in the caller's order, for losses that are sums over documents.
+    pairs : GivenPairs, optional
+        Pairs of rows that come with the data, for objectives that are sums over them.
     query_numbers : array of int64, optional
         The number of each query among all queries, rising, if others are elsewhere: objectives draw at random by it.
     compiled : bool
@@ -70,6 +73,7 @@ class GradientComputer:
         seed: int = 0,
         unlisted: UnlistedLabels | None = None,
         sample_weight: np.ndarray | None = None,
+        pairs: GivenPairs | None = None,
         query_numbers: np.ndarray | None = None,
         compiled: bool = True,
     ) -> None:
@@ -80,7 +84,7 @@ class GradientComputer:
         base = base_of(objective)
         if unlisted is not None:
             unlisted = unlisted._replace(y=read_labels(base, unlisted.y))
-        lists = LabelledLists(read_labels(base, y), groups, unlisted)
+        lists = LabelledLists(read_labels(base, y), groups, unlisted, pairs)
         lifted = unit_of(objective) == "pairs"
         if hasattr(base, "steps"):
             base, steps = base.steps(lifted)
@@ -203,8 +207,8 @@ def gradients(
     objective : str or part
         A name such as ``"lambdarank-ndcg@10"`` or a composition.
     y, scores : array or RankingData, array
-        Labels, or a data set that knows labels and queries; and current scores in the same order. Scores may be on a
-        GPU: an array of CuPy, PyTorch, or with ``__cuda_array_interface__`` or DLPack.
+        Labels, or a data set that knows labels, queries and pairs; and current scores in the same order. Scores may be
+        on a GPU: an array of CuPy, PyTorch, or with ``__cuda_array_interface__`` or DLPack.
     qid, group : array, optional
         Query ids or sizes, as in `rankwood.evaluate`.
     seed, round : int
@@ -236,13 +240,13 @@ def gradients(
             f"gradients are those of documents, and {objective!r} has gradients of pairs: use "
             "bivariate_gradients(objective, y, S), with the pair scores S of one query."
         )
-    unlisted = getattr(y, "unlisted", None)
+    held = beside_labels(y)
     y, groups = labels_and_groups(on_host(y), on_host(qid), on_host(group))
     seed, round = checks.at_least(seed, 0, "seed"), checks.at_least(round, 0, "round")
     if is_device_array(scores):
         from rankwood.objectives.cuda import DeviceGradients
 
-        return DeviceGradients(parsed, y, groups, seed=seed, unlisted=unlisted)(scores, round)
+        return DeviceGradients(parsed, y, groups, seed=seed, **held)(scores, round)
     scores = checks.vector(scores, "scores", y.size)
-    computer = GradientComputer(parsed, y, groups, n_jobs=n_jobs, seed=seed, unlisted=unlisted)
+    computer = GradientComputer(parsed, y, groups, n_jobs=n_jobs, seed=seed, **held)
     return computer(scores, round)

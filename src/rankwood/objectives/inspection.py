@@ -23,7 +23,7 @@ from rankwood.objectives.parts.ndcg_loss import NDCGLoss2
 from rankwood.objectives.parts.pairs import reads
 from rankwood.objectives.parts.scales import NoScale
 from rankwood.objectives.parts.weights import Uniform
-from rankwood.objectives.units import base_of, has_pair_set
+from rankwood.objectives.units import base_of, has_pair_set, reads_pairs
 
 _FEW_PAIRS = 30_000  # plain Python visits so many sooner than the kernel would be compiled
 
@@ -75,6 +75,11 @@ class HalfSquared:
 
 def weights_only(objective: Any) -> Lambda:
     """Return the objective whose Hessians are sums of the pair weights; normalisations are omitted."""
+    if reads_pairs(objective):
+        raise checks.InputError(
+            f"{objective!r} weighs the pairs that come with the data, whatever their ranks: pair weights by rank are "
+            "for objectives with a pair set, Lambda(...)."
+        )
     if not has_pair_set(objective):
         raise checks.InputError(
             f"{objective!r} has no pairs: pair weights and effective pairs are for objectives made of pairs, "

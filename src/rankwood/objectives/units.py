@@ -4,6 +4,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rankwood._util import checks
+
 Unit = Literal["documents", "pairs"]
 
 
@@ -20,6 +22,19 @@ def base_of(objective: Any) -> Any:
 def has_pair_set(objective: Any) -> bool:
     """Tell whether an objective, or the one that it lifts to pairs, sums over a pair set, as `Lambda` does."""
     return hasattr(base_of(objective), "pairs")
+
+
+def reads_pairs(objective: Any) -> bool:
+    """Tell whether an objective, or the one that it lifts to pairs, is a sum over the pairs that come with the data."""
+    return getattr(base_of(objective), "needs_pairs", False)
+
+
+def refuse_given_pairs(objective: Any, who: str) -> None:
+    """Raise if an objective needs the pairs of a RankingData, and `who` doesn't know them."""
+    if reads_pairs(objective):
+        raise checks.InputError(
+            f"{objective!r} is a sum over RankingData.pairs, which {who} doesn't know: train it with Ranker."
+        )
 
 
 def read_labels(objective: Any, y: np.ndarray) -> np.ndarray:

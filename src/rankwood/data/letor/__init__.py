@@ -125,7 +125,7 @@ def save_letor(data: RankingData, path: Path, *, sparse: bool = False) -> None:
     Parameters
     ----------
     data : RankingData
-        The documents; infinite values and categorical features are an error.
+        The documents; infinite values, categorical features and pairs are an error.
     path : str or path
         The file to write.
     sparse : bool
@@ -146,6 +146,11 @@ def save_letor(data: RankingData, path: Path, *, sparse: bool = False) -> None:
             f"data must be a RankingData, got {type(data).__name__}; make one of X, y and qid first."
         )
     check_numeric(getattr(data, "categories", {}), "LETOR text")
+    if getattr(data, "pairs", None) is not None:
+        raise InputError(
+            "LETOR text has no place for pairs: keep them in a file of their own, set data.pairs = None, and give them "
+            "to RankingData(pairs=...) again."
+        )
     try:
         with replacing(name) as file:
             _write(data, file, name.endswith(".gz"), sparse)

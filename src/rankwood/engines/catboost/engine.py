@@ -23,6 +23,7 @@ from rankwood.engines.catboost.model import load as load
 from rankwood.engines.catboost.parameters import by_new_number, translate
 from rankwood.engines.catboost.parameters import real_name as real_name
 from rankwood.engines.lightgbm import langevin
+from rankwood.objectives.units import reads_pairs
 
 
 class CatBoostEngine(LearnerDefaults):
@@ -41,14 +42,15 @@ class CatBoostEngine(LearnerDefaults):
         self._recorded = task.recorded
         self._symmetric = params.get("grow_policy", "SymmetricTree") == "SymmetricTree"
         labels, valid = loss.labels(task.train.y), task.valid
+        with_pairs = reads_pairs(task.objective)
 
         def pools() -> tuple[Any, Any]:
-            train = self._pool(task.train, task.groups, labels)
+            train = self._pool(task.train, task.groups, labels, with_pairs)
             # Only our metrics read validation labels: CatBoost gets some that are cheap and not all equal.
             return train, valid and self._pool(valid, valid.groups, np.eye(1, len(valid))[0])
 
         with plain_errors():
-            key = (self._columns, labels.tobytes())
+            key = (self._columns, labels.tobytes(), with_pairs)
             self._train, self._valid = task.once("binned", key, pools)
         self._latest = [_LatestScores(task.groups.rows)]
         if valid is not None:
@@ -67,15 +69,17 @@ class CatBoostEngine(LearnerDefaults):
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._fit, name="catboost", daemon=True)
 
-    def _pool(self, data: Source, groups: Groups, y: np.ndarray) -> Any:
+    def _pool(self, data: Source, groups: Groups, y: np.ndarray, with_pairs: bool = False) -> Any:
         """Return data as CatBoost takes it: the rows of a query are consecutive."""
         rows = groups.rows
         X = data.matrix()
         X = X if np.array_equal(rows, np.arange(rows.size)) else X[rows]
         weight = None if data.weight is None else np.repeat(data.weight, groups.sizes)
-        weights = {"group_weight": weight}
+        weights: dict[str, Any] = {"group_weight": weight}
         if data.sample_weight is not None:
             weights = {"weight": data.sample_weight[rows] * (1.0 if weight is None else weight)}
+        if with_pairs:
+            weights = _pairs(data, groups)
         query = np.repeat(np.arange(groups.ids.size), groups.sizes)
         return cb.Pool(pool_features(X, self._columns), y[rows], group_id=query, **weights)
 
@@ -148,6 +152,17 @@ class CatBoostEngine(LearnerDefaults):
         if self._thread.is_alive():
             self._go.put(False)
             self._thread.join()
+
+
+def _pairs(data: Source, groups: Groups) -> dict[str, Any]:
+    """Return the pairs of data as a pool takes them; with pairs, CatBoost ignores the weights of queries."""
+    pairs = data.pairs
+    assert pairs is not None  # whoever computes the gradients has raised an error before
+    place = np.empty(groups.rows.size, np.int64)
+    place[groups.rows] = np.arange(groups.rows.size)
+    factor = 1.0 if data.weight is None else groups.per_row(data.weight)[pairs.winner]
+    rows = np.column_stack([place[pairs.winner], place[pairs.loser]])
+    return {"pairs": rows, "pairs_weight": pairs.weight * factor}
 
 
 class _LatestScores:

@@ -17,6 +17,7 @@ from rankwood.metrics.parts.dcg import DCG, NDCG
 from rankwood.metrics.parts.gains import Exp, ExpChance, Linear, LinearChance
 from rankwood.metrics.parts.position import ExpDCG
 from rankwood.metrics.parts.reciprocal_rank import RR
+from rankwood.objectives.lists.given_pairs import RankNetPairs
 from rankwood.objectives.lists.pointwise import QueryRMSE
 from rankwood.objectives.lists.softmax import Softmax
 from rankwood.objectives.lists.stochastic import StochasticRank
@@ -62,6 +63,8 @@ def native(objective: Any) -> Native:
     found = None
     if isinstance(objective, QueryRMSE):
         found = Native("QueryRMSE", {}, _as_they_are)
+    elif isinstance(objective, RankNetPairs):
+        found = Native("PairLogit", {}, _as_they_are)
     elif isinstance(objective, Softmax):
         # By default CatBoost adds 0.01 to the Hessian, and its leaves are gradient steps.
         newton = {"leaf_estimation_method": "Newton", "leaf_estimation_iterations": 1}

@@ -12,7 +12,7 @@ from rankwood.objectives.gradients import GradientComputer
 from rankwood.objectives.incoherence import IncoherenceCheck
 from rankwood.objectives.inspection import PairCounter
 from rankwood.objectives.position_weights import cutoff
-from rankwood.objectives.units import has_pair_set, read_labels, unit_of
+from rankwood.objectives.units import has_pair_set, read_labels, reads_pairs, unit_of
 
 #: Values of `Ranker(record=...)`, and the curves that each one adds to `record_`.
 RECORDS = {
@@ -54,6 +54,8 @@ def coherency_cutoff(record: Any, objective: Any) -> int | None:
 
 def _why_not(name: str, objective: Any) -> str | None:
     """Return why an objective has nothing to record by this name; None if it has."""
+    if name == "effective_pairs" and reads_pairs(objective):
+        return "its pairs are those of the data, the same in every round"
     if name == "effective_pairs" and not has_pair_set(objective):
         return "it has no pairs"
     if name == "coherency" and unit_of(objective) == "pairs":

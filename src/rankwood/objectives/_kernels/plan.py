@@ -11,11 +11,13 @@ from rankwood._kernels.numeric.lanes import LANES
 from rankwood._kernels.parts import all_parts, lower, named_record, parts_inside
 from rankwood._kernels.records import Table
 from rankwood._util import checks
+from rankwood.data.given_pairs import GivenPairs
 from rankwood.data.groups import Groups
 from rankwood.data.unlisted import UnlistedLabels
 from rankwood.metrics.kernels import fill_values
 from rankwood.metrics.ranked import discounts
 from rankwood.metrics.verbs import label_values, value
+from rankwood.objectives._kernels.pairs_by_document import pairs_by_document
 
 #: Documents grouped by query: query q has the positions `ptr[q]` to `ptr[q + 1]`, and `rows[p]` is the caller's row of
 #: position p. `values` is the record of what parts made of the labels, `discount` the discounts by rank.
@@ -23,11 +25,15 @@ Plan = namedtuple("Plan", "ptr rows label values discount")
 
 
 class LabelledLists(NamedTuple):
-    """Labels of queries; `unlisted` are labels of documents that belong to the queries and are not listed."""
+    """Labels of queries; `unlisted` are labels of documents that belong to the queries and are not listed.
+
+    `pairs` are those that come with the data, for parts with `needs_pairs`.
+    """
 
     y: np.ndarray
     groups: Groups
     unlisted: UnlistedLabels | None = None
+    pairs: GivenPairs | None = None
 
 
 class _Labels(NamedTuple):
@@ -56,7 +62,7 @@ class Planner:
 
     def plan(self, lists: LabelledLists, n_jobs: int | None = None) -> Plan:
         """Return the plan of labelled queries."""
-        y, groups, unlisted = lists
+        y, groups, unlisted, _ = lists
         listed = _Labels(y[groups.rows], groups.ptr, None)
         every = listed
         if unlisted is not None:
@@ -67,25 +73,28 @@ class Planner:
         for part in self._checking:
             part.check_labels(seen)
         discount = discounts(int(groups.sizes.max(initial=0)) + 2 * LANES)
-        values = self._recipe.make(_Sources(listed, every, discount, self.real, n_jobs))
+        values = self._recipe.make(_Sources(listed, every, discount, self.real, n_jobs, lists))
         label: np.ndarray = listed.label.astype(self.real)
         return Plan(groups.ptr, groups.rows, label, values, discount.astype(self.real))
 
 
 class _Sources(NamedTuple):
-    """What `label_values` is computed from."""
+    """What `label_values` is computed from, and the lists themselves."""
 
     listed: _Labels
     every: _Labels
     discount: np.ndarray
     real: type
     n_jobs: int | None
+    lists: LabelledLists
 
 
 def _recipe(part: Any) -> Any:
     """Return how the values of a part are made."""
     if label_values.verb.able(part):
         return _Values(part, lower(part), _has_own_ideal(part))
+    if getattr(part, "needs_pairs", False):
+        return _Pairs(part)
     return _Record(part, {name: _recipe(inside) for name, inside in parts_inside(part).items()})
 
 
@@ -103,6 +112,21 @@ class _Record(NamedTuple):
         tables = self.part.tables(sources.discount) if hasattr(self.part, "tables") else {}
         of_discounts = {name: Table(table.astype(sources.real)) for name, table in tables.items()}
         return named_record({**inside, **of_discounts})
+
+
+class _Pairs(NamedTuple):
+    """The pairs that come with the data, by document."""
+
+    part: Any
+
+    def make(self, sources: _Sources) -> Any:
+        if sources.lists.pairs is None:
+            raise checks.InputError(
+                f"{self.part!r} is a sum over the pairs that come with the data, and this data has none: give "
+                "RankingData(X, y, qid=qid, pairs=[[winner, loser], ...]), or use 'ranknet', which pairs different "
+                "labels."
+            )
+        return pairs_by_document(sources.lists.pairs, sources.lists.groups, sources.real)
 
 
 class _Values(NamedTuple):

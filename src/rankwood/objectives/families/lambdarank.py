@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rankwood._kernels.named import Values
+from rankwood._kernels.named import Named, Values
 from rankwood._util import checks
 from rankwood.metrics.parts.binary import AP
 from rankwood.metrics.parts.cascade import ERR
@@ -31,6 +31,7 @@ from rankwood.objectives.families.rows import (
     pairwise,
     swap_ndcg,
 )
+from rankwood.objectives.lists.given_pairs import RankNetPairs
 from rankwood.objectives.parts.catboost_weights import CatBoostAP, CatBoostERR, CatBoostRR
 from rankwood.objectives.parts.pairs import AcrossCutoff, ReachingBelow
 from rankwood.objectives.parts.weights import Swap, Uniform
@@ -77,6 +78,8 @@ RANKNET = Family("RankNet", (
     pairwise("bin-ranknet", "RankNet on relevant and irrelevant documents", "lambdagap2025",
              (SIGMA, NORM, REL), weight=_uniform, pairs=every_pair, labels=binary,
              details="Labels of at least `rel` are relevant; no pair inside a class is visited."),
+    Named("ranknet-pairs", "RankNet on the pairs of `RankingData.pairs`, which count by their weights", "burges2005",
+          (), lambda values: RankNetPairs(), "Labels aren't read. CatBoost calls it PairLogit with pairs."),
 ))
 
 LAMBDARANK = Family("LambdaRank", (

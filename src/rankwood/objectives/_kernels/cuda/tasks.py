@@ -19,6 +19,7 @@ from rankwood._kernels.each import runs_on_team
 from rankwood._kernels.numeric.sorting import SortScratch
 from rankwood._kernels.parts import lower
 from rankwood._kernels.records import Broadcast, Table
+from rankwood.data.given_pairs import GivenPairs
 from rankwood.data.groups import Groups
 from rankwood.data.unlisted import UnlistedLabels
 from rankwood.objectives._kernels import arranging, ranking
@@ -172,6 +173,7 @@ def build_launches(
     groups: Groups,
     weight: np.ndarray | None = None,
     unlisted: UnlistedLabels | None = None,
+    pairs: GivenPairs | None = None,
     *,
     wide_words: bool = False,
     to_device: Any,
@@ -180,7 +182,7 @@ def build_launches(
 
     Parameters
     ----------
-    objective, y, groups, weight, unlisted
+    objective, y, groups, weight, unlisted, pairs
         As in `DeviceGradients`.
     wide_words : bool
         Whether scores are float64, and documents are ranked by all 64 bits.
@@ -189,7 +191,7 @@ def build_launches(
     """
     if unlisted is not None:
         unlisted = unlisted._replace(y=read_labels(objective, unlisted.y))
-    lists = LabelledLists(read_labels(objective, y), groups, unlisted)
+    lists = LabelledLists(read_labels(objective, y), groups, unlisted, pairs)
     layout, bounds = Layout(most_labels(objective, lists)), ()
     if hasattr(objective, "steps"):
         objective, cpu_steps = objective.steps()
