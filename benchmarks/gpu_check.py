@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import rankwood as rw
+from rankwood.data.given_pairs import GivenPairs
 from rankwood.data.labels import labels_and_groups
 from rankwood.objectives.families.registry import OBJECTIVES
 from rankwood.objectives.gradients import GradientComputer
@@ -53,9 +54,10 @@ def compare(name: str, kind: str) -> dict[str, Any]:
     y, scores, sizes = lists(kind)
     objective = rw.objective(name)
     y, groups = labels_and_groups(y, None, sizes)
-    cpu = GradientComputer(objective, y, groups, dtype=np.float32, seed=3)
+    pairs = GivenPairs.by_labels(y, groups)
+    cpu = GradientComputer(objective, y, groups, dtype=np.float32, seed=3, pairs=pairs)
     wanted = cpu(scores.astype(float), 2)
-    gpu = DeviceGradients(objective, y, groups, seed=3)
+    gpu = DeviceGradients(objective, y, groups, seed=3, pairs=pairs)
     on_device = cupy.asarray(scores)
     begin = time.perf_counter()
     first = [cupy.asnumpy(x) for x in gpu(on_device, 2)]

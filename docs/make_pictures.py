@@ -37,6 +37,8 @@ BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#aaaaaa"
 #: A small list, best score first.
 LABELS = [0, 2, 0, 1, 0, 0, 1, 0]
 SCORES = [1.6, 1.2, 0.9, 0.5, 0.1, -0.4, -0.8, -1.3]
+#: What a user preferred in it: a winner, a loser, a weight.
+PAIRS = [[1, 0, 2.0], [3, 2, 1.0], [6, 5, 0.5]]
 
 
 def main(names: list[str]) -> None:
@@ -86,9 +88,10 @@ def mean_heat(name: str) -> np.ndarray:
 def pushes(name: str):
     """Return what an objective pushes in a small list, beside what LambdaRank does; the largest push is 1."""
     place, marks = np.arange(1, len(LABELS) + 1), []
+    small = rw.RankingData(np.zeros((len(LABELS), 1)), LABELS, pairs=PAIRS)
     for who, colour, shift in ((name, BLUE, -0.2), ("lambdarank-ndcg", GREY, 0.2)):
         push = -np.mean(
-            [rw.gradients(who, LABELS, SCORES, round=r)[0] for r in range(rounds(who))], 0
+            [rw.gradients(who, small, SCORES, round=r)[0] for r in range(rounds(who))], 0
         )
         marks.append(Bars(place + shift, push / np.abs(push).max(), 0.4, colour, label=who))
     marks.append(Rule(0, colour="black"))

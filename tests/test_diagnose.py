@@ -421,6 +421,8 @@ def test_bad_requests():
 def test_every_objective_can_be_looked_at(rng):
     y, scores = rng.integers(0, 3, 12).astype(float), rng.normal(size=12)
     for name, make in OBJECTIVES.items():
+        if name == "ranknet-pairs":  # its pairs come with the data: test_given_pairs.py
+            continue
         k = {"k": 3} if "k" in inspect.signature(make).parameters else {}
         objective = rw.objective(name, **k)
         found = diagnose(objective, y, scores)

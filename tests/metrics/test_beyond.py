@@ -107,7 +107,7 @@ def test_objectives_count_them_in_ideals_alone():
     lists = rw.RankingData(np.zeros((4, 1)), y, unlisted=[[3, 1]])
     whole, part = naive.ideal_dcg([2, 0, 1, 1, 3, 1]), naive.ideal_dcg(y)
     with interpreted():
-        for name in sorted(OBJECTIVES):
+        for name in sorted(OBJECTIVES.keys() - {"ranknet-pairs"}):  # its pairs come with the data
             text = f"{name}@2" if has_cutoff(name) else name
             plain, _ = rw.gradients(text, y, scores)
             got, _ = rw.gradients(text, lists, scores)

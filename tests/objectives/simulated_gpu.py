@@ -17,12 +17,14 @@ from rankwood.objectives._kernels.cuda import tasks
 Y = np.array([0.0, 1, 2, 0, 1, 3, 0])
 SCORES = np.array([0.3, -0.2, 0.5, 0.5, 1.0, 0.1, 0.2])
 GROUP = [2, 5]
+PAIRS = [[1, 0, 2.0], [4, 2, 0.5], [2, 4, 1.5], [5, 6, 1.0], [5, 3, 0.0]]
 
 
 def gradients(name, scores, dtype):
     on_device = cuda.to_device(np.array(scores, dtype))
     assert is_device_array(on_device)
-    got = rw.gradients(name, Y, on_device, group=GROUP, seed=3, round=2)
+    data = rw.RankingData(np.zeros((7, 1)), Y, group=GROUP, pairs=PAIRS)
+    got = rw.gradients(name, data, on_device, seed=3, round=2)
     return [x.copy_to_host().astype(float).tolist() for x in got]
 
 

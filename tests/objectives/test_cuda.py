@@ -19,12 +19,13 @@ from rankwood._kernels.device import _describe, _device_number, is_device_array
 from rankwood._kernels.each import runs_on_team
 from rankwood._kernels.parts import PARTS
 from rankwood._kernels.verbs import VERBS
+from rankwood.data.given_pairs import GivenPairs
 from rankwood.data.labels import labels_and_groups
 from rankwood.extend import each, on_team, part
 from rankwood.objectives.gradients import GradientComputer
 from tests.helpers.oracle import interpreted
 from tests.helpers.paths import ROOT as CHECKOUT
-from tests.objectives.simulated_gpu import GROUP, SCORES, Y
+from tests.objectives.simulated_gpu import GROUP, PAIRS, SCORES, Y
 
 ROOT = Path(rw.__file__).parent
 #: One name for each way through the kernels.
@@ -41,6 +42,7 @@ NAMES = [
     "softmax",
     "xendcg",
     "approxndcg",
+    "ranknet-pairs",
 ]
 FAR_APART = (100 * SCORES).tolist()
 TASKS = [
@@ -88,7 +90,8 @@ def test_gradients_are_those_of_the_cpu(simulated, task):
     y, groups = labels_and_groups(Y, None, GROUP)
     scores = np.array(task.get("scores", SCORES), task.get("dtype", "float32"))
     with interpreted():
-        cpu = GradientComputer(rw.objective(task["name"]), y, groups, dtype=np.float32, seed=3)
+        options = {"dtype": np.float32, "seed": 3, "pairs": GivenPairs.of(PAIRS, groups)}
+        cpu = GradientComputer(rw.objective(task["name"]), y, groups, **options)
         wanted = cpu(scores.astype(float), 2)
     got = simulated[json.dumps(task)]
     for have, want in zip(got, wanted, strict=True):

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import rankwood as rw
+from rankwood.data.given_pairs import GivenPairs
 from rankwood.data.groups import group_rows
 from rankwood.metrics.registry import METRICS
 from rankwood.objectives.families.registry import OBJECTIVES
@@ -73,10 +74,11 @@ def gradients(names: list[str]) -> Iterator[tuple[str, str]]:
             S = np.subtract.outer(scores[one], scores[one] / 3)
             yield name, digest(*rw.bivariate_gradients(made, y[one], S))
             continue
-        found = []
+        found, pairs = [], GivenPairs.by_labels(y, group_rows(y.size, group=sizes))
         for real in (np.float32, np.float64):
             groups = group_rows(y.size, group=sizes)
-            compute = GradientComputer(made, y, groups, dtype=real, n_jobs=2, seed=5)
+            options = {"dtype": real, "n_jobs": 2, "seed": 5, "pairs": pairs}
+            compute = GradientComputer(made, y, groups, **options)
             found += [compute(scores, 0), compute(scores * 0.5, 1)]
         yield name, digest(*(column for pair in found for column in pair))
 

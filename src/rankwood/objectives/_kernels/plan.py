@@ -1,4 +1,4 @@
-"""What depends on labels alone: computed once per data set, used every round."""
+"""What depends on labels, and on pairs that come with the data: computed once per data set, used every round."""
 
 from collections import namedtuple
 from typing import Any, NamedTuple
@@ -17,11 +17,13 @@ from rankwood.data.unlisted import UnlistedLabels
 from rankwood.metrics.kernels import fill_values
 from rankwood.metrics.ranked import discounts
 from rankwood.metrics.verbs import label_values, value
-from rankwood.objectives._kernels.pairs_by_document import pairs_by_document
 
 #: Documents grouped by query: query q has the positions `ptr[q]` to `ptr[q + 1]`, and `rows[p]` is the caller's row of
 #: position p. `values` is the record of what parts made of the labels, `discount` the discounts by rank.
 Plan = namedtuple("Plan", "ptr rows label values discount")
+#: Pairs that come with the data: the document at position p has the entries `first[p]` to `end[p]` of two tables;
+#: `partner` is the slot of the other document, `push` the weight of the pair, negative if the other one is the winner.
+PairsByDocument = namedtuple("PairsByDocument", "first end partner push")
 
 
 class LabelledLists(NamedTuple):
@@ -126,7 +128,28 @@ class _Pairs(NamedTuple):
                 "RankingData(X, y, qid=qid, pairs=[[winner, loser], ...]), or use 'ranknet', which pairs different "
                 "labels."
             )
-        return pairs_by_document(sources.lists.pairs, sources.lists.groups, sources.real)
+        return _pairs_by_document(sources.lists.pairs, sources.lists.groups, sources.real)
+
+
+def _pairs_by_document(pairs: GivenPairs, groups: Groups, real: type) -> PairsByDocument:
+    """Return the pairs with a weight by document; every pair is there twice.
+
+    The entries of a document are sorted, so that the order in which pairs were given changes no bit of a sum.
+    """
+    n = groups.rows.size
+    place = np.empty(n, np.int64)
+    place[groups.rows] = np.arange(n)
+    counted = pairs.weight > 0
+    winner, loser = place[pairs.winner[counted]], place[pairs.loser[counted]]
+    document, partner = np.append(winner, loser), np.append(loser, winner)
+    push = np.append(pairs.weight[counted], -pairs.weight[counted])
+    order = np.lexsort((push, partner, document))
+    counts = np.bincount(document, minlength=n)
+    end = np.cumsum(counts)
+    slot = np.arange(n) - np.repeat(groups.ptr[:-1], groups.sizes)
+    with np.errstate(over="ignore"):  # a weight beyond the precision is reported with the gradients
+        pushes: np.ndarray = push[order].astype(real)
+    return PairsByDocument(end - counts, end, Table(slot[partner[order]]), Table(pushes))
 
 
 class _Values(NamedTuple):
