@@ -1,6 +1,8 @@
 """RankNet on the pairs of the data: against plain loops, on every engine, and where there are no pairs."""
 
 import warnings
+from contextlib import chdir
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -226,25 +228,40 @@ def test_engines_learn_the_pairs_and_not_the_labels(paired, engine):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_catboost_takes_the_same_steps(paired, weighted):
-    """The leaves of one tree are the Newton steps of the oracle's derivatives."""
-    pytest.importorskip("catboost")
+def test_catboost_takes_the_same_steps(paired, weighted, tmp_path):
+    """The leaves of each tree are the Newton steps of the oracle's derivatives, and its loss is the oracle's mean."""
+    cb = pytest.importorskip("catboost")
     weight = np.linspace(0.5, 3, paired.groups.ids.size) if weighted else None
-    data = rw.RankingData(
-        paired.X, paired.y, qid=paired.qid, weight=weight, pairs=np.column_stack(paired.pairs)
-    )
-    options = {"n_estimators": 1, "learning_rate": 1.0, "reg_lambda": 0.0, "random_strength": 0.0}
+    triple = np.column_stack(paired.pairs)
+    data = rw.RankingData(paired.X, paired.y, qid=paired.qid, weight=weight, pairs=triple)
+    options = {"n_estimators": 3, "learning_rate": 1.0, "reg_lambda": 0.0, "random_strength": 0.0}
     ranker = rw.Ranker(NAME, engine="catboost", num_leaves=8, n_jobs=1, **options).fit(data)
-    theirs = ranker.predict(data)
-    leaf = ranker.booster_.calc_leaf_indexes(data.X).ravel()
     by_row = np.ones(len(data)) if weight is None else data.groups.per_row(data.weight)
     pairs = [(high, low, w * by_row[high]) for high, low, w in triples(data)]
-    grad, hess = naive.gradients(pairs, [0.0] * len(data))
-    sums, curvature = np.bincount(leaf, grad), np.bincount(leaf, hess)
-    difference = -(sums / curvature)[leaf] - theirs
-    assert np.unique(leaf).size > 3 and np.ptp(theirs) > 0.1
-    # Leaves may be shifted by one constant, which changes no ranking.
-    assert np.ptp(difference) < 1e-6
+    booster, scores = ranker.booster_, np.zeros(len(data))
+    for leaf, end in zip(booster.calc_leaf_indexes(data.X).T, (1, 2, 3), strict=True):
+        grad, hess = naive.gradients(pairs, scores.tolist())
+        sums, curvature = np.bincount(leaf, grad), np.bincount(leaf, hess)
+        after = booster.predict(data.X, prediction_type="RawFormulaVal", ntree_end=end)
+        # A leaf without curvature stays where it is; leaves may be shifted by one constant, which changes no ranking.
+        step = -sums / np.where(curvature > 0, curvature, 1.0)
+        difference = step[leaf] - (after - scores)
+        assert np.unique(leaf).size > 3 and np.ptp(after - scores) > 0.1
+        assert np.ptp(difference) < 1e-6 * max(1.0, np.abs(step).max())
+        scores = after
+    rows = data.groups.rows
+    place = np.argsort(rows)
+    pool = cb.Pool(
+        data.X[rows],
+        data.y[rows],
+        group_id=np.repeat(np.arange(data.groups.ids.size), data.groups.sizes),
+        pairs=[(place[high], place[low]) for high, low, _ in pairs],
+        pairs_weight=[w for *_, w in pairs],
+    )
+    with chdir(tmp_path):  # it writes files
+        theirs = booster.eval_metrics(pool, "PairLogit")["PairLogit"][-1]
+    mean = naive.loss(pairs, scores.tolist()) / sum(w for *_, w in pairs)
+    assert theirs == pytest.approx(mean, rel=1e-6)  # its weights are float32
 
 
 def test_catboost_with_validation_data(paired):
@@ -326,6 +343,17 @@ def test_data_without_pairs_and_who_cannot_know_them(paired):
             call()
     with pytest.raises(rw.InputError, match=r"give RankingData\(X, y, qid=qid, pairs=pairs\)"):
         rw.Ranker(NAME).fit(paired.X, y, qid=qid, pairs=[[0, 1]])
+
+
+def test_streams_and_catboost_without_pairs(tmp_path):
+    data = rw.load_demo("valid")
+    rw.save_letor(data, tmp_path / "data.txt")
+    sources = [(rw.stream_files(tmp_path / "data.txt"), "lightgbm")]
+    if find_spec("catboost"):
+        sources.append((data, "catboost"))
+    for source, engine in sources:
+        with pytest.raises(rw.InputError, match="this data has none: give RankingData"):
+            rw.Ranker(NAME, engine=engine).fit(source)
 
 
 def test_networks_refuse_them(paired):
