@@ -2,6 +2,7 @@
 
 import io
 import math
+import re
 from dataclasses import dataclass
 from types import SimpleNamespace
 
@@ -125,7 +126,24 @@ def test_the_scheme_is_drawn_with_all_its_parts():
     assert len(axes.patches) == len(keys["boxes"]) + len(keys["arrows"])
     texts = [text.get_text() for text in axes.texts]
     assert texts == [part["text"] for part in (*keys["boxes"], *keys["labels"])]
-    content.drawings[0].figure.savefig(io.BytesIO(), format="svg")  # formulas can be set
+    svg = io.BytesIO()
+    content.drawings[0].figure.savefig(svg, format="svg")
+    drawn = re.sub(r"<!--.*?-->", "", svg.getvalue().decode())  # comments repeat the sources of texts
+    assert "$" not in drawn and r"\bar" not in drawn  # formulas are set, not printed
+
+
+def test_texts_of_a_scheme_fit_into_their_boxes_and_the_picture():
+    keys = keys_of(BIVARIATE["figure1"], scheme)
+    figure = shown(scheme, keys).drawings[0].figure
+    figure.canvas.draw()
+    (axes,) = figure.axes
+    outlines = axes.patches[: len(keys["boxes"])]
+    whole = figure.bbox
+    for i, text in enumerate(axes.texts):
+        place = text.get_window_extent()
+        room = outlines[i].get_window_extent() if i < len(outlines) else whole
+        assert room.x0 <= place.x0 and place.x1 <= room.x1, text.get_text()
+        assert room.y0 <= place.y0 and place.y1 <= room.y1, text.get_text()
 
 
 def test_boxes_of_a_scheme_do_not_overlap():

@@ -340,7 +340,7 @@ class Shape(NamedTuple):
 
 @dataclass(frozen=True)
 class Diagram:
-    """Boxes by name, arrows between them, and texts that begin at a place."""
+    """Boxes by name, arrows between them, and texts that begin at a place; what is between dollar signs is a formula."""
 
     boxes: dict[str, Shape]
     arrows: Sequence[tuple[str, str]]
@@ -363,7 +363,7 @@ class Diagram:
             )
             ax.add_patch(arrow)
         for text, at in self.texts:
-            ax.text(*at, text, va="center", ha="left", fontsize=9)
+            ax.text(*at, text, va="center", ha="left", fontsize=9, parse_math=True)
 
 
 def _outline(ax: "Axes", box: Shape) -> "Patch":
@@ -385,7 +385,8 @@ def _outline(ax: "Axes", box: Shape) -> "Patch":
     else:
         shape = Rectangle((x - width / 2, y - height / 2), width, height, **style)
     ax.add_patch(shape)
-    ax.text(x, y, box.text, ha="center", va="center", fontsize=10, zorder=4)
+    style = {"ha": "center", "va": "center", "fontsize": 10, "zorder": 4, "parse_math": True}
+    ax.text(x, y, box.text, **style)
     return shape
 
 
