@@ -1,4 +1,4 @@
-"""Networks: forward passes against plain loops, symmetries, padding, and numbers of parameters."""
+"""Networks: forward passes against those of the published programs, symmetries, padding, and numbers of parameters."""
 
 import numpy as np
 import pytest
@@ -7,11 +7,13 @@ import torch
 from rankwood.estimators.neural_ranker import NeuralRanker
 from rankwood.neural.architectures.lists import Lists, fixed_orders, random_orders
 from rankwood.neural.architectures.table import ARCHITECTURES, build
+from tests.helpers.program_variables import attn_din_of, setrank_of, tower_of
 from tests.oracles import naive_networks as naive
 
 CPU = torch.device("cpu")
 FEATURES = 3
 LENGTHS = np.array([4, 1, 6, 2])
+LONGEST = 8  # what programs pad lists to
 TOWER = {"hidden": (5, 4), "dropout": 0.3}
 ATTENTION = {"layers": 2, "heads": 2, "attention_dropout": 0.2}
 #: Networks by a name for the test: architecture, and parameters that aren't the default.
@@ -50,29 +52,33 @@ def scores(network, documents, lengths=LENGTHS, orders=None):
         return network(rows, Lists(np.asarray(lengths), CPU, orders)).numpy()
 
 
-def expected(name, w, documents):
-    """Return the scores of one list by plain loops."""
+def expected(name, w, documents, order=None):
+    """Return the scores of one list by the program, which pads it."""
     params = {**NeuralRanker._defaults(), **NETWORKS[name][1]}
     layers, heads = params["layers"], params["heads"]
+    valid = [i < len(documents) for i in range(LONGEST)]
+    padded = [list(row) for row in documents] + [[9.0] * FEATURES] * (LONGEST - len(documents))
     if name.startswith("dnn"):
-        options = {"norm": params["batch_norm"], "input_norm": params["input_norm"]}
-        return naive.dnn(w, documents, 2, **options)
+        options = {"batch_norm": params["batch_norm"], "input_norm": params["input_norm"]}
+        return naive.dnn(tower_of(w, 2, **options), padded, valid)
     if name.startswith("gsf"):
-        order = list(range(len(documents)))
-        return naive.gsf(w, documents, 2, params["group_size"], order, params["differences"])
+        order = range(len(documents)) if order is None else order
+        size = params["group_size"]
+        net = tower_of(w, 2, groups=(size, FEATURES))
+        return naive.gsf(net, padded, valid, size, order, params["differences"])
     if name == "attn-din":
-        return naive.attn_din(w, documents, 2, layers, heads)
-    return naive.setrank(w, documents, layers, heads, params["inducing"] is not None)
+        return naive.attn_din(attn_din_of(w, 2, layers, heads), padded, valid)
+    return naive.setrank(setrank_of(w, layers, params["inducing"]), padded, valid, heads)
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_scores_are_those_of_plain_loops(name, rng):
+def test_scores_are_those_of_the_published_programs(name, rng):
     network = made(name)
     documents = rng.normal(size=(LENGTHS.sum(), FEATURES))
     weights = {key: value.numpy() for key, value in network.state_dict().items()}
     lists = np.split(documents, np.cumsum(LENGTHS)[:-1])
     wanted = np.concatenate([expected(name, weights, one) for one in lists])
-    np.testing.assert_allclose(scores(network, documents), wanted, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(scores(network, documents), wanted, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", EQUIVARIANT)
@@ -108,12 +114,11 @@ def test_gsf_of_an_order_is_that_of_the_shuffled_list(rng):
     weights = {key: value.numpy() for key, value in network.state_dict().items()}
     ends = np.cumsum(LENGTHS)
     wanted = [
-        naive.gsf(weights, documents[end - n : end], 2, 5, order[end - n : end] - (end - n))
+        expected("gsf(5)", weights, documents[end - n : end], order[end - n : end] - (end - n))
         for n, end in zip(LENGTHS, ends, strict=True)
     ]
-    np.testing.assert_allclose(
-        scores(network, documents, orders=(order,)), np.concatenate(wanted), rtol=1e-10
-    )
+    found = scores(network, documents, orders=(order,))
+    np.testing.assert_allclose(found, np.concatenate(wanted), rtol=1e-12, atol=1e-12)
 
 
 def test_orders_shuffle_lists_and_depend_on_their_own_length_only(rng):
@@ -158,9 +163,9 @@ def tower_size(inputs, hidden, outputs, norm=True, input_norm=False):
     return dense + 2 * norm * sum(hidden) + 2 * input_norm * inputs
 
 
-def attention_size(s):
-    """Three projections, two layer normalisations, and a feed-forward part of 4 s units."""
-    return 3 * (s * s + s) + 2 * 2 * s + (s * 4 * s + 4 * s) + (4 * s * s + s)
+def attention_size(s, forward=True):
+    """Three projections and layer normalisation; the same after a feed-forward part of 4 s units."""
+    return 3 * (s * s + s) + 2 * s + forward * ((s * 4 * s + 4 * s) + (4 * s * s + s) + 2 * s)
 
 
 F = FEATURES
@@ -175,7 +180,7 @@ COUNTS = {
     "gsf(5)": tower_size(5 * F, (5, 4), 5),
     "attn-din": (F + 1) * 3 + DIN + tower_size(F + 3, (5, 4), 1),
     "setrank": SETRANK + 2 * attention_size(4),
-    "setrank, induced": SETRANK + 2 * (2 * attention_size(4) + 3 * 4),
+    "setrank, induced": SETRANK + 2 * (attention_size(4, forward=False) + attention_size(4) + 3 * 4),
 }
 
 
@@ -195,3 +200,92 @@ def test_dropout_and_batch_statistics_are_of_training_only(name, rng):
     np.testing.assert_array_equal(scores(network, documents), still)
     network.train()
     assert not np.allclose(scores(network, documents), still)
+
+
+def limits(size, heads, inputs, hidden):
+    """Return the largest initial weights in Keras by layer: the root of 6 over the sum of both fans."""
+    towers = [inputs + size, *hidden, 1]
+    found = {"embed.weight": 6 / (inputs + size)}
+    for which in ("query", "key", "value"):
+        # A kernel of (size, heads, size): the last two are fans, each times the first.
+        found[f"attention.0.{which}.weight"] = 6 / (heads * size + size * size)
+    found["attention.0.out.weight"] = 6 / (size * heads + size * heads)
+    for i in range(len(towers) - 1):
+        found[f"tower.layers.{4 * i}.weight"] = 6 / (towers[i] + towers[i + 1])
+    return {name: square**0.5 for name, square in found.items()}
+
+
+def fresh(architecture, inputs, **params):
+    torch.manual_seed(3)
+    network = build(architecture, inputs, {**NeuralRanker._defaults(), **params})
+    return {key: value.numpy() for key, value in network.state_dict().items()}
+
+
+def is_uniform(weights, limit):
+    """Return whether weights have the range, the mean and the variance of a uniform distribution."""
+    x = weights.ravel() / limit
+    noise = 5 / x.size**0.5
+    assert abs(x).max() <= 1
+    assert abs(x.mean()) < noise and abs((x**2).mean() - 1 / 3) < noise
+    return True
+
+
+def test_initial_weights_are_those_of_keras():
+    """Glorot's distribution, biases of 0, and normalisations that change nothing."""
+    size, heads, hidden = 24, 5, (60, 30)
+    shape = {"size": size, "heads": heads, "hidden": hidden, "layers": 1}
+    w = fresh("attn-din", 40, **shape)
+    wanted = limits(size, heads, 40, hidden)
+    assert all(is_uniform(w[name], limit) for name, limit in wanted.items())
+    for name, value in w.items():
+        if name in wanted or "running" in name or "num_batches" in name:
+            continue
+        scale = name.endswith("norm.weight") or value.ndim == 1 and name.endswith("weight")
+        assert (value == scale).all(), name
+
+
+def test_initial_weights_of_setrank_are_those_of_its_program():
+    size, points = 24, 50
+    w = fresh("setrank", 40, size=size, heads=2, layers=1, inducing=points)
+    for name, value in w.items():
+        if name.endswith("points"):
+            noise = 5 / value.size**0.5
+            assert abs(value.mean()) < 0.1 * noise
+            assert abs(value.std() / 0.1 - 1) < noise
+        elif value.ndim == 2:
+            assert is_uniform(value, (6 / sum(value.shape)) ** 0.5), name
+        else:
+            assert (value == name.endswith("weight")).all(), name
+    assert {"embed.0.weight", "blocks.0.gather.key.weight", "score.weight"} <= set(w)
+
+
+class Noted(torch.nn.Module):
+    """In the place of a dropout: keeps what is given to it."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def forward(self, x):
+        self.seen.append(x)
+        return x
+
+
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [("attn-din", "attention.1"), ("setrank", "blocks.1.attention")],
+)
+def test_attention_weights_are_dropped(name, where, rng):
+    """TF-Ranking drops weights, and what they give; SetRank drops weights."""
+    network, noted = made(name), Noted()
+    layer = network.get_submodule(where)
+    assert layer.dropout.p == ATTENTION["attention_dropout"]
+    layer.dropout = noted
+    scores(network, rng.normal(size=(LENGTHS.sum(), FEATURES)))
+    weights = noted.seen[0].numpy()
+    assert weights.shape == (4, ATTENTION["heads"], 6, 6)
+    np.testing.assert_allclose(weights.sum(3), 1.0)
+    for row, n in zip(weights, LENGTHS, strict=True):
+        assert (row[:, :, n:] == 0).all()
+    rest = [tuple(x.shape) for x in noted.seen[1:]]
+    assert rest == ([(4, 6, 3)] if name == "attn-din" else [])

@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwood._util import checks
 from rankwood._util.envelope import damaged, require
-from rankwood.neural.architectures.table import build
+from rankwood.neural.architectures.table import REVISION, build
 from rankwood.neural.parameters import NetworkParams, checked_objective, fitted_params
 from rankwood.neural.scoring import FittedNetwork, check_shapes
 from rankwood.neural.tensors import from_text, nested
@@ -22,13 +22,20 @@ def load_network(
 ) -> FittedNetwork:
     """Return the network of a file; raise unless its weights have the shapes that its parameters give."""
     require(content, _FIELDS, path)
-    for values in (content["params"], content["fitted"]):
+    fitted = {"revision": 1, **content["fitted"]}
+    revision = fitted.pop("revision")
+    if revision not in range(1, REVISION + 1):
+        raise checks.InputError(
+            f"{path} holds a network of revision {revision!r}, and this version of Rankwood knows 1 to {REVISION}: "
+            "update Rankwood if a later version wrote the file; otherwise the file is damaged."
+        )
+    for values in (content["params"], fitted):
         unknown = sorted(set(values) - set(defaults))
         if unknown:
             raise checks.InputError(
                 f"{path} is damaged: NeuralRanker has no parameter {unknown[0]!r}."
             )
-    params = NetworkParams(**{**defaults, **content["fitted"]})
+    params = NetworkParams(**{**defaults, **fitted}, revision=revision)
     try:
         checked_objective(params, defaults)
     except checks.InputError as error:

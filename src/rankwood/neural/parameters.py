@@ -7,7 +7,7 @@ from typing import Any
 from rankwood._kernels.threads import threads
 from rankwood._util import checks
 from rankwood.metrics.evaluate import named_metrics
-from rankwood.neural.architectures.table import OWN_PARAMS, architecture_of
+from rankwood.neural.architectures.table import OWN_PARAMS, REVISION, architecture_of
 from rankwood.neural.optimisation import LEARNING_RATES, OPTIMISERS, SCHEDULES
 from rankwood.neural.transforms import check_steps
 from rankwood.objectives.families.registry import objective as to_objective
@@ -116,7 +116,8 @@ def learning_rate(params: NetworkParams) -> float:
 
 
 def fitted_params(params: NetworkParams) -> dict[str, Any]:
-    """Return the parameters that predictions depend on."""
+    """Return what predictions depend on: parameters, and the revision of the network."""
     row = architecture_of(params.architecture)
     names = ("architecture", "transform", "random_state", "shuffles", *row.params)
-    return {name: getattr(params, name) for name in names}
+    revision = getattr(params, "revision", REVISION)
+    return {"revision": revision, **{name: getattr(params, name) for name in names}}

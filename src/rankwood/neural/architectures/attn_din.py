@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from rankwood.neural.architectures.attention import attend
+from rankwood.neural.architectures.dense import dense
 from rankwood.neural.architectures.lists import Lists
 from rankwood.neural.architectures.tower import Tower, TowerShape
 
@@ -11,22 +12,27 @@ _EPSILON = 1e-12  # of layer normalisation
 
 
 class AttentionLayer(nn.Module):
-    """Multi-head self-attention whose heads are as wide as the embedding, dropout, residual, layer normalisation."""
+    """Multi-head self-attention whose heads are as wide as the embedding, residual, layer normalisation.
+
+    Dropout is of the attention weights, and again of what they give.
+    """
 
     def __init__(self, size: int, heads: int, dropout: float) -> None:
         super().__init__()
         self.heads = heads
-        self.query = nn.Linear(size, heads * size)
-        self.key = nn.Linear(size, heads * size)
-        self.value = nn.Linear(size, heads * size)
-        self.out = nn.Linear(heads * size, size)
+        # Keras has these weights in three dimensions, (size, heads, size) and (heads, size, size), and takes the first
+        # one for the window of a convolution, by which it multiplies both fans.
+        inside, outside = size * (heads + size), heads * (size + size)
+        self.query = dense(size, heads * size, inside)
+        self.key = dense(size, heads * size, inside)
+        self.value = dense(size, heads * size, inside)
+        self.out = dense(heads * size, size, outside)
         self.dropout = nn.Dropout(dropout)
         self.norm = nn.LayerNorm(size, _EPSILON)
-        self.identity = nn.Identity()
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """Return the new embeddings of padded lists."""
-        seen = attend(self.query(x), self.key(x), self.value(x), mask, self.heads, self.identity)
+        seen = attend(self.query(x), self.key(x), self.value(x), mask, self.heads, self.dropout)
         return self.norm(x + self.dropout(self.out(seen)))
 
 
@@ -44,7 +50,7 @@ class AttnDIN(nn.Module):
         attention_dropout: float,
     ) -> None:
         super().__init__()
-        self.embed = nn.Linear(inputs, size)
+        self.embed = dense(inputs, size)
         self.attention = nn.ModuleList(
             AttentionLayer(size, heads, attention_dropout) for _ in range(layers)
         )

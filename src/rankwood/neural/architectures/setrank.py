@@ -1,46 +1,64 @@
 """SetRank: blocks of self-attention over a list, with or without inducing points [pang2020]."""
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor, nn
 
 from rankwood.neural.architectures.attention import attend
+from rankwood.neural.architectures.dense import dense
 from rankwood.neural.architectures.lists import Lists
 
 _EPSILON = 1e-8  # of layer normalisation
 _WIDER = 4  # the inner layer of a feed-forward part has so many times the units
+_SPREAD = 0.1  # standard deviation of the inducing points before training
 
 
 class Attention(nn.Module):
-    """Multi-head attention with ReLU projections; residual, layer normalisation; feed-forward part with the same."""
+    """Multi-head attention with ReLU projections, residual, layer normalisation."""
 
     def __init__(self, size: int, heads: int, dropout: float) -> None:
         super().__init__()
         self.heads = heads
-        self.query = nn.Linear(size, size)
-        self.key = nn.Linear(size, size)
-        self.value = nn.Linear(size, size)
+        self.query = dense(size, size)
+        self.key = dense(size, size)
+        self.value = dense(size, size)
         self.dropout = nn.Dropout(dropout)
         self.norm = nn.LayerNorm(size, _EPSILON)
-        self.wide = nn.Linear(size, _WIDER * size)
-        self.narrow = nn.Linear(_WIDER * size, size)
-        self.wide_norm = nn.LayerNorm(size, _EPSILON)
 
     def forward(self, x: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
         """Return new values of x, which attends to the keys where the mask is true."""
         projected = (self.query(x).relu(), self.key(keys).relu(), self.value(keys).relu())
-        x = self.norm(x + attend(*projected, mask, self.heads, self.dropout))
+        return self.norm(x + attend(*projected, mask, self.heads, self.dropout))
+
+
+class WideAttention(Attention):
+    """Attention, and a feed-forward part with residual and layer normalisation."""
+
+    def __init__(self, size: int, heads: int, dropout: float) -> None:
+        super().__init__(size, heads, dropout)
+        self.wide = dense(size, _WIDER * size)
+        self.narrow = dense(_WIDER * size, size)
+        self.wide_norm = nn.LayerNorm(size, _EPSILON)
+
+    def forward(self, x: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
+        """Return new values of x, which attends to the keys where the mask is true."""
+        x = super().forward(x, keys, mask)
         return self.wide_norm(x + self.narrow(self.wide(x).relu()))
 
 
 class InducedBlock(nn.Module):
     """Inducing points attend to the documents, and the documents to them: linear in the length of the list."""
 
+    #: How inducing points attend to documents.
+    gathering: ClassVar[type[Attention]] = Attention
+
     def __init__(self, size: int, heads: int, dropout: float, inducing: int) -> None:
         super().__init__()
         self.points = nn.Parameter(torch.empty(inducing, size))
-        nn.init.xavier_uniform_(self.points)
-        self.gather = Attention(size, heads, dropout)
-        self.spread = Attention(size, heads, dropout)
+        nn.init.normal_(self.points, std=_SPREAD)
+        self.gather = self.gathering(size, heads, dropout)
+        self.spread = WideAttention(size, heads, dropout)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """Return new values of padded lists."""
@@ -53,7 +71,7 @@ class Block(nn.Module):
 
     def __init__(self, size: int, heads: int, dropout: float) -> None:
         super().__init__()
-        self.attention = Attention(size, heads, dropout)
+        self.attention = WideAttention(size, heads, dropout)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """Return new values of padded lists."""
@@ -62,6 +80,10 @@ class Block(nn.Module):
 
 class SetRank(nn.Module):
     """Two dense layers with layer normalisation, blocks, and a dense layer to the score."""
+
+    #: What comes after the second dense layer.
+    second: ClassVar[type[nn.Module]] = nn.Identity
+    induced: ClassVar[type[InducedBlock]] = InducedBlock
 
     def __init__(
         self,
@@ -75,21 +97,21 @@ class SetRank(nn.Module):
     ) -> None:
         super().__init__()
         self.embed = nn.Sequential(
-            nn.Linear(inputs, _WIDER * size),
+            dense(inputs, _WIDER * size),
             nn.ReLU(),
             nn.LayerNorm(_WIDER * size, _EPSILON),
-            nn.Linear(_WIDER * size, size),
-            nn.ReLU(),
+            dense(_WIDER * size, size),
+            self.second(),
             nn.LayerNorm(size, _EPSILON),
             nn.Dropout(attention_dropout),
         )
         self.blocks = nn.ModuleList(
             Block(size, heads, attention_dropout)
             if inducing is None
-            else InducedBlock(size, heads, attention_dropout, inducing)
+            else self.induced(size, heads, attention_dropout, inducing)
             for _ in range(layers)
         )
-        self.score = nn.Linear(size, 1)
+        self.score = dense(size, 1)
 
     def forward(self, rows: Tensor, lists: Lists) -> Tensor:
         """Return a score per row."""
@@ -97,3 +119,16 @@ class SetRank(nn.Module):
         for block in self.blocks:
             x = block(x, lists.mask)
         return self.score(lists.flatten(x)).squeeze(1)
+
+
+class EarlierInducedBlock(InducedBlock):
+    """The block of files up to 0.4: a feed-forward part after both attentions."""
+
+    gathering = WideAttention
+
+
+class EarlierSetRank(SetRank):
+    """The network of files up to 0.4, which must predict as they did; nothing trains it."""
+
+    second = nn.ReLU
+    induced = EarlierInducedBlock

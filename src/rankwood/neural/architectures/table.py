@@ -23,6 +23,8 @@ class Architecture(NamedTuple):
     needs_lists: bool = True
     #: Whether scores depend on an order of the documents, which is drawn at random.
     ordered: bool = False
+    #: The class for files of the first revision, if theirs is another network.
+    earlier: str | None = None
 
 
 ARCHITECTURES: Mapping[str, Architecture] = MappingProxyType(
@@ -32,9 +34,13 @@ ARCHITECTURES: Mapping[str, Architecture] = MappingProxyType(
             "gsf", "GSF", (*_TOWER, "group_size", "shuffles", "differences"), ordered=True
         ),
         "attn-din": Architecture("attn_din", "AttnDIN", (*_TOWER, *_ATTENTION)),
-        "setrank": Architecture("setrank", "SetRank", (*_ATTENTION, "inducing")),
+        "setrank": Architecture(
+            "setrank", "SetRank", (*_ATTENTION, "inducing"), earlier="EarlierSetRank"
+        ),
     }
 )
+#: The revision of the networks that are trained. Files say theirs; those up to 0.4 say none, and have the first one.
+REVISION = 2
 #: Parameters that not every network has.
 OWN_PARAMS = tuple(dict.fromkeys(name for row in ARCHITECTURES.values() for name in row.params))
 #: Parameters of scoring, which the network itself doesn't know.
@@ -50,8 +56,12 @@ def architecture_of(name: Any) -> Architecture:
 
 
 def build(name: str, inputs: int, params: Mapping[str, Any], device: str = "cpu") -> Any:
-    """Return a new network with so many inputs; weights are drawn by PyTorch's generator, on "meta" there are none."""
+    """Return a new network with so many inputs; weights are drawn by PyTorch's generator, on "meta" there are none.
+
+    It is of the last revision unless `params` have another one.
+    """
     row = architecture_of(name)
+    kind = row.earlier if row.earlier and params.get("revision", REVISION) == 1 else row.kind
     module = import_module(f"rankwood.neural.architectures.{row.module}")
     given = {p: params[p] for p in row.params if p not in _OUTSIDE}
     shape: tuple[Any, ...] = ()
@@ -59,7 +69,7 @@ def build(name: str, inputs: int, params: Mapping[str, Any], device: str = "cpu"
         tower = import_module("rankwood.neural.architectures.tower")
         shape = (tower.TowerShape(**{p: given.pop(p) for p in _TOWER}),)
     with _defaults(device):
-        return getattr(module, row.kind)(inputs, *shape, **given)
+        return getattr(module, kind)(inputs, *shape, **given)
 
 
 @contextmanager

@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
+from rankwood.neural.architectures.dense import dense
+
 _EPSILON = 1e-3  # of the variance in batch normalisation, as in Keras
 
 
@@ -34,14 +36,14 @@ class Tower(nn.Module):
             layers.append(nn.BatchNorm1d(inputs, _EPSILON, shape.momentum))
         width = inputs
         for size in shape.hidden:
-            layers.append(nn.Linear(width, size))
+            layers.append(layer := dense(width, size))
             if shape.batch_norm:
                 # Batch normalisation subtracts the mean and the bias with it, so the bias has no gradient to sum up.
-                layers[-1].bias.requires_grad_(False)
+                layer.bias.requires_grad_(False)
                 layers.append(nn.BatchNorm1d(size, _EPSILON, shape.momentum))
             layers += [nn.ReLU(), nn.Dropout(shape.dropout)]
             width = size
-        layers.append(nn.Linear(width, outputs))
+        layers.append(dense(width, outputs))
         self.layers = nn.Sequential(*layers)
 
     def forward(self, rows: Tensor) -> Tensor:
