@@ -180,7 +180,8 @@ COUNTS = {
     "gsf(5)": tower_size(5 * F, (5, 4), 5),
     "attn-din": (F + 1) * 3 + DIN + tower_size(F + 3, (5, 4), 1),
     "setrank": SETRANK + 2 * attention_size(4),
-    "setrank, induced": SETRANK + 2 * (attention_size(4, forward=False) + attention_size(4) + 3 * 4),
+    "setrank, induced": SETRANK
+    + 2 * (attention_size(4, forward=False) + attention_size(4) + 3 * 4),
 }
 
 

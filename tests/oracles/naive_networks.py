@@ -27,7 +27,9 @@ def keras_batch_norm(layer, x):
     gamma, beta, moving_mean, moving_variance = layer
     y = []
     for i in range(len(x)):
-        y.append(gamma[i] * (x[i] - moving_mean[i]) / math.sqrt(moving_variance[i] + 0.001) + beta[i])
+        y.append(
+            gamma[i] * (x[i] - moving_mean[i]) / math.sqrt(moving_variance[i] + 0.001) + beta[i]
+        )
     return y
 
 
@@ -114,9 +116,7 @@ def attn_din(net, features, valid):
     """TF-Ranking's document interaction network: its embedding is a further input of the tower."""
     here = [i for i in range(len(valid)) if valid[i]]
     # Places without a document are filled with the documents of the list, one after the other.
-    filled = [
-        features[i] if valid[i] else features[here[i % len(here)]] for i in range(len(valid))
-    ]
+    filled = [features[i] if valid[i] else features[here[i % len(here)]] for i in range(len(valid))]
     embedded = [rectified(apply_dense(net["projection"], row)) for row in filled]
     for layer in net["attention"]:
         change = keras_attention(layer, embedded, valid)

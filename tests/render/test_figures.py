@@ -73,3 +73,20 @@ def test_a_waterfall_joins_its_steps():
     first, second = ax.patches
     assert first.get_facecolor() != second.get_facecolor()
     assert [text.get_text() for text in ax.texts] == ["+2", "-1"]
+
+
+@pytest.mark.parametrize(("end", "numbers"), [(8, ["1", "2", "5"]), (500, ["1", "10", "100"])])
+def test_numbers_of_a_log_axis(end, numbers):
+    """There are several numbers even if there are few powers of 10."""
+    curve = Curve("a", np.arange(1.0, end + 1), np.arange(1.0, end + 1))
+    panel = plots.Panel([marks.Line(curve)], plots.PlotAxis("x", log=True))
+    figure = plots.draw_panels([panel], plots.PanelGrid(4, 3))
+    figure.canvas.draw()
+    (ax,) = figure.axes
+    low, high = ax.get_xlim()
+    shown = [
+        text.get_text()
+        for text in ax.xaxis.get_ticklabels(which="both")
+        if text.get_text() and low <= text.get_position()[0] <= high
+    ]
+    assert shown == numbers

@@ -128,7 +128,9 @@ def test_the_scheme_is_drawn_with_all_its_parts():
     assert texts == [part["text"] for part in (*keys["boxes"], *keys["labels"])]
     svg = io.BytesIO()
     content.drawings[0].figure.savefig(svg, format="svg")
-    drawn = re.sub(r"<!--.*?-->", "", svg.getvalue().decode())  # comments repeat the sources of texts
+    drawn = re.sub(
+        r"<!--.*?-->", "", svg.getvalue().decode()
+    )  # comments repeat the sources of texts
     assert "$" not in drawn and r"\bar" not in drawn  # formulas are set, not printed
 
 

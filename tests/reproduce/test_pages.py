@@ -11,6 +11,7 @@ import pytest
 import rankwood as rw
 from rankwood.reproduce import run, sources
 from rankwood.reproduce.kinds.metrics import _best
+from rankwood.reproduce.pages import figures
 from rankwood.reproduce.recipes.recipe import MetricColumn, Row
 from rankwood.reproduce.values import TableColumn, Value
 from tests.helpers import tiny_paper as tiny
@@ -18,6 +19,9 @@ from tests.helpers import tiny_paper as tiny
 
 def rows_of(result):
     return list(csv.DictReader(io.StringIO(result.to_csv())))
+
+
+LINES = figures.lines_figure
 
 
 def test_other_data_is_said_plainly(paper, data, tmp_path):
@@ -60,6 +64,24 @@ def test_curves_say_how_they_count(paper, data, tmp_path, monkeypatch):
     tiny.use(monkeypatch, tmp_path / "zero", tiny.RECIPE.replace("empty = 1", "empty = 0"))
     page = run("tiny/figure1", {"mslr10k": data}, tmp_path / "out", verbose=False).to_markdown()
     assert "count 0" not in page
+
+
+@pytest.mark.parametrize(("skip", "first"), [(1, 2), (2, 3), (10, 1)])
+def test_first_rounds_are_skipped_unless_there_are_no_others(
+    paper, data, tmp_path, monkeypatch, skip, first
+):
+    """The runs have four rounds, and numbers of rounds are whole."""
+    text = tiny.RECIPE.replace('curve = "valid"', f'curve = "valid"\nskip = {skip}')
+    tiny.use(monkeypatch, tmp_path / "skip", text)
+    drawn = []
+    monkeypatch.setattr(
+        figures, "lines_figure", lambda *given: drawn.append(LINES(*given)) or drawn[-1]
+    )
+    run("tiny/figure1", {"mslr10k": data}, tmp_path, verbose=False)
+    for ax in drawn[0].axes:
+        (line,) = ax.get_lines()
+        assert line.get_xdata().tolist() == list(range(first, 5))
+        assert all(tick == int(tick) for tick in ax.get_xticks())
 
 
 def test_false_documents_are_those_of_the_figures_cutoff(paper, data, tmp_path, monkeypatch):

@@ -144,8 +144,7 @@ def _set_axis(ax: "Axes", name: str, scale: PlotAxis) -> None:
 
     if scale.log:
         change("scale", "log")
-        axis.set_major_formatter("{x:g}")
-        axis.set_minor_formatter("")
+        _set_log_ticks(axis)
     if scale.margin is not None:
         ax.margins(**{name: scale.margin})  # type: ignore[arg-type]
     if scale.ticks is not None:
@@ -168,6 +167,17 @@ def _set_axis(ax: "Axes", name: str, scale: PlotAxis) -> None:
         ax.tick_params(axis=name, pad=scale.pad)  # type: ignore[arg-type]
     if scale.label:
         change("label", scale.label)
+
+
+def _set_log_ticks(axis: Any) -> None:
+    """Write numbers at powers of 10, and at 2 and 5 times them if there are few powers."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    low, high = axis.get_data_interval()
+    few = 0 < low < high < 100 * low
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,)))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _common_legend(figure: "Figure", axes: "Sequence[Axes]", options: Mapping[str, Any]) -> None:

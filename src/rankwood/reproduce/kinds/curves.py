@@ -114,6 +114,8 @@ def _curves(work: Work, found: Found, role: str, setting: Mapping[str, Any]) -> 
 
 def _panel(work: Work, title: str, curves: list[RowCurve]) -> figures.CurvePanel:
     skip = int(work.item.extra.get("skip", 0))
+    if max((curve.y.size for _, curve in curves), default=0) < 2 * skip:
+        skip = 0  # a run of few rounds: its first ones are what there is to see
     shown = []
     for _, curve in curves:
         some = figures.thinned(curve.y.size, len(work.rows) * _panels(work), skip)
@@ -142,9 +144,8 @@ def _axis(work: Work) -> figures.FigureAxis:
         stop = work.recipe.protocols[str(work.item.protocol)].stop
         part = {"valid": "validation", "train": "training"}.get(curve, "")
         y = f"{stop} of the {part} data".replace("@{k}", "@k")
-    return figures.FigureAxis(
-        "round", with_unit(y, work.item.scale), log=work.item.extra.get("log") == "x"
-    )
+    log = work.item.extra.get("log") == "x"
+    return figures.FigureAxis("round", with_unit(y, work.item.scale), log=log, whole=not log)
 
 
 def _table(work: Work, title: str, setting: Mapping[str, Any], curves: list[RowCurve]) -> Table:

@@ -36,6 +36,7 @@ class FigureAxis(NamedTuple):
     #: Names of x values by their places.
     ticks: Mapping[float, str] = MappingProxyType({})
     markers: bool = False
+    whole: bool = False
 
 
 def lines_figure(panels: Sequence[CurvePanel], axis: FigureAxis) -> "Figure":
@@ -44,7 +45,7 @@ def lines_figure(panels: Sequence[CurvePanel], axis: FigureAxis) -> "Figure":
     columns = min(len(panels), _LAYOUT.columns)
     legend_rows = -(-len(names) // plots.legend_columns(names, 4.3 * columns + 0.6))
     height = _LAYOUT.height + 0.2 * legend_rows / -(-len(panels) // columns)
-    x = PlotAxis(axis.x, ticks=axis.ticks or None, log=axis.log)
+    x = PlotAxis(axis.x, ticks=axis.ticks or None, log=axis.log, whole=axis.whole)
     y = PlotAxis(wrapped(axis.y))
     drawn = [Panel(_lines(panel, names, axis.markers), x, y, panel.title) for panel in panels]
     return plots.draw_panels(drawn, replace(_LAYOUT, height=height))
@@ -56,7 +57,7 @@ def _lines(panel: CurvePanel, names: list[str], markers: bool) -> list[Line]:
         line = Line(curve, *look(names.index(curve.label)), width=1.3)
         if curve.label in panel.levels:
             line = replace(line, alpha=0.7)
-        elif markers:
+        elif markers or curve.y.size == 1:  # a line needs two points
             line = replace(line, marker="o", size=3.5)
         lines.append(line)
     return lines
