@@ -241,7 +241,7 @@ def test_initial_weights_are_those_of_keras():
     for name, value in w.items():
         if name in wanted or "running" in name or "num_batches" in name:
             continue
-        scale = name.endswith("norm.weight") or value.ndim == 1 and name.endswith("weight")
+        scale = name.endswith("norm.weight") or (value.ndim == 1 and name.endswith("weight"))
         assert (value == scale).all(), name
 
 

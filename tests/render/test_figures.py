@@ -90,3 +90,15 @@ def test_numbers_of_a_log_axis(end, numbers):
         if text.get_text() and low <= text.get_position()[0] <= high
     ]
     assert shown == numbers
+
+
+def test_forty_nine_lines_look_different():
+    looks = [marks.look(i) for i in range(49)]
+    assert len(set(looks)) == 49
+    curves = [Curve(str(i), np.arange(2.0), np.full(2, i)) for i in range(49)]
+    lines = [marks.Line(curve, *one) for curve, one in zip(curves, looks, strict=True)]
+    figure = plots.draw_panels([plots.Panel(lines)], plots.PanelGrid(4, 3))
+    figure.canvas.draw()
+    (ax,) = figure.axes
+    drawn = {(line.get_color(), str(line._unscaled_dash_pattern)) for line in ax.get_lines()}
+    assert len(drawn) == 49

@@ -10,6 +10,7 @@ import pytest
 
 import rankwood as rw
 from rankwood.reproduce import run, sources
+from rankwood.reproduce.kinds import curves
 from rankwood.reproduce.kinds.metrics import _best
 from rankwood.reproduce.pages import figures
 from rankwood.reproduce.recipes.recipe import MetricColumn, Row
@@ -82,6 +83,12 @@ def test_first_rounds_are_skipped_unless_there_are_no_others(
         (line,) = ax.get_lines()
         assert line.get_xdata().tolist() == list(range(first, 5))
         assert all(tick == int(tick) for tick in ax.get_xticks())
+
+
+def test_a_group_that_the_panels_title_says_is_not_repeated():
+    row = Row("LambdaMART", group="k = 5")
+    assert curves.label(row, {"k": 5}) == "LambdaMART"
+    assert curves.label(row, {"k": 10}) == curves.label(row) == "k = 5: LambdaMART"
 
 
 def test_false_documents_are_those_of_the_figures_cutoff(paper, data, tmp_path, monkeypatch):

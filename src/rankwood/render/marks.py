@@ -18,7 +18,16 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's palette, which colour-blind people can tell apart; its yellow is too light for a line.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-DASHES = ("-", "--", ":", "-.")
+#: Solid, dashed, dotted, dashes and dots; then dashes far apart, dashes with two dots, and dots far apart, as lengths.
+DASHES: tuple[Any, ...] = (
+    "-",
+    "--",
+    ":",
+    "-.",
+    (0, (3, 4)),
+    (0, (5, 1.5, 1, 1.5, 1, 1.5)),
+    (0, (1, 4)),
+)
 #: Of rules, ties and whatever else should not draw attention; and of small texts.
 DIM, DIM_TEXT = "#888888", "#666666"
 #: Of gains, of losses, and of neither.
@@ -32,7 +41,7 @@ def colour(i: int) -> str:
     return COLOURS[i % len(COLOURS)]
 
 
-def look(i: int) -> tuple[str, str]:
+def look(i: int) -> tuple[str, Any]:
     """Return colour and dashes of the i-th line: all different as long as possible."""
     return colour(i), DASHES[i // len(COLOURS) % len(DASHES)]
 
@@ -56,7 +65,7 @@ class Line:
 
     curve: Curve
     colour: str = COLOURS[0]
-    dash: str = "-"
+    dash: Any = "-"
     width: float = 1.6
     alpha: float | None = None
     marker: str = ""
@@ -77,7 +86,7 @@ class Line:
         ax.plot(
             x,
             y,
-            self.dash,
+            linestyle=self.dash,
             color=self.colour,
             linewidth=self.width,
             alpha=self.alpha,
@@ -340,7 +349,7 @@ class Shape(NamedTuple):
 
 @dataclass(frozen=True)
 class Diagram:
-    """Boxes by name, arrows between them, and texts that begin at a place; what is between dollar signs is a formula."""
+    """Boxes by name, arrows between them, and texts that begin at a place. Formulas stand between dollar signs."""
 
     boxes: dict[str, Shape]
     arrows: Sequence[tuple[str, str]]

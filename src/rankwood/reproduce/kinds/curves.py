@@ -1,6 +1,7 @@
 """Curves over rounds: a line for each row, a panel for each role and setting."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -127,9 +128,10 @@ def _panels(work: Work) -> int:
     return len(work.roles) * len(settings(work.item.over))
 
 
-def label(row: Row) -> str:
-    """Return the name of a row in a legend."""
-    return f"{row.group}: {row.name}" if row.group and row.group not in row.name else row.name
+def label(row: Row, setting: Mapping[str, Any] = MappingProxyType({})) -> str:
+    """Return the name of a row in a legend, without a group that its panel's title says."""
+    said = not row.group or row.group in row.name or row.group == setting_text(setting)
+    return row.name if said else f"{row.group}: {row.name}"
 
 
 def with_unit(label: str, scale: float, unit: str = "percent") -> str:

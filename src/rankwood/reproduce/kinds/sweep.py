@@ -78,8 +78,8 @@ def show(work: Work, found: Found) -> Content:
             ]
             title = panel_title(work, role, setting)
             x = _positions(work)
-            curves = [Curve(label(s.row), x, _relative(work, s.ours)) for s in series]
-            levels = frozenset(label(s.row) for s in series if s.level)
+            curves = [Curve(label(s.row, setting), x, _relative(work, s.ours)) for s in series]
+            levels = frozenset(label(s.row, setting) for s in series if s.level)
             panels.append(figures.CurvePanel(title, curves, levels))
             tables += _tables(work, role, title, series)
             records += _records(work, role, setting, series)
