@@ -172,7 +172,7 @@ def test_gradients_of_every_smooth_objective_through_a_network(rng):
     """Central differences along a direction in the space of all weights; at this point no rank changes."""
     params = {**rw.NeuralRanker._defaults(), "hidden": (6,), "size": 4, "layers": 1, "heads": 1}
     params |= {"dropout": 0.0, "attention_dropout": 0.0, "batch_norm": False}
-    torch.manual_seed(0)
+    torch.manual_seed(1)
     network = build("attn-din", 3, params).double()
     lengths = np.array([5, 1, 3])
     lists, y = Lists(lengths, torch.device("cpu")), torch.tensor([2.0, 0, 1, 0, 3, 1, 1, 0, 2])
