@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 import rankwood as rw
 
 METRICS = [f"ndcg@{k}" for k in (1, 3, 5, 10, 20)]
-LOSSES = {"λRank": "lambdarank-ndcg@5", "softmax": "softmax"}
+LOSSES = {"λRank": "lambdarank-ndcg@5(norm=False)", "softmax": "softmax"}
 TOWER = {"hidden": (128, 64, 32), "dropout": 0.25}
 ATTENTION = {"heads": 2, "size": 64, "attention_dropout": 0.25}
 NETWORKS = {

@@ -257,6 +257,8 @@ def test_presets_have_the_numbers_of_the_paper():
     seen = 0
     for (name, data), preset in PRESETS.items():
         rw.NeuralRanker.preset(name, data)._check(False)
+        if data == "small":
+            continue  # these are ours
         for table in ("table6", "table7"):
             for i, column in enumerate(tables[table]["columns"]):
                 value = printed(tables[table], roles[data], i).get(("", names[name]))

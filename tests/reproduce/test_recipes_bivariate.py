@@ -174,13 +174,24 @@ def test_two_stages_train_with_one_row_of_each_protocol():
         assert len(model.evaluate(CONTENT["paper"]["metrics"], valid).per_query) == 12
 
 
+def test_networks_on_other_data_have_the_presets_for_small_data():
+    names = {"dnn": "dnn", "gsf2": "gsf-2", "gsf20": "gsf-20", "attn_din": "attn-din"}
+    for protocol, name in {**names, "setrank": "setrank"}.items():
+        params = CONTENT["protocols"][protocol]["params"]
+        own, preset = {**params["*"], **params["other"]}, PRESETS[name, "small"]
+        own["hidden"] = tuple(own["hidden"]) if "hidden" in own else None
+        transform = tuple(own.pop("transform"))
+        assert transform == rw.NeuralRanker().transform
+        assert {key: preset.get(key) for key in own} == own
+        assert set(preset) - set(own) <= {"objective", "eval_metric", "input_norm", "momentum"}
+
+
 def _gradient_of_eq_8(labels, scores):
     """Return the derivatives of the loss by the scores, in plain loops; the weights of pairs are constants."""
     by_score = sorted(range(len(scores)), key=lambda i: -scores[i])
     rank = {i: place for place, i in enumerate(by_score, 1)}
     ideal = sum(
-        (2**y - 1) / math.log2(1 + place)
-        for place, y in enumerate(sorted(labels, reverse=True), 1)
+        (2**y - 1) / math.log2(1 + place) for place, y in enumerate(sorted(labels, reverse=True), 1)
     )
     found = [0.0] * len(scores)
     for i in range(len(scores)):

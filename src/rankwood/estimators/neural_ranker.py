@@ -58,7 +58,7 @@ class NeuralRanker(SingleModel, RankingEstimator):
         and, for two documents, whether the differences of their features are inputs too.
     layers, heads, size, attention_dropout : int, int, int and float
         Of attn-din and setrank: number of attention layers, heads of each, units (in attn-din of each head, in
-        setrank of all), and dropout.
+        setrank of all), and dropout of attention weights, of what they give (attn-din) and of the embedding (setrank).
     inducing : int or None
         Of setrank: number of inducing points, or None for attention between all documents.
     transform : str, list of str or None
@@ -197,14 +197,14 @@ class NeuralRanker(SingleModel, RankingEstimator):
 
     @classmethod
     def preset(cls, name: str, data: str, **other: Any) -> Self:
-        """Return a ranker with the sizes and learning rates of [bivariate2024].
+        """Return a ranker with the sizes and learning rates of [bivariate2024], or with smaller ones.
 
         Parameters
         ----------
         name : {"dnn", "gsf-2", "gsf-20", "attn-din", "setrank"}
             The network.
-        data : {"web10k", "web30k", "yahoo"}
-            The data set that they were chosen for.
+        data : {"web10k", "web30k", "yahoo", "small"}
+            The data set that they were chosen for; ``"small"`` is for data of a few hundred or thousand lists.
         **other
             Parameters that take the place of the preset's.
 

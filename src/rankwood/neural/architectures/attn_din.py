@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from rankwood.neural.architectures.attention import attend
-from rankwood.neural.architectures.dense import dense
+from rankwood.neural.architectures.glorot import glorot_dense
 from rankwood.neural.architectures.lists import Lists
 from rankwood.neural.architectures.tower import Tower, TowerShape
 
@@ -23,10 +23,10 @@ class AttentionLayer(nn.Module):
         # Keras has these weights in three dimensions, (size, heads, size) and (heads, size, size), and takes the first
         # one for the window of a convolution, by which it multiplies both fans.
         inside, outside = size * (heads + size), heads * (size + size)
-        self.query = dense(size, heads * size, inside)
-        self.key = dense(size, heads * size, inside)
-        self.value = dense(size, heads * size, inside)
-        self.out = dense(heads * size, size, outside)
+        self.query = glorot_dense(size, heads * size, inside)
+        self.key = glorot_dense(size, heads * size, inside)
+        self.value = glorot_dense(size, heads * size, inside)
+        self.out = glorot_dense(heads * size, size, outside)
         self.dropout = nn.Dropout(dropout)
         self.norm = nn.LayerNorm(size, _EPSILON)
 
@@ -50,7 +50,7 @@ class AttnDIN(nn.Module):
         attention_dropout: float,
     ) -> None:
         super().__init__()
-        self.embed = dense(inputs, size)
+        self.embed = glorot_dense(inputs, size)
         self.attention = nn.ModuleList(
             AttentionLayer(size, heads, attention_dropout) for _ in range(layers)
         )

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from rankwood.neural.architectures.attention import attend
-from rankwood.neural.architectures.dense import dense
+from rankwood.neural.architectures.glorot import glorot_dense
 from rankwood.neural.architectures.lists import Lists
 
 _EPSILON = 1e-8  # of layer normalisation
@@ -20,9 +20,9 @@ class Attention(nn.Module):
     def __init__(self, size: int, heads: int, dropout: float) -> None:
         super().__init__()
         self.heads = heads
-        self.query = dense(size, size)
-        self.key = dense(size, size)
-        self.value = dense(size, size)
+        self.query = glorot_dense(size, size)
+        self.key = glorot_dense(size, size)
+        self.value = glorot_dense(size, size)
         self.dropout = nn.Dropout(dropout)
         self.norm = nn.LayerNorm(size, _EPSILON)
 
@@ -37,8 +37,8 @@ class WideAttention(Attention):
 
     def __init__(self, size: int, heads: int, dropout: float) -> None:
         super().__init__(size, heads, dropout)
-        self.wide = dense(size, _WIDER * size)
-        self.narrow = dense(_WIDER * size, size)
+        self.wide = glorot_dense(size, _WIDER * size)
+        self.narrow = glorot_dense(_WIDER * size, size)
         self.wide_norm = nn.LayerNorm(size, _EPSILON)
 
     def forward(self, x: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
@@ -97,10 +97,10 @@ class SetRank(nn.Module):
     ) -> None:
         super().__init__()
         self.embed = nn.Sequential(
-            dense(inputs, _WIDER * size),
+            glorot_dense(inputs, _WIDER * size),
             nn.ReLU(),
             nn.LayerNorm(_WIDER * size, _EPSILON),
-            dense(_WIDER * size, size),
+            glorot_dense(_WIDER * size, size),
             self.second(),
             nn.LayerNorm(size, _EPSILON),
             nn.Dropout(attention_dropout),
@@ -111,7 +111,7 @@ class SetRank(nn.Module):
             else self.induced(size, heads, attention_dropout, inducing)
             for _ in range(layers)
         )
-        self.score = dense(size, 1)
+        self.score = glorot_dense(size, 1)
 
     def forward(self, rows: Tensor, lists: Lists) -> Tensor:
         """Return a score per row."""

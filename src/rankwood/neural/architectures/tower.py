@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
-from rankwood.neural.architectures.dense import dense
+from rankwood.neural.architectures.glorot import glorot_dense
 
 _EPSILON = 1e-3  # of the variance in batch normalisation, as in Keras
 
@@ -36,14 +36,14 @@ class Tower(nn.Module):
             layers.append(nn.BatchNorm1d(inputs, _EPSILON, shape.momentum))
         width = inputs
         for size in shape.hidden:
-            layers.append(layer := dense(width, size))
+            layers.append(layer := glorot_dense(width, size))
             if shape.batch_norm:
                 # Batch normalisation subtracts the mean and the bias with it, so the bias has no gradient to sum up.
                 layer.bias.requires_grad_(False)
                 layers.append(nn.BatchNorm1d(size, _EPSILON, shape.momentum))
             layers += [nn.ReLU(), nn.Dropout(shape.dropout)]
             width = size
-        layers.append(dense(width, outputs))
+        layers.append(glorot_dense(width, outputs))
         self.layers = nn.Sequential(*layers)
 
     def forward(self, rows: Tensor) -> Tensor:

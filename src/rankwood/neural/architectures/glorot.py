@@ -5,7 +5,7 @@ import math
 from torch import nn
 
 
-def dense(inputs: int, outputs: int, fans: int | None = None) -> nn.Linear:
+def glorot_dense(inputs: int, outputs: int, fans: int | None = None) -> nn.Linear:
     """Return a dense layer; `fans` is the sum of fan-in and fan-out where it isn't `inputs + outputs`."""
     layer = nn.Linear(inputs, outputs)
     limit = math.sqrt(6.0 / (fans or inputs + outputs))
