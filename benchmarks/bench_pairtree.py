@@ -72,16 +72,16 @@ def learner(X: np.ndarray, threads: int) -> Any:
 
 def compile_first(threads: int) -> None:
     """Grow a small tree and predict with it."""
-    from rankwood.engines.pairtree import Forest
+    from rankwood.engines.pairtree import PairForest
 
     X, y = documents(30)
     small = learner(X, threads)
     tree, _ = small.grow(*gradients(y))
-    Forest(5 * BASE, [tree]).predict(X, small.layout.ptr)
+    PairForest(5 * BASE, [tree]).predict(X, small.layout.ptr)
 
 
 def ours(queries: int, threads: int) -> dict[str, Any]:
-    from rankwood.engines.pairtree import Forest
+    from rankwood.engines.pairtree import PairForest
 
     compile_first(threads)
     X, y = documents(queries)
@@ -91,7 +91,7 @@ def ours(queries: int, threads: int) -> dict[str, Any]:
     times = [seconds(lambda: grower.grow(grad, hess)) for _ in range(TREES)]
     memory = peak()
     tree, _ = times[-1][0]
-    forest, one = Forest(5 * BASE, [tree] * 1000), np.array([0, LIST])
+    forest, one = PairForest(5 * BASE, [tree] * 1000), np.array([0, LIST])
     forest.predict(X[:LIST], one, 1)
     predict = [seconds(lambda: forest.predict(X[:LIST], one, 1))[1] for _ in range(20)]
     return {

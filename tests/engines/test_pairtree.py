@@ -14,8 +14,8 @@ from rankwood._kernels.numeric.intrinsics import add_pair
 from rankwood._util.checks import InputError
 from rankwood.engines.pairtree import (
     BinnedData,
-    Forest,
     Grower,
+    PairForest,
     PairLayout,
     Params,
     grow,
@@ -241,7 +241,7 @@ def boosted(X, layout, y, rounds=6, n_jobs=1, **params):
     """A forest fitted to differences of y, and its scores of pairs while it grew."""
     params = {"num_leaves": 12, "min_data_in_leaf": 5, **params}
     grower = Grower(BinnedData(X, layout, [0, 1, 2, 3, 4], n_jobs=n_jobs), Params(**params), n_jobs)
-    forest, scores = Forest(X.shape[1]), np.zeros(layout.n_pairs)
+    forest, scores = PairForest(X.shape[1]), np.zeros(layout.n_pairs)
     target = y[layout.first] - y[layout.second]
     for t in range(rounds):
         tree, leaf = grower.grow(scores - target, np.ones(target.size), iteration=t)
@@ -305,20 +305,23 @@ def test_threads_change_no_bit():
 def test_text_gives_the_forest_back():
     X, layout, y = random_lists(5)
     forest, _ = boosted(X, layout, y)
-    again = Forest.load(forest.text)
+    again = PairForest.load(forest.text)
     assert again.text == forest.text
     assert again.predict(X, layout.ptr).tolist() == forest.predict(X, layout.ptr).tolist()
-    assert Forest.load(Forest(3).text).predict(np.zeros((2, 3)), [0, 2]).tolist() == [0.0, 0.0]
+    assert PairForest.load(PairForest(3).text).predict(np.zeros((2, 3)), [0, 2]).tolist() == [
+        0.0,
+        0.0,
+    ]
     content = json.loads(forest.text)
     with pytest.raises(InputError, match="expected 'rankwood-pairtree'"):
-        Forest.load(json.dumps({**content, "format": "other"}))
+        PairForest.load(json.dumps({**content, "format": "other"}))
     with pytest.raises(InputError, match="side has"):
-        Forest.load(json.dumps({**content, "leaves": [3]}))
+        PairForest.load(json.dumps({**content, "leaves": [3]}))
     with pytest.raises(InputError, match="no pair-tree model"):
-        Forest.load("tree")
+        PairForest.load("tree")
     forest.trees[2].left[0] = 0  # a circle
     with pytest.raises(InputError, match="damaged: tree 2"):
-        Forest.load(forest.text)
+        PairForest.load(forest.text)
     with pytest.raises(InputError, match="trained on 9 features"):
         again.predict(X[:, :4], layout.ptr)
 
@@ -391,7 +394,7 @@ def test_nothing_to_split():
         assert tree.side.size == 0
         assert leaf.tolist() == [0] * layout.n_pairs
         assert tree.value.tolist() == [-1.0 if layout.n_pairs else 0.0]
-        forest = Forest(2, [tree])
+        forest = PairForest(2, [tree])
         assert forest.predict(X, layout.ptr).tolist() == [0.0] * 3
 
 
@@ -407,7 +410,7 @@ def test_long_list():
     tree, _ = grow(binned, grad, np.ones(grad.size), Params(num_leaves=2), n_jobs=1)
     assert layout.n_pairs == n * (n - 1)
     assert abs(tree.threshold[0] - n / 2) < 8
-    scores = Forest(1, [tree]).predict(x[:, None], layout.ptr, n_jobs=1)
+    scores = PairForest(1, [tree]).predict(x[:, None], layout.ptr, n_jobs=1)
     below = scores[x <= tree.threshold[0]]
     assert np.unique(below).size == 1
     assert below[0] < scores[x > tree.threshold[0]].min()

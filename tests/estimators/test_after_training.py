@@ -9,14 +9,14 @@ from sklearn.base import clone
 
 import rankwood as rw
 from rankwood.data.synthetic import make_ranking
-from rankwood.engines.pairtree.forest import Forest
+from rankwood.engines.pairtree.forest import PairForest
 
 SMALL = {"n_estimators": 4, "num_leaves": 4, "n_jobs": 1}
 ENGINES = {
     "lightgbm": ("lambdarank-ndcg@10", "lightgbm.basic", "Booster"),
     "xgboost": ("lambdarank-ndcg@10", "xgboost.core", "Booster"),
     "catboost": ("yetirank", "catboost.core", "CatBoost"),
-    "pairtree": ("bi-lambdarank-ndcg@5", Forest.__module__, "Forest"),
+    "pairtree": ("bi-lambdarank-ndcg@5", PairForest.__module__, "PairForest"),
 }
 
 

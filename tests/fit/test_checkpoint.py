@@ -73,7 +73,7 @@ def test_an_interrupt_in_a_round_leaves_the_rounds_before_it(
     whole = ranker(kind).fit(train, valid=valid)
     owner, name = {
         "xgboost": (xgboost.Booster, "update"),
-        "pairtree": (forest.Forest, "add"),
+        "pairtree": (forest.PairForest, "add"),
     }.get(kind, (lightgbm.Booster, "update"))
     real, calls = getattr(owner, name), []
 

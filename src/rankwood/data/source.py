@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -17,17 +17,6 @@ if TYPE_CHECKING:
     from rankwood.data.stream.streamed_data import StreamedData
 
 T = TypeVar("T")
-
-
-class Place(Protocol):
-    """Where the rows and queries of one worker are among all rows and queries of a training run."""
-
-    #: The number of all documents.
-    documents: int
-    #: Ranges of rows, as an array of shape (n, 2).
-    rows: np.ndarray
-    #: The number of each query among all queries.
-    queries: np.ndarray
 
 
 class Source(ABC):
@@ -49,7 +38,7 @@ class Source(ABC):
     categories: Categories
     #: Comments of LETOR lines; None if there are none, or if nobody read them.
     comments: Comments | None = None
-    #: None if all documents are here.
+    #: The `ClusterMember` that says which of all rows and queries these are, on a worker; None if all are here.
     place: Any = None
     #: Whether features come in blocks only.
     in_blocks: ClassVar[bool] = False

@@ -15,7 +15,7 @@ from rankwood.engines.pairtree.binning import as_float32
 from rankwood.engines.pairtree.pair_layout import PairLayout
 
 
-class Lists:
+class PairLists:
     """Documents list by list (float32), and the scores of their ordered pairs so far.
 
     Parameters
@@ -43,7 +43,7 @@ class Lists:
         self.layout = PairLayout(groups.ptr)
         self.scores = np.zeros(self.layout.n_pairs)
 
-    def fresh(self) -> "Lists":
+    def fresh(self) -> "PairLists":
         """Return the same documents with all scores 0, for another training run."""
         other = copy(self)
         other.scores = np.zeros(self.layout.n_pairs)
@@ -56,15 +56,15 @@ class Lists:
         return scores
 
 
-def lists_of(task: TrainingTask) -> tuple[Lists, Lists | None]:
+def lists_of(task: TrainingTask) -> tuple[PairLists, PairLists | None]:
     """Return the training lists, and the validation lists, none of which need have two documents."""
     if task.groups.sizes.max(initial=0) < 2:
         raise checks.InputError("no query has two documents: there are no pairs to learn from.")
-    train = task.once("lists", "train", lambda: Lists(task.train, task.groups)).fresh()
+    train = task.once("lists", "train", lambda: PairLists(task.train, task.groups)).fresh()
     if task.valid is None:
         return train, None
     data = task.valid
-    return train, task.once("valid lists", "valid", lambda: Lists(data, data.groups)).fresh()
+    return train, task.once("valid lists", "valid", lambda: PairLists(data, data.groups)).fresh()
 
 
 def columns_of(differences: Any, names: list[str] | None, n_features: int) -> list[int]:

@@ -9,9 +9,9 @@ from rankwood._util import checks
 from rankwood.data.groups import Groups
 from rankwood.engines import _parameters, pair_memory
 from rankwood.engines.base import Gradients, LearnerDefaults, RunState, TrainingTask
-from rankwood.engines.pair_lists import Lists, columns_of, lists_of
+from rankwood.engines.pair_lists import PairLists, columns_of, lists_of
 from rankwood.engines.pairtree.binning import BinnedData, check_bins
-from rankwood.engines.pairtree.forest import Forest
+from rankwood.engines.pairtree.forest import PairForest
 from rankwood.engines.pairtree.grower import Grower
 from rankwood.engines.pairtree.tree import Params, Tree
 
@@ -59,9 +59,9 @@ class PairTreeEngine(LearnerDefaults):
             lambda: BinnedData(train.X, train.layout, columns, max_bin, self._n_jobs),
         )
         self._grower = Grower(binned, self._params, self._n_jobs)
-        self._forest = Forest(task.train.n_features)
+        self._forest = PairForest(task.train.n_features)
         if task.before is not None:
-            for tree in Forest.load(task.before.text).trees:
+            for tree in PairForest.load(task.before.text).trees:
                 self._go_on(tree)
 
     def _go_on(self, tree: Tree) -> None:
@@ -99,7 +99,7 @@ class PairTreeEngine(LearnerDefaults):
         chosen[generator.choice(paired, count, replace=False)] = True
         return chosen
 
-    def _add_trees(self, lists: Lists, begin: int) -> None:
+    def _add_trees(self, lists: PairLists, begin: int) -> None:
         """Add the values of the trees from number `begin` on to the scores of pairs."""
         self._forest.add_pair_scores(lists.scores, lists.X, lists.layout, begin, self._n_jobs)
 
@@ -122,16 +122,16 @@ class PairTreeModel:
 
     Parameters
     ----------
-    forest : Forest
+    forest : PairForest
         The trees.
     """
 
     #: A document's score depends on the other documents of its query.
     needs_groups = True
 
-    def __init__(self, forest: Forest) -> None:
+    def __init__(self, forest: PairForest) -> None:
         self._forest = forest
-        self._copy: Forest | None = None
+        self._copy: PairForest | None = None
 
     @property
     def n_features(self) -> int:
@@ -143,10 +143,10 @@ class PairTreeModel:
         return {"model": self.text}
 
     @property
-    def booster(self) -> Forest:
+    def booster(self) -> PairForest:
         """A copy of the trees: whoever changes it changes nothing here."""
         if self._copy is None:
-            self._copy = Forest.load(self.text)
+            self._copy = PairForest.load(self.text)
         return self._copy
 
     @property
@@ -200,7 +200,7 @@ def _tree_params(params: dict[str, Any]) -> Params:
 
 def load(text: str) -> PairTreeModel:
     """Return the model that `text` holds."""
-    return PairTreeModel(Forest.load(text))
+    return PairTreeModel(PairForest.load(text))
 
 
 def _round_half_up(x: float) -> int:

@@ -23,7 +23,7 @@ _NODES = {
 _LEAVES = {"value": "<f8", "leaf_count": "<i8", "leaf_hessian": "<f8"}
 
 
-class Forest:
+class PairForest:
     """Trees whose values are summed.
 
     Parameters
@@ -44,9 +44,9 @@ class Forest:
         self.trees.append(tree._replace(value=tree.value * learning_rate))
         return self.trees[-1]
 
-    def first(self, count: int) -> "Forest":
+    def first(self, count: int) -> "PairForest":
         """Return the forest of the first `count` trees."""
-        return Forest(self.n_features, self.trees[:count])
+        return PairForest(self.n_features, self.trees[:count])
 
     def predict(self, X: Any, ptr: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return one score per document.
@@ -128,7 +128,7 @@ class Forest:
         )
 
     @classmethod
-    def load(cls, text: str) -> "Forest":
+    def load(cls, text: str) -> "PairForest":
         """Return the forest that `text` holds; a damaged tree, which might have a cycle, raises an error."""
         try:
             content = json.loads(text)

@@ -27,7 +27,7 @@ from rankwood.engines.pairtree.histograms import (
 )
 from rankwood.engines.pairtree.row_sums import aligned, empty_rows
 from rankwood.engines.pairtree.splitting import (
-    Split,
+    NodeSplit,
     best_threshold,
     leaf_gain,
     limits_of,
@@ -50,7 +50,7 @@ class Node:
     depth: int
     sums: Sums
     histogram: np.ndarray | None = None
-    split: Split | None = None
+    split: NodeSplit | None = None
     gain: float = -1.0
 
     @property

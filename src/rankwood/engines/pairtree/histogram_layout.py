@@ -18,7 +18,7 @@ from rankwood.engines.pairtree.binning import (
     Column,
 )
 from rankwood.engines.pairtree.histograms import BinWords, FeatureBlocks
-from rankwood.engines.pairtree.splitting import FeatureHistogram, Split
+from rankwood.engines.pairtree.splitting import FeatureHistogram, NodeSplit
 
 #: The bin that each code of a difference stands for: negative for negative differences.
 _SIGNED_BIN = np.array([-(code >> 1) if code & 1 else code >> 1 for code in range(256)])
@@ -37,7 +37,7 @@ class SplitRule(NamedTuple):
     goes_left: np.ndarray  # for each bin or code, 1 if it goes left
 
 
-def _document_rule(edges: np.ndarray, split: Split) -> tuple[np.float32, np.ndarray]:
+def _document_rule(edges: np.ndarray, split: NodeSplit) -> tuple[np.float32, np.ndarray]:
     """Return the threshold of a split on a value of a document or query, and which bins go left."""
     goes_left = np.zeros(256, np.uint8)
     goes_left[: split.bin_ + 1] = True
@@ -45,7 +45,7 @@ def _document_rule(edges: np.ndarray, split: Split) -> tuple[np.float32, np.ndar
     return edges[split.bin_] if split.bin_ < edges.size else np.float32(np.inf), goes_left
 
 
-def _difference_rule(edges: np.ndarray, split: Split) -> tuple[np.float32, np.ndarray]:
+def _difference_rule(edges: np.ndarray, split: NodeSplit) -> tuple[np.float32, np.ndarray]:
     """Return the threshold of a split on a difference, and which codes go left."""
     goes_left = np.less_equal(_SIGNED_BIN, split.bin_ - edges.size).astype(np.uint8)
     goes_left[2 * edges.size + 2 :] = split.missing_left
@@ -145,7 +145,7 @@ class HistogramLayout:
         """Return where a feature's histogram lies."""
         return self._features[split_id].histogram
 
-    def rule(self, split: Split) -> SplitRule:
+    def rule(self, split: NodeSplit) -> SplitRule:
         """Return what a split means."""
         table, number, side, _ = self._features[split.split_id]
         column, edges, _ = table.columns[number]

@@ -42,7 +42,7 @@ class LeftSums(NamedTuple):
     packed: np.ndarray
 
 
-class Split(NamedTuple):
+class NodeSplit(NamedTuple):
     """A split of a node: bins up to `bin_` of a feature go left, and maybe missing values; the left side's sums."""
 
     split_id: int
@@ -225,4 +225,4 @@ def best_threshold(hist, feature, sums, scale, limits):
     share = np.int64(missing_left)  # of the missing values
     g = left.g[best] + share * missing.g
     packed = left.packed[best] - scale.half + share * missing.packed
-    return Split(feature.split_id, best, missing_left, Sums(g, packed))
+    return NodeSplit(feature.split_id, best, missing_left, Sums(g, packed))

@@ -66,7 +66,7 @@ class InducedBlock(nn.Module):
         return self.spread(x, self.gather(points, x, mask), None)
 
 
-class Block(nn.Module):
+class AttentionBlock(nn.Module):
     """The documents attend to each other."""
 
     def __init__(self, size: int, heads: int, dropout: float) -> None:
@@ -106,7 +106,7 @@ class SetRank(nn.Module):
             nn.Dropout(attention_dropout),
         )
         self.blocks = nn.ModuleList(
-            Block(size, heads, attention_dropout)
+            AttentionBlock(size, heads, attention_dropout)
             if inducing is None
             else self.induced(size, heads, attention_dropout, inducing)
             for _ in range(layers)
