@@ -10,7 +10,6 @@ but the first two columns of the table of metrics, and the table of conventions.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import rankwood as rw
 from rankwood.engines import base
 from rankwood.extend import Parameter
 from rankwood.metrics.conventions import CONVENTIONS, DEFAULTS
-from rankwood.metrics.registry import K_OF_ARPK, METRICS, NO_K
+from rankwood.metrics.registry import METRICS, NO_K
 from rankwood.metrics.verbs import higher_is_better, is_normalised
 from rankwood.objectives.families.parameters import COMMON, RANKING_OPTIONS
 from rankwood.objectives.families.registry import FAMILIES, OBJECTIVES
@@ -172,8 +171,7 @@ def overview(text: str) -> str:
 
 def of_metric(row: Named) -> list[Parameter]:
     """Return the parameters of a metric, with a cutoff only if it has one."""
-    shown = [replace(p, required=True) if p is K_OF_ARPK else p for p in row.parameters]
-    return [p for p in shown if p is not NO_K]
+    return [p for p in row.parameters if p is not NO_K]
 
 
 def best(row: Named) -> str:

@@ -310,6 +310,32 @@ def test_some_objectives_are_always_coherent(documents):
         assert diagnose(f"{name}(norm=False)", y, scores).incoherent == 0, name
 
 
+TWO_CLASSES = st.lists(st.tuples(st.integers(0, 1), st.integers(-8, 8)), min_size=1, max_size=9)
+
+
+@given(TWO_CLASSES)
+@examples(30)
+def test_on_binary_labels_only_pairs_of_two_relevant_documents_with_norm_are_incoherent(documents):
+    y, scores = (list(map(float, column)) for column in zip(*documents, strict=True))
+    for name in ("lambdarank-ndcg@2", "bin-ranknet", "lambdagap-x@2", "lambdaloss-ndcg"):
+        assert diagnose(name, y, scores).incoherent == 0, name
+    for name in ("lambdaloss-arp1", "lambdaloss-ndcg1", "lambdaloss-ndcg1@2"):
+        bare = rw.objective(name, norm=False)
+        assert diagnose(bare, y, scores).incoherent == 0, name
+
+
+def test_norm_makes_ordered_pairs_of_binary_labels_incoherent():
+    y, scores = [0.0, 1.0, 1.0], [10.0, 0.0005, 0.0]
+    found = diagnose("lambdaloss-ndcg1", y, scores)
+    # The irrelevant document loses about 1/10 of both weights, the lower relevant one half their difference times 95.
+    assert found.push[2] < found.push[0] < 0 < found.push[1]
+    assert [(p["lower_row"], p["upper_row"]) for p in found.pairs()] == [(2, 0)]
+    assert diagnose("lambdaloss-ndcg1(norm=False)", y, scores).incoherent == 0
+    # Equal weights need scores that differ.
+    assert diagnose("lambdaloss-arp1", y, scores).incoherent == 0
+    assert diagnose("lambdaloss-arp1", y, [10.0, 0.5, 0.0]).incoherent == 1
+
+
 def made_lists(rng, queries=45, n=25):
     """Lists of graded documents whose scores have just begun to follow the labels."""
     y = (rng.random((queries, n)) < 0.5) * rng.integers(1, 5, (queries, n))

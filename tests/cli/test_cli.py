@@ -24,6 +24,21 @@ from tests.helpers.paths import DOCS
 FAST = ["--n-estimators", "8", "--num-leaves", "7", "--threads", "2"]
 
 
+@pytest.mark.parametrize("call", ["objectives lambdagap-s", "metrics arpk"])
+def test_a_name_that_needs_a_cutoff_is_explained_without_one(call, capsys):
+    kind, name = call.split()
+    assert main([kind, name]) == 0
+    shown = capsys.readouterr().out
+    assert "lambdagap2025" in shown and "Made of with k=10" in shown
+    assert main([kind, name, "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    make = rw.objective if kind == "objectives" else rw.metric
+    assert made["example"] == {"k": 10} and made["composition"] == repr(make(name, k=10))
+    assert main([kind, f"{name}@3", "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert "example" not in made and made["composition"] == repr(make(name, k=3))
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """A small data set, and a model trained on it."""

@@ -65,15 +65,21 @@ def extended(base, how, definition="program", binary=False):
 
     def pairs(y, s, k):
         y = read(y)
-        return base(y, s, k, naive.extended(y, s, k, how, definition))
+        # The program's delta is one rank further.
+        shifted = definition == "program"
+        return base(y, s, k, naive.extended(y, s, k, how, definition), shifted)
 
     return pairs
 
 
 BASES = {
-    "lambdamart-ex": lambda y, s, k, X: naive.ndcg(y, s, k, allowed=X),
-    "lambdaloss-ex": lambda y, s, k, X: naive.ndcg(y, s, k, rho=0.0, mu=1.0, allowed=X),
-    "lambdaloss-ex++": lambda y, s, k, X: naive.ndcg(y, s, k, mu=1.0, allowed=X),
+    "lambdamart-ex": lambda y, s, k, X, _: naive.ndcg(y, s, k, allowed=X),
+    "lambdaloss-ex": lambda y, s, k, X, shifted: naive.ndcg(
+        y, s, k, rho=0.0, mu=1.0, shifted=shifted, allowed=X
+    ),
+    "lambdaloss-ex++": lambda y, s, k, X, shifted: naive.ndcg(
+        y, s, k, mu=1.0, shifted=shifted, allowed=X
+    ),
 }
 
 
@@ -100,6 +106,7 @@ ORACLE = {
     "lambdarank-ndcg@{k}": naive.ndcg,
     "lambdarank-bndcg@{k}": lambda y, s, k: naive.ndcg(naive.binary(y), s, k),
     "lambdarank-p@{k}": gap(cross=1.0),
+    "lambdarank-p@{k}(definition='paper')": gap(cross=1.0, scale=lambda k: 1 / k),
     "lambdarank-arpk@{k}": gap(beyond=1.0),
     "lambdarank-map": change(naive_metrics.average_precision, cut=False),
     "lambdarank-map@{k}": change(naive_metrics.average_precision),

@@ -130,7 +130,7 @@ test_bad_parameters_get_one_plain_sentence = refusal_test(
     rw.metric,
     [
         ("arp@3", "arp has no cutoff, got @3: .* use arp, or arpk@3"),
-        ("arpk", "arpk needs a cutoff: give one, as in arpk@10, or use arp"),
+        ("arpk", "arpk needs a cutoff: write arpk@10, or give k=10"),
         ("p@0", "Precision.k must be at least 1, got 0"),
         ("p(divide_by=R)", "divide_by must be one of 'places', 'k', got 'R'"),
         ("map(divide_by=k)", "divide_by must be one of 'reachable', 'relevant', got 'k'"),

@@ -35,16 +35,12 @@ def _no_cutoff(k: Any, name: str) -> None:
         )
 
 
-def _cutoff_of_arpk(k: Any, name: str) -> Any:
-    if k is None:
-        raise checks.InputError("arpk needs a cutoff: give one, as in arpk@10, or use arp.")
-    return k
-
-
 # Parts check the numbers of metrics themselves.
 K = Parameter("k", None, description="cutoff: the first k documents count, or all of them")
 NO_K = Parameter("k", None, _no_cutoff, "there is no cutoff")
-K_OF_ARPK = Parameter("k", None, _cutoff_of_arpk, "cutoff: documents beyond the first k count")
+BEYOND_K = Parameter(
+    "k", None, description="cutoff: documents beyond the first k count", required=True
+)
 GAIN = Parameter(
     "gain", "exp", choice(GAINS), 'gain of a label y: "exp" for 2^y - 1, "linear" for y'
 )
@@ -102,7 +98,7 @@ _ROWS = (
           (NO_K, LINEAR_GAIN, _divide_by(one=NoDivisor(), relevant=Relevant())),
           lambda values: ARP(values.gain, values.divide_by), _OF_ARP),
     Named("arpk", "Sum of how far relevant documents are beyond the first k: lower is better", "lambdagap2025",
-          (K_OF_ARPK, REL), lambda values: ARPK(values.k, values.rel)),
+          (BEYOND_K, REL), lambda values: ARPK(values.k, values.rel), "Without a cutoff, it is arp."),
     Named("expdcg", "DCG with discounts 1, b, b^2, ...", "whichtricks2023",
           (K, BASE, LINEAR_GAIN), lambda values: ExpDCG(values.k, values.base, values.gain)),
     Named("pfound", "Chance that a user who may give up after each document finds a satisfying one", "gulin2011",

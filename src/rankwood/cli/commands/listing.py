@@ -29,6 +29,7 @@ rankwood metrics
 rankwood metrics ndcg@5
 """
 _ROOM = 100  # columns of a terminal that has space for parameters beside descriptions
+_EXAMPLE_K = 10  # cutoff with which a name that needs one is shown
 Names = dict[str, Named]
 
 
@@ -108,7 +109,7 @@ def _draw(name: str, into: str | None, folder: str | None, n: int) -> list[str]:
 
 
 def _run(
-    kind: str, names: Names, make: Callable[[str], Any], args: argparse.Namespace
+    kind: str, names: Names, make: Callable[..., Any], args: argparse.Namespace
 ) -> dict[str, Any]:
     """Return all names of a kind, or one in detail."""
     if args.name is None:
@@ -116,12 +117,17 @@ def _run(
             "kind": kind,
             kind + "s": [_about(row) for row in names.values() if not row.same_as],
         }
-    part = make(args.name)
     # The printed form of a composition is accepted too, and says everything itself; so is one for pairs.
     reading = None if args.name.strip().startswith("bi-") else spec.read(args.name, names, kind)
-    plain = args.name.split("(")[0].split("@")[0].strip()
-    about = {"name": plain} if reading is None else _about(names[reading.name])
-    return {"kind": kind, **about, "composition": repr(part)}
+    if reading is None:
+        plain = args.name.split("(")[0].split("@")[0].strip()
+        return {"kind": kind, "name": plain, "composition": repr(make(args.name))}
+    row = names[reading.name]
+    # A name that needs a cutoff is explained without one too, by an example.
+    needed = {p.name for p in row.parameters if p.required} - set(reading.given)
+    given = {"k": _EXAMPLE_K} if "k" in needed else {}
+    about = {"kind": kind, **_about(row), **({"example": given} if given else {})}
+    return {**about, "composition": repr(make(args.name, **given))}
 
 
 def _about(row: Named) -> dict[str, Any]:
@@ -158,7 +164,8 @@ def show(result: dict[str, Any], out: Console) -> None:
         about = result["descriptions"]
         rows = ((name, repr(value), about[name]) for name, value in result["parameters"].items())
         display.show_texts(out, ["parameter", "default", "meaning"], rows)
-    out.print(display.fact_table([("Made of", result["composition"])]))
+    example = "".join(f" with {name}={value}" for name, value in result.get("example", {}).items())
+    out.print(display.fact_table([(f"Made of{example}", result["composition"])]))
     if "pictures" in result:
         out.print()
         for path in result["pictures"]:

@@ -6,9 +6,9 @@ from typing import Any
 from rankwood._kernels.named import Named, Values
 from rankwood.metrics.parts.position import ARPK
 from rankwood.objectives.families.parameters import GAP_DEFINITION, MU, NORM, REL, REQUIRED_K, SIGMA
-from rankwood.objectives.families.rows import Choose, Family, binary, pairwise
+from rankwood.objectives.families.rows import Choose, Family, binary, by_definition, pairwise
 from rankwood.objectives.parts.pairs import AcrossCutoff, AcrossOrApart, RanksApart, ReachingBelow
-from rankwood.objectives.parts.weights import Scaled, Sum, Swap, Uniform
+from rankwood.objectives.parts.weights import Sum, Swap, Uniform
 
 _SHARED = (REQUIRED_K, SIGMA, NORM, GAP_DEFINITION, REL)
 _HYBRID = (REQUIRED_K, MU, SIGMA, NORM, GAP_DEFINITION, REL)
@@ -17,17 +17,14 @@ _PAPER = (
 )
 
 
-def _scaled(values: Values, weight: Any) -> Any:
-    return Scaled(weight, 1.0 / values.k) if values.definition == "paper" else weight
-
-
 def _alone(values: Values) -> Any:
-    return _scaled(values, Uniform())
+    return by_definition(values, Uniform())
 
 
 def _with_precision(exact: bool, values: Values) -> Any:
     """The weight of the + names: that of precision at k, plus mu times the gap's."""
-    return _scaled(values, Sum(AcrossCutoff(values.k), RanksApart(values.k, exact), values.mu))
+    both = Sum(AcrossCutoff(values.k), RanksApart(values.k, exact), values.mu)
+    return by_definition(values, both)
 
 
 def _with_arpk(exact: bool, values: Values) -> Sum:

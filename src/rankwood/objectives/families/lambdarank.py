@@ -13,6 +13,7 @@ from rankwood.metrics.parts.reciprocal_rank import RR
 from rankwood.objectives.families.parameters import (
     DISCOUNT,
     GAIN,
+    GAP_DEFINITION,
     LINEAR_CHANCE,
     MAX_LABEL,
     NORM,
@@ -27,6 +28,7 @@ from rankwood.objectives.families.rows import (
     STOPS,
     Family,
     binary,
+    by_definition,
     every_pair,
     pairwise,
     swap_ndcg,
@@ -41,8 +43,9 @@ Pairs whose better placed document is within `truncation` (k if not given) are w
 when the two swap. As in LightGBM, the ideal is cut at k but the discounts are not; `discount="truncated"` cuts
 both, which is the true change of NDCG@k. `norm` is LightGBM's two-step normalisation."""
 _OF_PRECISION = """\
-Pairs with one document among the first k and one behind, all with weight 1 (the change of P@k times k). The
-first k are selected, not sorted."""
+Pairs with one document among the first k and one behind, all with weight 1 (the change of P@k times k);
+`definition="paper"` divides it by k, as the formula does and the authors' program does not. The first k are
+selected, not sorted."""
 _CATBOOST = """\
 `variant="catboost"` takes the weights of CatBoost's LambdaMart, which are not the change of the metric."""
 
@@ -88,7 +91,8 @@ LAMBDARANK = Family("LambdaRank", (
     pairwise("lambdarank-bndcg", "LambdaRank for NDCG of binary labels", "lambdagap2025",
              (K, SIGMA, NORM, TRUNCATION, REL), weight=swap_ndcg, labels=binary),
     pairwise("lambdarank-p", "LambdaRank for precision at k", "lambdagap2025",
-             (REQUIRED_K, SIGMA, NORM, REL), weight=_uniform,
+             (REQUIRED_K, SIGMA, NORM, GAP_DEFINITION, REL),
+             weight=lambda values: by_definition(values, Uniform()),
              pairs=lambda values: AcrossCutoff(values.k), labels=binary, details=_OF_PRECISION),
     pairwise("lambdarank-arpk", "LambdaRank for the average relevance position beyond k", "lambdagap2025",
              (REQUIRED_K, SIGMA, NORM, REL), weight=lambda values: Swap(ARPK(values.k)),

@@ -29,6 +29,11 @@ def optional_cutoff(value: Any, name: str) -> int | None:
     return None if value is None else at_least_1(value, name)
 
 
+def optional_delta(value: Any, name: str) -> str | None:
+    """Return None, or one of the two words."""
+    return None if value is None else DELTA.check(value, name)
+
+
 def switch(value: Any, name: str) -> bool:
     """Return True or False."""
     return checks.one_of(value, (True, False), name)
@@ -90,11 +95,18 @@ DELTA = Parameter(
     choice(("exact", "shifted")),
     'discounts of the distance of two ranks ("exact"), or of one rank more ("shifted")',
 )
+DELTA_OF_DEFINITION = Parameter(
+    "delta",
+    None,
+    optional_delta,
+    f'{DELTA.description}; by default, that of `definition`: "shifted" for "program", "exact" for "paper"',
+    default_text="that of definition",
+)
 GAP_DEFINITION = Parameter(
     "definition",
     "program",
     choice(DEFINITIONS),
-    'weights of the gap as in the authors\' program ("program"), or divided by k ("paper")',
+    'weights as in the authors\' program ("program"), or those that stand for P@k divided by k ("paper")',
 )
 MISSED_DEFINITION = Parameter(
     "definition",

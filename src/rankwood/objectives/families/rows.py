@@ -14,7 +14,7 @@ from rankwood.objectives.parts.losses import Logistic
 from rankwood.objectives.parts.noise import NoNoise
 from rankwood.objectives.parts.pairs import All, Top
 from rankwood.objectives.parts.scales import Log2Sum, NoScale
-from rankwood.objectives.parts.weights import ByDistance, Swap
+from rankwood.objectives.parts.weights import ByDistance, Scaled, Swap
 
 #: Details of objectives for a user who stops at a document that satisfies.
 STOPS = """\
@@ -74,6 +74,11 @@ def training_ndcg(values: Values) -> NDCG:
 def swap_ndcg(values: Values) -> Swap:
     """LambdaRank's weight for the NDCG of training."""
     return Swap(training_ndcg(values))
+
+
+def by_definition(values: Values, weight: Any) -> Any:
+    """Return a weight without the factor 1/k, as the program of LambdaGap has it, or with it, as the paper has."""
+    return Scaled(weight, 1.0 / values.k) if values.definition == "paper" else weight
 
 
 def pairwise(
