@@ -110,6 +110,7 @@ SMOOTH = {
     "softmax": naive_listwise.softmax,
     "listnet": naive_listwise.listnet,
     "queryrmse": naive_listwise.query_rmse,
+    "rmse": naive_listwise.rmse,
     "ranknet(norm=False)": pair_loss("ranknet"),
     "ranknet(norm=False, sigma=2)": pair_loss("ranknet", sigma=2.0),
     "bin-ranknet(norm=False, sigma=0.5)": pair_loss("bin-ranknet", sigma=0.5),

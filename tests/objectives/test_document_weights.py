@@ -14,11 +14,13 @@ from rankwood.objectives.gradients import GradientComputer
 from tests.helpers.examples import examples
 from tests.helpers.random_lists import random_lists
 
-NAMES = ("queryrmse", "softmax", "listnet")
+NAMES = ("rmse", "queryrmse", "softmax", "listnet")
 
 
 def loss(name, y, s, w):
     """The loss of one query with weights of documents, by its definition."""
+    if name == "rmse":
+        return 0.5 * sum(c * (a - b) ** 2 for a, b, c in zip(s, y, w, strict=True))
     if name == "queryrmse":
         errors = [a - b for a, b in zip(s, y, strict=True)]
         mean = sum(a * e for a, e in zip(w, errors, strict=True)) / sum(w)
@@ -33,6 +35,8 @@ def loss(name, y, s, w):
 def derivatives(name, y, s, w):
     """Gradient by the definition; Hessian as documented."""
     n = len(y)
+    if name == "rmse":
+        return [w[i] * (s[i] - y[i]) for i in range(n)], list(w)
     if name == "queryrmse":
         errors = [s[i] - y[i] for i in range(n)]
         mean = sum(w[i] * errors[i] for i in range(n)) / sum(w)

@@ -19,7 +19,7 @@ from tests.helpers.random_lists import random_lists
 from tests.helpers.refusals import refusal_test
 from tests.oracles import naive_listwise as naive
 
-NAMES = ["queryrmse", "softmax", "listnet", "xendcg", "approxndcg"]
+NAMES = ["rmse", "queryrmse", "softmax", "listnet", "xendcg", "approxndcg"]
 one_query = st.lists(
     st.tuples(st.integers(0, 4), st.floats(-3, 3), st.floats(0, 1, exclude_max=True)),
     min_size=1,
@@ -68,6 +68,7 @@ def lack(temperature, kind):
 
 
 LOSSES = {
+    "rmse": naive.rmse,
     "queryrmse": naive.query_rmse,
     "softmax": naive.softmax,
     "listnet": naive.listnet,
@@ -157,6 +158,22 @@ def test_five_trees_equal_lightgbms_rank_xendcg(rng):
     np.testing.assert_allclose(train(ours), theirs, rtol=0, atol=1e-6)
 
 
+def test_trees_equal_lightgbms_regression(rng):
+    X, y, sizes = random_lists(rng, queries=60, longest=20)
+    params = {
+        **{"learning_rate": 0.3, "num_leaves": 7, "min_data_in_leaf": 10, "verbose": -1},
+        **{"deterministic": True, "force_col_wise": True, "num_threads": 1},
+    }
+
+    def train(**own):
+        return lgb.train({**params, **own}, lgb.Dataset(X, y), 5).predict(X)
+
+    theirs = train(objective="regression", boost_from_average=False)
+    assert np.ptp(theirs) > 0.5
+    ours = train(objective=lambda scores, data: gradients("MART", y, scores, group=sizes))
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-6)
+
+
 # ---- what must hold of all
 
 
@@ -166,12 +183,18 @@ def test_properties(name, rng):
     s = rng.normal(size=y.size)
     grad, hess = gradients(name, y, s, group=sizes)
     starts = np.cumsum(sizes) - sizes
-    assert np.abs(np.add.reduceat(grad, starts)).max() < 1e-12
     assert hess.min() >= 0 and np.abs(grad).max() > 0.01
-    shifted = gradients(name, y, s + np.repeat(rng.normal(size=sizes.size), sizes), group=sizes)
-    np.testing.assert_allclose(shifted, (grad, hess), atol=1e-12)
+    shift = np.repeat(rng.normal(size=sizes.size), sizes)
+    shifted = gradients(name, y, s + shift, group=sizes)
     alone = gradients(name, y[:1], s[:1])
-    assert alone[0] == 0 and alone[1] == (1 if name == "queryrmse" else 0)
+    if name == "rmse":
+        np.testing.assert_allclose(shifted, (grad + shift, hess), atol=1e-12)
+        assert alone[0] == s[0] - y[0] and alone[1] == 1
+        np.testing.assert_array_equal(gradients(name, y, s), (grad, hess))  # as one query
+    else:
+        assert np.abs(np.add.reduceat(grad, starts)).max() < 1e-12
+        np.testing.assert_allclose(shifted, (grad, hess), atol=1e-12)
+        assert alone[0] == 0 and alone[1] == (1 if name == "queryrmse" else 0)
     if name != "xendcg":  # whose draws stay where they are
         order = rng.permutation(y.size)
         qid = np.repeat(np.arange(sizes.size), sizes)
@@ -183,9 +206,8 @@ def test_no_relevant_document():
     y, s = np.zeros(4), np.array([0.5, -0.5, 0.25, -0.25])
     for name in ("softmax", "approxndcg"):
         assert not np.any(gradients(name, y, s))
-    np.testing.assert_allclose(
-        gradients("queryrmse", y, s)[0], s
-    )  # equal labels ask for equal scores
+    for name in ("rmse", "queryrmse"):  # equal labels ask for equal scores
+        np.testing.assert_allclose(gradients(name, y, s)[0], s)
     grad = gradients("listnet", y, s)[0]
     assert (np.sign(grad) == np.sign(np.exp(s) - np.exp(s).mean())).all()
     assert np.any(gradients("xendcg", y, s)[0])  # random targets, as in LightGBM

@@ -12,6 +12,11 @@ from tests.oracles.naive import gain, ideal_dcg
 getcontext().prec = 60
 
 
+def rmse(y, s):
+    """Half the sum of squared errors."""
+    return sum((score - label) ** 2 for score, label in zip(s, y, strict=True)) / 2
+
+
 def query_rmse(y, s):
     """Half the sum of squared errors, the mean error of the query taken off."""
     errors = [score - label for score, label in zip(s, y, strict=True)]

@@ -8,7 +8,7 @@ from typing import Any
 from rankwood.objectives.lifted import Bivariate
 from rankwood.objectives.lists.approx import ApproxNDCG
 from rankwood.objectives.lists.given_pairs import RankNetPairs
-from rankwood.objectives.lists.pointwise import QueryRMSE
+from rankwood.objectives.lists.pointwise import RMSE, QueryRMSE
 from rankwood.objectives.lists.softmax import XENDCG, ListNet, Softmax
 from rankwood.objectives.lists.stochastic import StochasticRank
 from rankwood.objectives.pairwise import Lambda
@@ -46,6 +46,7 @@ from rankwood.objectives.parts.weights import (
 )
 
 __all__ = [
+    "RMSE",
     "XENDCG",
     "AcrossCutoff",
     "AcrossOrApart",

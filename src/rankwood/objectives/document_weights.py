@@ -43,7 +43,7 @@ def check_document_weights(objective: Any, sample_weight: Any) -> None:
     what = "pairs" if of_pairs else "whole lists"
     raise checks.InputError(
         f"sample_weight differs within a query, and this objective is a sum over {what}, not over documents: give "
-        "one weight per query (weight=), or use 'softmax', 'listnet' or 'queryrmse'."
+        "one weight per query (weight=), or use 'softmax', 'listnet', 'queryrmse' or 'rmse'."
     )
 
 

@@ -79,7 +79,7 @@ SMOOTH = [
     *("ranknet", "bin-ranknet", "lambdarank-ndcg", "lambdarank-map", "lambdaloss-arp1"),
     *("lambdaloss-ndcg1", "lambdaloss-ndcg++", "lambdagap-x", "lambdagap-x+", "lambdagap-s++"),
     *("lambdamart-ex-random-bin", "yetirank", "yetiloss-err"),
-    *("queryrmse", "softmax", "listnet", "approxndcg"),
+    *("rmse", "queryrmse", "softmax", "listnet", "approxndcg"),
 ]
 
 

@@ -38,6 +38,31 @@ def list_loss(objective, query, state, room):
     """
 
 
+def _middle(objective, middle):
+    return middle
+
+
+@verb(default=_middle, forward=True, kind="uncounted")
+def origin(objective, middle):
+    """Return what the scores of a query are relative to when `list_gradient` gets them.
+
+    By default it is the middle of their range: a ranking loss depends on differences of scores only, and in float32
+    they keep their digits.
+
+    Parameters
+    ----------
+    objective : part
+        The objective.
+    middle : float
+        The middle of the range of the query's scores.
+
+    Returns
+    -------
+    float
+        What is subtracted from every score: the middle, or 0 if the loss depends on the scores themselves.
+    """
+
+
 def _diagonal(objective, query, room, matrix):
     return 0
 

@@ -12,7 +12,7 @@ from rankwood.objectives._kernels.pairwise import one_query
 from rankwood.objectives._kernels.records import Derivatives, ListQuery
 from rankwood.objectives._kernels.scratch import ListScratch, Memory
 from rankwood.objectives._kernels.sums import FullDerivatives, lift
-from rankwood.objectives._kernels.verbs import cross_hessian, list_gradient
+from rankwood.objectives._kernels.verbs import cross_hessian, list_gradient, origin
 
 
 @verb(kind="uncounted inline")
@@ -65,7 +65,7 @@ def listwise_kernel(task, scratch, state, scores, out, first, last):
     scratch, scores, out = lend(scratch), lend(scores), lend(out)
     for q in range(first, last):
         query = one_query(plan, q)
-        listed = by_slot(query, scores, scratch)
+        listed = by_slot(objective, query, scores, scratch)
         gradient = documents(scratch.totals.gradient, 0, query.n)
         hessian = documents(scratch.totals.hessian, 0, query.n)
         derivatives = Derivatives(gradient, hessian)
@@ -74,21 +74,21 @@ def listwise_kernel(task, scratch, state, scores, out, first, last):
 
 
 @uncounted_inline
-def by_slot(query, scores, scratch):
+def by_slot(objective, query, scores, scratch):
     """Return labels and scores of a query by slot, and set its derivatives to 0.
 
-    Scores are relative to the middle of their range: only differences matter, and in float32 they keep their digits.
+    Scores are relative to the middle of their range, unless the objective has another `origin`.
     """
     n, start = query.n, query.start
     low = high = scores[query.rows[start]]
     for i in range(n):
         s = scores[query.rows[start + i]]
         low, high = (s if s < low else low), (s if s > high else high)
-    middle = 0.5 * low + 0.5 * high
+    zero_score = origin(objective, 0.5 * low + 0.5 * high)
     zero = as_type_of(query.discount[0], 0.0)
     for i in range(n):
         scratch.label[i] = query.label[start + i]
-        scratch.score[i] = scores[query.rows[start + i]] - middle
+        scratch.score[i] = scores[query.rows[start + i]] - zero_score
         scratch.totals.gradient[i] = scratch.totals.hessian[i] = zero
     label, score = documents(scratch.label, 0, n), documents(scratch.score, 0, n)
     return ListQuery(label, score, query.values, query.discount)

@@ -5,7 +5,12 @@ loop vectorise. Work that needs the whole query is done once per ranking, in `pr
 nothing: they fill memory that they are given, so that the same parts can be compiled for other devices.
 """
 
-from rankwood.objectives._kernels.list_verbs import cross_hessian, list_gradient, list_loss
+from rankwood.objectives._kernels.list_verbs import (
+    cross_hessian,
+    list_gradient,
+    list_loss,
+    origin,
+)
 from rankwood.objectives._kernels.loss_verbs import (
     Loss,
     Noise,
@@ -51,6 +56,7 @@ __all__ = [
     "list_gradient",
     "list_loss",
     "look_up",
+    "origin",
     "pair_derivatives",
     "pair_gradient",
     "pair_losses",

@@ -59,9 +59,12 @@ _KNOWN = (
     Foreign("ranklib", "LambdaRank", "lambdarank-ndcg"),
     Foreign("ranklib", "RankNet", "ranknet"),
     Foreign("ranklib", "ListNet", "listnet"),
+    Foreign("ranklib", "MART", "rmse"),
     Foreign("lightgbm", "lambdarank", "lambdarank-ndcg", {"k": 30},
             note="30 is the default of `lambdarank_truncation_level`"),
     *(Foreign("lightgbm", name, "xendcg") for name in ("rank_xendcg", "xe_ndcg", "xe_ndcg_mart", "xendcg_mart")),
+    *(Foreign("lightgbm", name, "rmse") for name in ("regression", "regression_l2", "l2", "mse")),
+    Foreign("xgboost", "reg:squarederror", "rmse"),
     Foreign("xgboost", "rank:ndcg", "lambdarank-ndcg", {"k": 32, "hessian": 2},
             note="32 is the default of `lambdarank_num_pair_per_sample`"),
     Foreign("xgboost", "rank:map", "lambdarank-map", {"truncation": 32, "hessian": 2}),
@@ -85,9 +88,11 @@ _KNOWN = (
     Foreign("catboost", "PairLogit", "ranknet", _ALL_PAIRS, {"hints": None},
             note="with pairs of your own it is `ranknet-pairs`"),
     Foreign("catboost", "QueryRMSE", "queryrmse", {}, {"hints": None}),
+    Foreign("catboost", "RMSE", "rmse", {}, {"hints": None}),
     Foreign("catboost", "QuerySoftMax", "softmax", {}, {"hints": None}, note="theirs adds 0.01 to the Hessian"),
     Foreign("tensorflow_ranking", "approx_ndcg_loss", "approxndcg", {"temperature": 0.1}),
     Foreign("tensorflow_ranking", "softmax_loss", "softmax"),
+    Foreign("tensorflow_ranking", "mean_squared_loss", "rmse", note="a mean there, half the sum here"),
     Foreign("tensorflow_ranking", "pairwise_logistic_loss", "ranknet", _ALL_PAIRS),
     # A metric in place of an objective: LambdaRank for it.
     *(Foreign("rankwood", name, "lambdarank-ndcg") for name in ("ndcg", "NDCG", "nDCG")),
@@ -102,17 +107,16 @@ def _answers(program: str, why: str, nearest: str, *names: str) -> list[Foreign]
     return [Foreign(program, name, note=f"{why} {nearest}.") for name in names]
 
 
-_ROWS_ALONE = "its loss ignores which rows belong to one query;"
+_CLASSES = "it classifies each row by itself;"
 _UNKNOWN = (
     *_answers("catboost", "its trees see pairs of rows;", "nearest is 'yetirank', or 'bi-lambdarank-ndcg@5' for models "
               "that compare pairs of documents", "YetiRankPairwise"),
     *_answers("catboost", "its trees see pairs of rows;", "nearest is 'ranknet(norm=False)'", "PairLogitPairwise"),
     *_answers("catboost", "it is a cross entropy with a shift of each query;", "nearest is 'softmax'",
               "QueryCrossEntropy", "GroupQuantile"),
-    *_answers("catboost", _ROWS_ALONE, "nearest is 'queryrmse'", "RMSE", "Logloss", "CrossEntropy"),
-    *_answers("lightgbm", _ROWS_ALONE, "nearest is 'queryrmse'", "regression", "binary"),
-    *_answers("xgboost", _ROWS_ALONE, "nearest is 'queryrmse'", "reg:squarederror", "binary:logistic"),
-    *_answers("ranklib", _ROWS_ALONE, "nearest is 'queryrmse'", "MART"),
+    *_answers("catboost", _CLASSES, "nearest is 'rmse'", "Logloss", "CrossEntropy"),
+    *_answers("lightgbm", _CLASSES, "nearest is 'rmse'", "binary"),
+    *_answers("xgboost", _CLASSES, "nearest is 'rmse'", "binary:logistic"),
     *_answers("ranklib", "it is not boosting by gradients;", "nearest is 'lambdarank-ndcg'",
               "RankBoost", "AdaRank", "Coordinate Ascent", "Random Forests"),
     *_answers("tensorflow_ranking", "it is the likelihood of the whole order;", "nearest are 'listnet' and 'softmax'",
@@ -125,8 +129,7 @@ _UNKNOWN = (
               "nearest are 'approxndcg' and 'stochasticrank-ndcg'", "gumbel_approx_ndcg_loss"),
     *_answers("tensorflow_ranking", "pairs have the logistic loss here;", "nearest is 'ranknet(norm=False)'",
               "pairwise_hinge_loss", "pairwise_soft_zero_one_loss", "pairwise_mse_loss", "circle_loss"),
-    *_answers("tensorflow_ranking", _ROWS_ALONE, "nearest is 'queryrmse'",
-              "mean_squared_loss", "sigmoid_cross_entropy_loss", "ordinal_loss"),
+    *_answers("tensorflow_ranking", _CLASSES, "nearest is 'rmse'", "sigmoid_cross_entropy_loss", "ordinal_loss"),
     *_answers("tensorflow_ranking", "it is a relaxation of sorting;", "nearest is 'approxndcg'",
               "neural_sort_cross_entropy_loss", "neural_sort_ndcg_loss", "NeuralNDCG"),
     *_answers("rankwood", "it is a metric without an objective of its own;", "nearest is 'lambdarank-p@k'",

@@ -1,9 +1,46 @@
-"""QueryRMSE: regression on labels, up to a constant in each query."""
+"""Regression on labels: of each document, and up to a constant in each query."""
 
 from rankwood._kernels.each import each, on_team, sum_of
 from rankwood._kernels.numeric.scalars import as_type_of
 from rankwood._kernels.parts import part
 from rankwood.objectives.document_weights import DocumentWeights, Terms
+
+
+@part
+class RMSE:
+    r"""Half the squared error of scores as labels: MART, regression of each document by itself [friedman2001].
+
+    :math:`\frac12 \sum_i (s_i - y_i)^2`. Queries don't matter, and a shift of all scores does: this is the only
+    objective whose gradients don't sum to 0 in each query. With weights of documents, :math:`\frac12 \sum_i w_i (s_i -
+    y_i)^2`.
+
+    Examples
+    --------
+    >>> import rankwood as rw
+    >>> from rankwood.objectives import RMSE
+    >>> rw.gradients(RMSE(), [2, 0], [0.5, 0.5])[0].tolist()
+    [-1.5, 0.5]
+    """
+
+    def weigh_documents(self, terms: Terms, documents: DocumentWeights) -> Terms:
+        """Return the derivatives of the weighted loss."""
+        return Terms(documents.weight * terms.gradient, documents.weight * terms.hessian)
+
+    def origin(self, middle):
+        return as_type_of(middle, 0.0)
+
+    @on_team
+    def list_gradient(self, query, state, room, out):
+        for i in each(query.score.size):
+            out.gradient[i] = query.score[i] - query.label[i]
+            out.hessian[i] = as_type_of(query.score[i], 1.0)
+
+    def list_loss(self, query, state, room):
+        square = as_type_of(query.score[0], 0.0)
+        for i in range(query.score.size):
+            error = query.score[i] - query.label[i]
+            square += error * error
+        return as_type_of(square, 0.5) * square
 
 
 @part

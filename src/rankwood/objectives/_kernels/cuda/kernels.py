@@ -29,7 +29,7 @@ from rankwood.objectives._kernels.cuda.visiting import (
 )
 from rankwood.objectives._kernels.pairwise import one_query
 from rankwood.objectives._kernels.records import Derivatives, ListQuery
-from rankwood.objectives._kernels.verbs import embed, factors, largest_score, scale
+from rankwood.objectives._kernels.verbs import embed, factors, largest_score, origin, scale
 
 #: What a kernel works on: the lowered objective and steps, the queries in the order of the blocks, the factor on each
 #: query, the layout of a team's columns and their number, global memory for columns that don't fit into shared memory,
@@ -113,9 +113,10 @@ def listwise_device_kernel(task, plan, state, scores, grad, hess):
         set_alone(0)
     barrier()
     middle, _ = middle_and_top(query, scores)
+    zero_score = origin(task.objective, middle)
     for i in each(n):
         columns.label[i] = query.label[query.start + i]
-        columns.score[i] = scores[query.rows[query.start + i]] - middle
+        columns.score[i] = scores[query.rows[query.start + i]] - zero_score
         columns.gradient[i] = columns.hessian[i] = zero
     barrier()
     listed = ListQuery(columns.label, columns.score, query.values, query.discount)
