@@ -8,6 +8,7 @@ from rankwood.extend import part
 from rankwood.testing import interpreted
 from tests.oracles import naive_metrics
 from tests.oracles import naive_objectives as naive
+from tests.oracles.naive import discount, gain, ideal_dcg
 
 __all__ = ["ORACLE", "given_rankings", "interpreted", "one_query"]
 
@@ -98,6 +99,19 @@ def err(labels, k=None):
     return naive_metrics.err(labels, k, gain="linear")
 
 
+def rbp(y, s, p, k=None):
+    """Scores, gains and discounts of rank-biased precision."""
+    f = [(1 - p) * label for label in naive.binary(y)]
+    return s, f, lambda i: p ** (i - 1) if k is None or i <= k else 0.0
+
+
+def ndcg_at(y, s, k):
+    """Scores, shares of the ideal and discounts of NDCG@k."""
+    best = ideal_dcg(y, k)
+    f = [gain(label) / best if best > 0 else 0.0 for label in y]
+    return s, f, lambda i: discount(i) if i <= k else 0.0
+
+
 #: Text of an objective, without norm, and the oracle's pairs of (y, s, k); {k} is the cutoff.
 ORACLE = {
     "ranknet": naive.ranknet,
@@ -128,6 +142,27 @@ ORACLE = {
     "lambdaloss-ndcg++@{k}(mu=2.5)": loss2(2.5, rho=1.0),
     "lambdaloss-bndcg@{k}": loss2(1.0, binary=True),
     "lambdaloss-bndcg++@{k}(mu=0.5)": loss2(0.5, rho=1.0, binary=True),
+    "lambdaloss-ndcg@{k}(cut='weights')": naive.loss2_at_k,
+    "lambdaloss-bndcg@{k}(cut='weights')": lambda y, s, k: naive.loss2_at_k(y, s, k, naive.binary),
+    "lambdaloss1(metric='mrr')": lambda y, s, k: naive.loss1(s, naive.binary(y), lambda p: 1 / p),
+    "lambdaloss1(metric='rbp@{k}(p=0.5)')": lambda y, s, k: naive.loss1(*rbp(y, s, 0.5, k)),
+    "lambdaloss2(metric='mrr')": lambda y, s, k: naive.loss2(
+        y, s, naive.binary(y), lambda p: 1 / p
+    ),
+    "lambdaloss2(metric='rbp@{k}(p=0.5)')": lambda y, s, k: naive.loss2(y, *rbp(y, s, 0.5, k)),
+    "lambdaloss2(metric='expdcg(base=0.9)', truncation={k})": lambda y, s, k: naive.loss2(
+        y, s, y, lambda p: 0.9 ** (p - 1), k
+    ),
+    "lambdaloss2(metric='ndcg@{k}')": lambda y, s, k: naive.loss2(y, *ndcg_at(y, s, k)),
+    "lambdaloss2(metric='arp')": naive.arp2,
+    "lambdaloss2++(metric='rbp(p=0.8)', mu=2.5)": lambda y, s, k: naive.loss2(
+        y, *rbp(y, s, 0.8), rho=1.0, mu=2.5
+    ),
+    "lambdaloss2++(metric='ndcg@{k}')": lambda y, s, k: naive.loss2(y, *ndcg_at(y, s, k), rho=1.0),
+    "lambdagap-f@{k}": lambda y, s, k: naive.gap_f(y, s, k, lambda m: 0.5 ** (m - k)),
+    "lambdagap-f@{k}(f=Geometric(0.9), definition='paper')": lambda y, s, k: naive.gap_f(
+        y, s, k, lambda m: 0.9 ** (m - k), 1 / k
+    ),
     "lambdagap-s@{k}": gap(gap=1.0, exactly=True),
     "lambdagap-x@{k}": gap(gap=1.0),
     "lambdagap-x@{k}(definition='paper')": gap(gap=1.0, scale=lambda k: 1 / k),

@@ -7,7 +7,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankwood as rw
-from rankwood.metrics import AP, ARP, DCG, RBP, AtLeast, Cutoff, ExpChance, Precision, Relevant
+from rankwood.metrics import (
+    AP,
+    ARP,
+    ARPK,
+    DCG,
+    RBP,
+    AtLeast,
+    Cost,
+    Cutoff,
+    ExpChance,
+    Hits,
+    Precision,
+    Relevant,
+    SwapCost,
+)
 from tests.helpers.refusals import refusal_test
 from tests.oracles import naive
 from tests.oracles.naive_metrics import ORACLE
@@ -41,6 +55,9 @@ VARIANTS = [
     ("hits", {"rel": 2}),
     ("success", {"rel": 2}),
     ("rprec", {"rel": 2}),
+    ("ndcgcost", {}),
+    ("ndcgcost", {"gain": "linear"}),
+    ("lambdarankcost", {"gain": "linear"}),
 ]
 
 
@@ -58,6 +75,25 @@ def test_values_equal_the_oracle(query, ties, k):
             return ORACLE[name](order, **params)
 
         assert got[repr(part)] == pytest.approx(naive.metric(y, s, value, ties), abs=1e-12), part
+
+
+@given(one_query, st.sampled_from([1, 2, 3]))
+def test_costs_of_the_theorems(query, k):
+    y, s = [q[0] for q in query], [q[1] for q in query]
+    order = [y[i] for i in naive.ranking(s)]
+    b = [float(label > 0) for label in order]
+    gap = [max(0, i - k) for i in range(1, len(y) + 1)]
+    want = {
+        Cost(ARP()): sum(label * i for i, label in enumerate(order)),  # 002 section 5.1: ARP - C1
+        Cost(RBP(p=0.5)): 0.5 * sum(x * (1 - 0.5**i) for i, x in enumerate(b)),
+        # 000 Corollary 5.7, times k.
+        SwapCost(ARPK(k)): sum(x * (k * g + g * (g - 1) / 2) for x, g in zip(b, gap, strict=True)),
+        # 000 Corollary 5.8, times k.
+        SwapCost(Hits(k)): k * sum(b[k:]),
+    }
+    got = rw.evaluate(list(want), y, s, ties="input", n_jobs=1).mean()
+    for part, value in want.items():
+        assert got[repr(part)] == pytest.approx(value, abs=1e-12), part
 
 
 # Golden names without cutoff are sums over the whole list.

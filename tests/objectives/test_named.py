@@ -155,7 +155,12 @@ test_what_makes_no_sense_is_said_at_once = refusal_test(
         ("lambdarank-p@5(rel=0)", "^rel must be positive, got 0"),
         ("lambdarank-err(max_label=0)", "^max_label must be positive"),
         ("Lambda(weight=Swap(Logistic()))", "Swap.metric must be a part that can 'swap_delta'"),
-        ("Lambda(weight=NDCGLoss2(AP()))", r"Loss2 is defined for discounted gains: NDCG\(...\)"),
+        ("Lambda(weight=NDCGLoss2(AP()))", "NDCGLoss2 is defined for metrics that are a sum"),
+        ("Lambda(weight=NDCGLoss1(ARP()))", r"that grow with the ranking, got ARP\(\)"),
+        ("Lambda(weight=CutoffMultiplier(Swap()))", r"CutoffMultiplier is defined for NDCGLoss2"),
+        ("lambdaloss2(metric=map)", r"as NDCG\(\), RBP\(\) and RR\(\) are; got AP\(\)"),
+        ("lambdaloss-ndcg(cut=weights)", "cut='weights' needs a cutoff: write @10"),
+        ("lambdagap-f@3(f=0.5)", r"f must be a part that can 'gap_weight', .* got 0.5"),
         ("Lambda(pairs=TopMissed(3, 'best'))", "TopMissed.how must be one of 'static', 'random'"),
     ],
 )

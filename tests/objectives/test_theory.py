@@ -111,6 +111,102 @@ def test_ndcg_loss2_bounds_ndcg(query):
 
     metric = holds(weights("lambdaloss-ndcg", y, s), f, delta, y, s)
     assert metric == pytest.approx(sum(f) - naive.ndcg(ranked(y, s)), abs=1e-9)
+    assert metric == pytest.approx(naive_metrics.ndcgcost(ranked(y, s)), abs=1e-9)
+
+
+#: Metrics that are a sum of f(y) g(position), with the oracle of the metric, f and g.
+SUMS = {
+    "rbp@{k}(p=0.7)": (
+        lambda order, k: naive_metrics.rbp(order, k, p=0.7),
+        lambda y, k: 0.3 * (y > 0),
+        lambda i, k: 0.7 ** (i - 1) * (i <= k),
+    ),
+    "expdcg(base=0.6)": (
+        lambda order, k: naive_metrics.expdcg(order, base=0.6),
+        lambda y, k: y,
+        lambda i, k: 0.6 ** (i - 1),
+    ),
+    "dcg@{k}": (
+        naive_metrics.dcg,
+        lambda y, k: 2**y - 1,
+        lambda i, k: naive.discount(i) * (i <= k),
+    ),
+    "hits@{k}": (naive_metrics.hits, lambda y, k: y > 0, lambda i, k: i <= k),
+}
+
+
+@pytest.mark.parametrize("text", SUMS)
+@given(queries, cutoffs)
+def test_loss2_bounds_any_sum_of_gain_times_discount(text, query, k):
+    """000 Lemma 5.1: the steps of g add up to what the metric lacks to all documents at the first rank."""
+    y, s = query
+    value, gain, g = SUMS[text]
+    f = [float(gain(label, k)) for label in y]
+
+    def delta(i, j):
+        m = abs(i - j)
+        return g(m, k) - g(m + 1, k)
+
+    w = weights(f"lambdaloss2(metric='{text.format(k=k)}')", y, s)
+    metric = holds(w, f, delta, y, s)
+    assert metric == pytest.approx(g(1, k) * sum(f) - value(ranked(y, s), k), abs=1e-9)
+
+
+@given(queries, cutoffs)
+def test_loss2_of_precision_and_arp_are_losses_that_have_names(query, k):
+    y, s = query
+    gap = weights(f"lambdagap-s@{k}", y, s)
+    np.testing.assert_allclose(weights(f"lambdaloss2(metric='hits@{k}')", y, s), gap, atol=1e-12)
+    gap = weights(f"lambdagap-x@{k}", y, s)
+    np.testing.assert_allclose(weights(f"lambdaloss2(metric='arpk@{k}')", y, s), gap, atol=1e-12)
+    label = weights("lambdaloss-arp2", y, s)
+    np.testing.assert_allclose(weights("lambdaloss2(metric='arp')", y, s), label, atol=1e-12)
+
+
+@given(queries)
+def test_loss2_bounds_the_reciprocal_rank_of_one_relevant_document(query):
+    """002 section 5.2, with the discount that it means: 1/i."""
+    y, s = query
+    best = max(range(len(y)), key=lambda i: y[i])
+    y = [float(i == best) for i in range(len(y))]
+    w = weights("lambdaloss2(metric='mrr')", y, s)
+    metric = holds(w, y, lambda i, j: 1 / abs(i - j) - 1 / (abs(i - j) + 1), y, s)
+    assert metric == pytest.approx(1 - naive_metrics.mrr(ranked(y, s)), abs=1e-9)
+
+
+@given(queries, cutoffs)
+def test_loss2_with_larger_weights_beyond_k_bounds_ndcg_at_k(query, k):
+    """What a document beyond k costs is its whole gain."""
+    y, s = query
+    best = naive.ideal_dcg(y, k)
+    assume(best > 0)
+    f = [naive.gain(label) / best for label in y]
+
+    def delta(i, j):
+        m, low = abs(i - j), max(i, j)
+        larger = 1 / (1 - naive.discount(low)) if low > k else 1.0
+        return (naive.discount(m) - naive.discount(m + 1)) * larger
+
+    metric = holds(weights(f"lambdaloss-ndcg@{k}(cut='weights')", y, s), f, delta, y, s)
+    assert metric == pytest.approx(sum(f) - naive_metrics.ndcg(ranked(y, s), k), abs=1e-9)
+
+
+@given(queries, cutoffs, st.sampled_from([0.25, 0.5, 0.875]))
+def test_lambdagap_f_bounds_precision_and_more(query, k, base):
+    """000 Proposition 5.2."""
+    y, s = query
+    b = [float(label > 0) for label in y]
+
+    def f(m):
+        return base ** (m - k) if m >= k else 0.0
+
+    w = weights(f"lambdagap-f@{k}(f=Geometric({base}), definition='paper')", y, s)
+    lack = holds(w, [x / k for x in b], lambda i, j: f(abs(i - j)), b, s)
+    order = ranked(b, s)
+    beyond = sum(
+        order[i - 1] * (1 - sum(f(j) for j in range(k, i))) for i in range(k + 1, len(y) + 1)
+    )
+    assert sum(b) / k - lack == pytest.approx((sum(order[:k]) + beyond) / k, abs=1e-9)
 
 
 @pytest.mark.slow
@@ -123,7 +219,10 @@ def test_lambdarank_bounds_another_metric(query):
     def delta(i, j):
         return abs(naive.discount(i) - naive.discount(j))
 
-    assert holds(weights("lambdarank-ndcg", y, s), f, delta, y, s) >= 0
+    metric = holds(weights("lambdarank-ndcg", y, s), f, delta, y, s)
+    order = ranked(y, s)
+    assert metric == pytest.approx(naive_metrics.lambdarankcost(order), abs=1e-9)
+    assert metric >= naive_metrics.ndcgcost(order) - 1e-9
 
 
 @given(queries, cutoffs)

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import rankwood as rw
 from rankwood import InputError
 from rankwood._kernels.numeric.rng import mix, round_state
 from rankwood.data.groups import group_rows
+from rankwood.extend import Pairs, part
 from rankwood.metrics import NDCG
 from rankwood.objectives import Binary, Graded, Lambda, NDCGLoss2, Neighbours, NoNoise, Swap
 from rankwood.objectives.gradients import GradientComputer
@@ -103,6 +105,39 @@ def test_mean_over_rankings_equals_the_oracle(text, query, k, h, random):
     pairs = naive_yeti.mean_pairs([NEIGHBOURS[text](y, scores, k, h) for scores in noisy])
     expected = naive.logistic_gradients(pairs, s)
     np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-11)
+
+
+@part
+class Slowly:
+    """The same pairs, not in bands."""
+
+    base: Pairs = Neighbours()
+
+    few: ClassVar[bool] = False
+    band: ClassVar[bool] = False
+
+
+@pytest.mark.parametrize("text", ["yetirank@{k}", "yetiloss-ndcg@{k}", "yetiloss-arpk@{k}"])
+@examples(20)
+@given(one_query(12), st.sampled_from([1, 2, 20]), st.sampled_from([1, 2, 3, 15]), st.randoms())
+def test_neighbours_at_exactly_one_distance(text, query, k, h, random):
+    """003 Figure 1 and section 4.3: |p_i - p_j| = h."""
+    y, s = [q[0] for q in query], [q[1] for q in query]
+    rankings = [random.sample(range(len(y)), len(y)) for _ in range(3)]
+    objective = rw.objective(text.format(k=k), neighbours=h, exact=True)
+    with interpreted():
+        got = rw.gradients(given_rankings(objective, rankings), y, s, n_jobs=1)
+        one_by_one = rw.gradients(
+            replace(given_rankings(objective, rankings), pairs=Slowly(objective.pairs)), y, s
+        )
+    pairs = []
+    for noisy in map(scores_of, rankings):
+        place = naive_objectives.positions(noisy)
+        found = NEIGHBOURS[text](y, noisy, k, None)
+        pairs.append([p for p in found if abs(place[p[0]] - place[p[1]]) == h])
+    expected = naive.logistic_gradients(naive_yeti.mean_pairs(pairs), s)
+    np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(one_by_one, expected, rtol=1e-9, atol=1e-11)
 
 
 @pytest.mark.parametrize("text", ORACLE)
@@ -233,6 +268,7 @@ def test_visits_neighbours_only():
         ("yetirank(noise=gumbl)", "noise must be one of .*'gumbel'"),
         ("yetirank(permutations=0)", "permutations must be at least 1"),
         ("yetirank(neighbours=0)", "neighbours must be at least 1"),
+        ("yetirank(neighbours=all, exact=True)", "exact=True is for a number of neighbours"),
         ("yetirank(neighbours=some)", "neighbours must be a number or 'all'"),
         ("yetirank(decay=1)", "decay must be between 0 and 1"),
         ("yetiloss-p", "yetiloss-p needs a cutoff"),

@@ -111,7 +111,28 @@ def rprec(labels, rel=1):
     return hits(labels, r, rel) / r if r else 0.0
 
 
+def _shares(labels, k, gain):
+    """Gains over the ideal DCG, and the discounts of NDCG@k by position."""
+    best = dcg(sorted(labels, reverse=True), k, gain)
+    shares = [_gain(y, gain) / best if best > 0 else 0.0 for y in labels]
+    return shares, lambda i: 1.0 / math.log2(1 + i) if k is None or i <= k else 0.0
+
+
+def ndcgcost(labels, k=None, gain="exp"):
+    shares, g = _shares(labels, k, gain)
+    return sum(f * (1.0 - g(i)) for i, f in enumerate(shares, start=1))
+
+
+def lambdarankcost(labels, k=None, gain="exp"):
+    shares, g = _shares(labels, k, gain)
+    return sum(
+        f * sum(abs(g(i) - g(j)) for j in range(1, i)) for i, f in enumerate(shares, start=1)
+    )
+
+
 ORACLE = {
+    "ndcgcost": ndcgcost,
+    "lambdarankcost": lambdarankcost,
     "dcg": dcg,
     "ndcg": ndcg,
     "bndcg": bndcg,

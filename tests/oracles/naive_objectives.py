@@ -92,6 +92,45 @@ def ndcg(y, s, k=None, rho=1.0, mu=0.0, shifted=False, allowed=None):
     return pairs_where(y, place, weight)
 
 
+# LambdaLoss for any metric that is the sum of f(document) g(position).
+
+
+def loss1(s, f, g):
+    """Every ordered pair, with what its first document adds to the metric."""
+    place, n = positions(s), len(s)
+    return [(i, j, f[i] * g(place[i])) for i in range(n) for j in range(n) if i != j and f[i] > 0]
+
+
+def loss2(y, s, f, g, k=None, rho=0.0, mu=1.0):
+    """(f_h - f_l) times (rho |g(i) - g(j)| + mu |g(m) - g(m + 1)|) at distance m; the upper document within k."""
+
+    def weight(h, low, i, j):
+        if k is not None and i > k:
+            return 0.0
+        return (f[h] - f[low]) * (rho * abs(g(i) - g(j)) + mu * abs(g(j - i) - g(j - i + 1)))
+
+    return pairs_where(y, positions(s), weight)
+
+
+def loss2_at_k(y, s, k, labels=list):
+    """NDCG-Loss2 of all pairs; a pair whose lower document is at p > k counts 1 / (1 - 1/D(p)) times."""
+    y = labels(y)
+    best = ideal_dcg(y, k)
+
+    def weight(h, low, i, j):
+        larger = 1.0 / (1.0 - discount(j)) if j > k else 1.0
+        return (gain(y[h]) - gain(y[low])) * step(j - i) * larger / best
+
+    return pairs_where(y, positions(s), weight)
+
+
+def gap_f(y, s, k, f, scale=1.0):
+    """f(distance of the ranks) from k on, on binary labels."""
+    return pairs_where(
+        binary(y), positions(s), lambda h, low, i, j: scale * f(j - i) if j - i >= k else 0.0
+    )
+
+
 def gap_or(y, s, k, cross=0.0, beyond=0.0, gap=0.0, exactly=False):
     """Precision's mask, ARP beyond k, and LambdaGap's mask, each with its factor, on binary labels."""
     y = binary(y)

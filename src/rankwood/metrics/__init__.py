@@ -2,6 +2,7 @@
 
 from rankwood.metrics.parts.binary import AP, Precision, Recall
 from rankwood.metrics.parts.cascade import ERR, PFound
+from rankwood.metrics.parts.costs import Cost, SwapCost
 from rankwood.metrics.parts.dcg import DCG, NDCG
 from rankwood.metrics.parts.divisors import Cutoff, NoDivisor, Places, Reachable, Relevant
 from rankwood.metrics.parts.gains import AtLeast, Exp, ExpChance, Linear, LinearChance
@@ -20,6 +21,7 @@ __all__ = [
     "RBP",
     "RR",
     "AtLeast",
+    "Cost",
     "Cutoff",
     "Exp",
     "ExpChance",
@@ -37,4 +39,5 @@ __all__ = [
     "Recall",
     "Relevant",
     "Success",
+    "SwapCost",
 ]

@@ -60,6 +60,37 @@ def divisor(divisor, k, n, relevant):
     """
 
 
+@verb(kind="uncounted")
+def rank_discount(metric, discount, rank):
+    r"""Return what a metric multiplies the value of the document at a rank by, if it is a sum of such products.
+
+    A metric with this verb is :math:`\sum_i f(y_i) \, g(i)`: `label_values` is f, and this verb is g. A metric may be
+    of this form for some lists only, as the reciprocal rank is for lists with one relevant document.
+
+    Parameters
+    ----------
+    metric : part
+        The metric.
+    discount : array of float
+        The discounts 1 / log2(2 + rank) by rank.
+    rank : int
+        A rank, from 0.
+
+    Returns
+    -------
+    float
+        The factor g.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankwood.extend import rank_discount
+    >>> from rankwood.metrics import ARP, RR
+    >>> float(rank_discount(RR(4), np.ones(4), 3)), float(rank_discount(ARP(), np.ones(4), 3))
+    (0.25, 4.0)
+    """
+
+
 #: A field that takes a gain.
 Gain = Annotated[Any, Can("gain")]
 #: A field that takes a divisor.

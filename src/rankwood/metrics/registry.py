@@ -10,6 +10,7 @@ from rankwood._util import checks
 from rankwood.metrics import foreign_names  # noqa: F401  (names of other programs are read too)
 from rankwood.metrics.parts.binary import AP, Precision, Recall
 from rankwood.metrics.parts.cascade import ERR, PFound
+from rankwood.metrics.parts.costs import Cost, SwapCost
 from rankwood.metrics.parts.dcg import DCG, NDCG
 from rankwood.metrics.parts.divisors import Cutoff, NoDivisor, Places, Reachable, Relevant
 from rankwood.metrics.parts.gains import CHANCES, GAINS, AtLeast
@@ -112,6 +113,10 @@ _ROWS = (
           "sanderson2010", (K, REL), lambda values: Success(values.k, values.rel)),
     Named("rprec", "R-precision: precision of the first R, the number of relevant documents", "sanderson2010",
           (REL,), lambda values: RPrecision(values.rel)),
+    Named("ndcgcost", "What NDCG lacks to all documents at the first rank: lower is better", "wang2018",
+          (K, GAIN), lambda values: Cost(NDCG(values.k, values.gain)), "NDCG-Loss1 and NDCG-Loss2 bound it."),
+    Named("lambdarankcost", "What NDCG gains by a swap with each document above: lower is better", "wang2018",
+          (K, GAIN), lambda values: SwapCost(NDCG(values.k, values.gain)), "LambdaRank's loss bounds it."),
     Named("hits", "Number of relevant documents among the first k", "sanderson2010",
           (K, REL), lambda values: Hits(values.k, values.rel)),
 )

@@ -11,7 +11,7 @@ import numpy as np
 from rankwood._kernels.compile.jit import inner
 from rankwood._kernels.parts import Can
 from rankwood._kernels.verbs import verb
-from rankwood.metrics.gain_verbs import Divisor, Gain, divisor, gain
+from rankwood.metrics.gain_verbs import Divisor, Gain, divisor, gain, rank_discount
 
 __all__ = [
     "Divisor",
@@ -24,6 +24,7 @@ __all__ = [
     "insertion_record",
     "label_values",
     "mean_over_ties",
+    "rank_discount",
     "swap_delta",
     "swap_record",
     "value",

@@ -34,6 +34,7 @@ from rankwood.objectives.parts.pairs import (
     ReachingBelow,
     Top,
 )
+from rankwood.objectives.parts.rank_distances import CutoffMultiplier, Geometric, RankGap
 from rankwood.objectives.parts.scales import Log2Sum, NoScale
 from rankwood.objectives.parts.weights import (
     ByDistance,
@@ -59,7 +60,9 @@ __all__ = [
     "CatBoostAP",
     "CatBoostERR",
     "CatBoostRR",
+    "CutoffMultiplier",
     "GaussianNoise",
+    "Geometric",
     "Graded",
     "GumbelNoise",
     "LabelGap",
@@ -75,6 +78,7 @@ __all__ = [
     "NoScale",
     "QueryRMSE",
     "RankNetPairs",
+    "RankGap",
     "RanksApart",
     "ReachingBelow",
     "Scaled",

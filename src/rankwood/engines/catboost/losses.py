@@ -199,7 +199,7 @@ def _noise(objective: Lambda) -> dict[str, Any] | None:
 def _neighbours(pairs: Any) -> tuple[int | None, int | None] | None:
     """Return the largest distance of ranks and the cutoff of a pair set, or None if YetiRank can't have it."""
     if isinstance(pairs, Neighbours):
-        return pairs.distance, pairs.k
+        return (pairs.distance, pairs.k) if not pairs.exact or pairs.distance == 1 else None
     if isinstance(pairs, RanksApart) and pairs.exact and pairs.k == 1:
         return 1, _ANY
     if isinstance(pairs, (All, Top)):

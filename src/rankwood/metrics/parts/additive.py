@@ -24,6 +24,11 @@ def inverse_positions(column, n, k):
         column[i] = 1.0 / (i + 1) if i < k else 0.0
 
 
+def is_additive(metric):
+    """Tell whether the record of a metric has a gain and a discount, and its change by a swap is made of them."""
+    return getattr(type(metric), "swap_delta", None) is additive_swap
+
+
 def additive_swap(self, a, b):
     """Return the change by a swap of a metric whose record has a gain and a discount."""
     return (b.own.gain - a.own.gain) * (a.own.discount - b.own.discount)

@@ -67,6 +67,11 @@ def record_of_first(self, ranked, values, room):
     return room
 
 
+def discount_of_first(self, discount, rank):
+    """Return 1 for ranks within k, else 0: a method of metrics with `k`."""
+    return as_type_of(discount[0], rank < self.k)
+
+
 def value_of_first(self, ranked, values):
     """Return the sum of the first k values: a method of metrics with `k`."""
     return sum_of_first(ranked, values, self.k)
@@ -104,6 +109,7 @@ class Precision:
         return 0 if self.k is None else self.k
 
     label_values, swap_record, value = _label_values, record_of_first, value_of_first
+    rank_discount = discount_of_first
     swap_delta, insertion_record, as_relevance = additive_swap, additive_insertions, relevance_of
 
 
@@ -135,6 +141,7 @@ class Recall:
         divide(out, mark_relevant(label, self.rel, out))
 
     swap_record, value, swap_delta = record_of_first, value_of_first, additive_swap
+    rank_discount = discount_of_first
     insertion_record, as_relevance = additive_insertions, relevance_of
 
 

@@ -60,6 +60,10 @@ def _swap_record(self, ranked, values, room):
     return room
 
 
+def _rank_discount(self, discount, rank):
+    return discount[rank] if rank < self.k else as_type_of(discount[rank], 0.0)
+
+
 def _value(self, ranked, values):
     total = 0.0
     for i in range(min(self.k, ranked.slot.size)):
@@ -94,7 +98,7 @@ class DCG:
         fill_gains(self.gain, label, out)
 
     swap_record, value, swap_delta = _swap_record, _value, additive_swap
-    insertion_record = additive_insertions
+    insertion_record, rank_discount = additive_insertions, _rank_discount
 
 
 @part
@@ -135,4 +139,4 @@ class NDCG:
             out[i] = out[i] / ideal if ideal > 0.0 else 0.0
 
     swap_record, value, swap_delta = _swap_record, _value, additive_swap
-    insertion_record = additive_insertions
+    insertion_record, rank_discount = additive_insertions, _rank_discount

@@ -9,6 +9,7 @@ from rankwood._kernels.numeric.scalars import as_type_of
 from rankwood._kernels.parts import Positive, part
 from rankwood.metrics.parts.additive import GAINS_COLUMNS, additive_swap
 from rankwood.metrics.parts.binary import (
+    discount_of_first,
     divide,
     fill_within,
     mark_relevant,
@@ -76,7 +77,7 @@ class Hits:
     def label_values(self, label, discount, out):
         mark_relevant(label, self.rel, out)
 
-    swap_record, value = record_of_first, value_of_first
+    swap_record, value, rank_discount = record_of_first, value_of_first, discount_of_first
     swap_delta, insertion_record, as_relevance = additive_swap, additive_insertions, relevance_of
 
 

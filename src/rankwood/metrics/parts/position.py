@@ -3,7 +3,8 @@
 from typing import ClassVar
 
 from rankwood._kernels.compile.jit import inner, uncounted
-from rankwood._kernels.each import each, fill_powers, on_team
+from rankwood._kernels.each import each, fill_powers, on_team, power
+from rankwood._kernels.numeric.scalars import as_type_of
 from rankwood._kernels.parts import Fraction, Positive, part
 from rankwood.metrics.parts.additive import GAINS_COLUMNS, additive_swap, by_rank
 from rankwood.metrics.parts.divisors import NoDivisor
@@ -80,6 +81,9 @@ class ARP:
         for i in range(n):
             out[i] = out[i] / divisor(self.divide_by, n, n, total) if total > 0.0 else 0.0
 
+    def rank_discount(self, discount, rank):
+        return as_type_of(discount[0], rank + 1)
+
     @on_team
     def swap_record(self, ranked, values, room):
         return positions_beyond(ranked, values, 0, room)
@@ -120,6 +124,9 @@ class ARPK:
         for i in range(label.size):
             out[i] = 1.0 if label[i] >= self.rel else 0.0
 
+    def rank_discount(self, discount, rank):
+        return as_type_of(discount[0], max(0, rank + 1 - self.k))
+
     @on_team
     def swap_record(self, ranked, values, room):
         return positions_beyond(ranked, values, self.k, room)
@@ -158,6 +165,9 @@ class ExpDCG:
 
     def label_values(self, label, discount, out):
         fill_gains(self.gain, label, out)
+
+    def rank_discount(self, discount, rank):
+        return power(self.base, rank) if rank < self.k else as_type_of(self.base, 0.0)  # type: ignore[operator]
 
     @on_team
     def swap_record(self, ranked, values, room):
@@ -199,6 +209,9 @@ class RBP:
     def label_values(self, label, discount, out):
         for i in range(label.size):
             out[i] = (1.0 - self.p) * gain(self.gain, label[i])
+
+    def rank_discount(self, discount, rank):
+        return power(self.p, rank) if rank < self.k else as_type_of(self.p, 0.0)  # type: ignore[operator]
 
     @on_team
     def swap_record(self, ranked, values, room):

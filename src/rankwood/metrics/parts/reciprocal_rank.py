@@ -65,6 +65,11 @@ class RR:
     def label_values(self, label, discount, out):
         mark_relevant(label, self.rel, out)
 
+    def rank_discount(self, discount, rank):
+        # Of this form only if no more than one document is relevant.
+        inverse = as_type_of(discount[0], 1.0 / (rank + 1))
+        return inverse if rank < self.k else as_type_of(inverse, 0.0)  # type: ignore[operator]
+
     def swap_record(self, ranked, values, room):
         by_rank(ranked, values, room.gain)
         none = as_type_of(room.gain[0], 0.0)

@@ -33,6 +33,7 @@ from rankwood.objectives._kernels.pair_verbs import (
 from rankwood.objectives._kernels.weight_verbs import (
     ANCHOR_ITSELF,
     Weight,
+    gap_weight,
     look_up,
     prepare,
     seen_by,
@@ -51,6 +52,7 @@ __all__ = [
     "cross_hessian",
     "embed",
     "factors",
+    "gap_weight",
     "largest_score",
     "list_anchors",
     "list_gradient",

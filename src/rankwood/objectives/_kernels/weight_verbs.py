@@ -164,5 +164,30 @@ def weight_above(weight, a, b):
     """
 
 
+@verb(kind="uncounted")
+def gap_weight(f, beyond):
+    """Return the weight of a pair whose ranks are `beyond` farther apart than the smallest distance that counts.
+
+    Parameters
+    ----------
+    f : part
+        A function of the distance.
+    beyond : int
+        The distance of the ranks less k: 0, 1, 2, ...
+
+    Returns
+    -------
+    float
+        The weight, at least 0.
+
+    Examples
+    --------
+    >>> from rankwood.extend import gap_weight
+    >>> from rankwood.objectives import Geometric
+    >>> gap_weight(Geometric(0.5), 2)
+    0.25
+    """
+
+
 #: A field that takes a weight of pairs.
 Weight = Annotated[Any, Can("weight")]

@@ -5,15 +5,31 @@ from typing import Any
 
 from rankwood._kernels.named import Named, Values
 from rankwood.metrics.parts.position import ARPK
-from rankwood.objectives.families.parameters import GAP_DEFINITION, MU, NORM, REL, REQUIRED_K, SIGMA
+from rankwood.objectives.families.parameters import (
+    GAP_DEFINITION,
+    GAP_FUNCTION,
+    MU,
+    NORM,
+    REL,
+    REQUIRED_K,
+    SIGMA,
+)
 from rankwood.objectives.families.rows import Choose, Family, binary, by_definition, pairwise
 from rankwood.objectives.parts.pairs import AcrossCutoff, AcrossOrApart, RanksApart, ReachingBelow
+from rankwood.objectives.parts.rank_distances import RankGap
 from rankwood.objectives.parts.weights import Sum, Swap, Uniform
 
 _SHARED = (REQUIRED_K, SIGMA, NORM, GAP_DEFINITION, REL)
 _HYBRID = (REQUIRED_K, MU, SIGMA, NORM, GAP_DEFINITION, REL)
 _PAPER = (
     '`definition="paper"` divides {} by k, as the formulas do and the authors\' program does not.'
+)
+
+
+_OF_F = """\
+`f` is a part: `Geometric(b)` has the weight b^(m - k) at a distance m, between LambdaGap-S (b near 0) and
+LambdaGap-X (b near 1). A part of your own has a method `gap_weight`. """ + _PAPER.format(
+    "the weights"
 )
 
 
@@ -45,6 +61,10 @@ LAMBDAGAP = Family("LambdaGap", shared=_SHARED, rows=(
          _alone, lambda values: RanksApart(values.k, exact=True), _PAPER.format("the weights")),
     _row("lambdagap-x", "LambdaGap-X: relevant and irrelevant documents at least k ranks apart",
          _alone, lambda values: RanksApart(values.k), _PAPER.format("the weights")),
+    pairwise("lambdagap-f", "LambdaGap with any weights of rank distances from k on", "lambdagap2025",
+             (REQUIRED_K, GAP_FUNCTION, *_SHARED[1:]), labels=binary, details=_OF_F,
+             weight=lambda values: by_definition(values, RankGap(values.k, values.f)),
+             pairs=lambda values: RanksApart(values.k)),
     _row("lambdagap-s+", "LambdaGap-S+: LambdaRank for precision at k, plus mu times LambdaGap-S",
          partial(_with_precision, True), lambda values: AcrossOrApart(values.k, exact=True)),
     _row("lambdagap-x+", "LambdaGap-X+: LambdaRank for precision at k, plus mu times LambdaGap-X",

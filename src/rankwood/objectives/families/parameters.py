@@ -7,9 +7,11 @@ from typing import Any
 from rankwood._kernels.named import Parameter, choice
 from rankwood._util import checks
 from rankwood.metrics import registry as metrics
+from rankwood.objectives._kernels.verbs import gap_weight
 from rankwood.objectives.lists.stochastic import ESTIMATORS
 from rankwood.objectives.parts.missed import DEFINITIONS
 from rankwood.objectives.parts.noise import GaussianNoise, GumbelNoise, LogisticNoise, NoNoise
+from rankwood.objectives.parts.rank_distances import Geometric
 
 NOISES: Mapping[str, Any] = {
     "logistic": LogisticNoise,
@@ -32,6 +34,20 @@ def optional_cutoff(value: Any, name: str) -> int | None:
 def optional_delta(value: Any, name: str) -> str | None:
     """Return None, or one of the two words."""
     return None if value is None else DELTA.check(value, name)
+
+
+def sum_metric(value: Any, name: str) -> Any:
+    """Return a metric, given by its name or as a part."""
+    return metrics.metric(value)
+
+
+def gap_function(value: Any, name: str) -> Any:
+    """Return a part that can `gap_weight`."""
+    if not gap_weight.verb.able(value):
+        raise checks.InputError(
+            f"{name} must be a part that can 'gap_weight', such as Geometric(0.9), got {value!r}."
+        )
+    return value
 
 
 def switch(value: Any, name: str) -> bool:
@@ -102,6 +118,29 @@ DELTA_OF_DEFINITION = Parameter(
     f'{DELTA.description}; by default, that of `definition`: "shifted" for "program", "exact" for "paper"',
     default_text="that of definition",
 )
+CUT = Parameter(
+    "cut",
+    "pairs",
+    choice(("pairs", "weights")),
+    'what k cuts: the set of pairs ("pairs"), or nothing, while pairs beyond k have larger weights ("weights")',
+)
+OF_METRIC = Parameter(
+    "metric",
+    "ndcg",
+    sum_metric,
+    "the metric, by its name or as a part: a sum of gain times discount of the rank",
+)
+PAIR_TRUNCATION = replace(
+    TRUNCATION,
+    description="a pair counts if its higher-ranked document is among the first `truncation`",
+    default_text="",
+)
+GAP_FUNCTION = Parameter(
+    "f",
+    Geometric(),
+    gap_function,
+    "weight by the distance of the ranks from k on, a part such as `Geometric(0.9)`",
+)
 GAP_DEFINITION = Parameter(
     "definition",
     "program",
@@ -117,6 +156,9 @@ MISSED_DEFINITION = Parameter(
 DECAY = Parameter("decay", 0.85, checks.fraction, "ratio of the discounts of consecutive positions")
 NEIGHBOURS = Parameter(
     "neighbours", 1, neighbours, 'largest distance of the ranks of a pair, or "all"'
+)
+EXACT = Parameter(
+    "exact", False, switch, "whether pairs at exactly that distance count, and not nearer ones"
 )
 NOISE = Parameter(
     "noise",

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 from rankwood._kernels.named import Values
+from rankwood._util import checks
 from rankwood.metrics.parts.binary import AP, Precision
 from rankwood.metrics.parts.cascade import ERR
 from rankwood.metrics.parts.dcg import DCG, NDCG
@@ -11,6 +12,7 @@ from rankwood.metrics.parts.position import ARPK, ExpDCG
 from rankwood.metrics.parts.reciprocal_rank import RR
 from rankwood.objectives.families.parameters import (
     DECAY,
+    EXACT,
     GAIN,
     HESSIAN,
     LINEAR_CHANCE,
@@ -31,7 +33,7 @@ from rankwood.objectives.parts.catboost_weights import YetiAP, YetiRR
 from rankwood.objectives.parts.pairs import All, Neighbours, Top
 from rankwood.objectives.parts.weights import Swap
 
-_SHARED = (NEIGHBOURS, SIGMA, LOGISTIC_NOISE, NOISE_SCALE, PERMUTATIONS, HESSIAN)
+_SHARED = (NEIGHBOURS, EXACT, SIGMA, LOGISTIC_NOISE, NOISE_SCALE, PERMUTATIONS, HESSIAN)
 _OF_NDCG = """\
 `neighbours` is the largest distance of ranks, or "all". With k, discounts end at k. CatBoost's weights
 (`variant="catboost"`) are the same here, as they are for DCG and ERR."""
@@ -44,7 +46,9 @@ _OF_MAP = """\
 
 def _near(values: Values, k: int | None) -> Any:
     if values.neighbours != "all":
-        return Neighbours(values.neighbours, k)
+        return Neighbours(values.neighbours, k, values.exact)
+    if values.exact:
+        raise checks.InputError("exact=True is for a number of neighbours, not for 'all'.")
     return All() if k is None else Top(k)
 
 

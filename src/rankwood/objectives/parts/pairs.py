@@ -151,6 +151,8 @@ class Neighbours:
         Largest distance of the ranks.
     k : int, optional
         Cutoff; None means no cutoff.
+    exact : bool
+        Whether only pairs at exactly this distance count, as in Figure 1 of [whichtricks2023].
 
     Examples
     --------
@@ -164,15 +166,18 @@ class Neighbours:
 
     distance: int = 1
     k: int | None = None
+    exact: bool = False
     few: ClassVar[bool] = True
     band: ClassVar[bool] = True
 
     def count_anchors(self, n):
-        return n if self.k > n else self.k  # type: ignore[operator]
+        m = n if self.k > n else self.k  # type: ignore[operator]
+        left = n - self.distance if self.exact else n
+        return m if m < left else (left if left > 0 else 0)  # type: ignore[operator]
 
     def partners(self, i, n):
         end = i + 1 + self.distance
-        return i + 1, (end if end < n else n)
+        return (i + self.distance if self.exact else i + 1), (end if end < n else n)
 
 
 @part

@@ -7,6 +7,7 @@ from typing import Any
 from rankwood._kernels.each import on_team
 from rankwood._kernels.numeric.scalars import as_type_of
 from rankwood._kernels.parts import ALL, NonNegative, Positive, all_parts, part
+from rankwood.metrics.parts.additive import is_additive
 from rankwood.metrics.parts.dcg import NDCG
 from rankwood.metrics.verbs import SwapMetric, swap_delta
 from rankwood.objectives._kernels.records import beside
@@ -282,6 +283,7 @@ def fused(weight: Any) -> Any:
             isinstance(first, Swap)
             and isinstance(second, NDCGLoss2)
             and first.metric == second.metric
+            and is_additive(first.metric)
         ):
             return SwapAndNDCGLoss2(first.metric, second.delta, weight.mu)
     if isinstance(weight, (Scaled, ByDistance)):
