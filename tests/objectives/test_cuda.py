@@ -43,6 +43,12 @@ NAMES = [
     "xendcg",
     "approxndcg",
     "ranknet-pairs",
+    "rmse",
+    "lambdaloss1(metric='mrr')",
+    "lambdaloss2(metric='rbp@2')",
+    "lambdaloss-ndcg@2(cut='weights')",
+    "lambdagap-f@1",
+    "yetiloss-dcg(neighbours=2, exact=True, permutations=2)",
 ]
 FAR_APART = (100 * SCORES).tolist()
 TASKS = [
@@ -53,7 +59,7 @@ TASKS = [
     {"kind": "shared", "name": "lambdarank-ndcg", "scores": FAR_APART},
     {"kind": "shared", "name": "lambdarank-ndcg", "dtype": "float64"},
 ]
-METRICS = ["ndcg@2", "dcg", "p@1", "recall@2", "mrr", "map"]
+METRICS = ["ndcg@2", "dcg", "p@1", "recall@2", "mrr", "map", "ndcgcost", "lambdarankcost@2"]
 TIED = [0.0, 0.0, 1.0, 1.0, 1.0, 0.5, 0.5]
 RULES = ("worst", "best", "input")
 REFUSED = [
