@@ -13,7 +13,7 @@ from rankwood.objectives.families.registry import OBJECTIVES
 from tests.helpers.oracle import interpreted
 from tests.helpers.refusals import signed
 
-GAPS = [name for name in OBJECTIVES if name.startswith("lambdagap-")]
+GAPS = [name for name in OBJECTIVES if re.match(r"lambdagap-[sx]", name)]  # lambdagap-f is newer
 EXTENDED = [name for name in OBJECTIVES if "-ex" in name]
 
 #: Printed forms of earlier versions, and what they are now.
@@ -119,6 +119,36 @@ def test_named_objectives_of_old_files_are_read(text):
     assert rw.objective(current_text(text)) == rw.objective(OLD_OBJECTIVES[text])
     with pytest.raises(rw.InputError, match="has no parameter"):
         rw.objective(text)
+
+
+#: What texts of files before 0.5 meant.
+OLD_DEFAULTS = {
+    "lambdaloss-ex-static@5": "lambdaloss-ex-static@5(delta='exact')",
+    "lambdaloss-ex-static@5(missed='code')": "lambdaloss-ex-static@5(delta='exact')",
+    "bi-lambdaloss-ex++-all-bin@5(mu=2)": "bi-lambdaloss-ex++-all-bin@5(mu=2, delta='exact')",
+    "lambdaloss-ex-static@5(delta='shifted')": "lambdaloss-ex-static@5(delta='shifted')",
+    "lambdamart-ex-static@5": "lambdamart-ex-static@5",
+    "Lambda(weight=NDCGLoss2(metric=NDCG(k=3)))": "Lambda(weight=NDCGLoss2(NDCG(ideal=3)))",
+    "Lambda(weight=ByDistance(base=NDCGLoss2(metric=NDCG(k=3, ideal=2), delta='shifted')))": (
+        "Lambda(weight=ByDistance(NDCGLoss2(NDCG(ideal=2), 'shifted')))"
+    ),
+    "Lambda(weight=NDCGLoss2(metric=NDCG(k=3, ideal=4)))": "Lambda(weight=NDCGLoss2(NDCG(ideal=3)))",
+    "Lambda(weight=Sum(first=Swap(metric=DCG(k=3)), second=NDCGLoss2(metric=DCG(k=3))))": (
+        "Lambda(weight=Sum(Swap(DCG(3)), NDCGLoss2(DCG())))"
+    ),
+    "Lambda(weight=Loss2(metric=NDCG(k=3)))": "Lambda(weight=NDCGLoss2(NDCG(ideal=3)))",
+}
+
+
+@pytest.mark.parametrize("text", OLD_DEFAULTS)
+def test_defaults_of_old_files_stay(text):
+    file = {"rankwood": "0.4.0", "params": {"objective": text}}
+    read = old_names.updated(file)["params"]["objective"]
+    assert rw.objective(read) == rw.objective(OLD_DEFAULTS[text])
+    # Files of today mean what today's names mean.
+    for version in ("0.5.0", "0.10.1", "1.0"):
+        read = old_names.updated({**file, "rankwood": version})["params"]["objective"]
+        assert rw.objective(read) == rw.objective(current_text(text))
 
 
 @pytest.mark.parametrize("text", OLD_METRICS)

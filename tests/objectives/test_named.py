@@ -1,6 +1,7 @@
 """Every name against the oracle, compiled against interpreted, and what must hold of all of them."""
 
 import re
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -9,6 +10,9 @@ from hypothesis import strategies as st
 
 import rankwood as rw
 from rankwood.data.groups import group_rows
+from rankwood.extend import part
+from rankwood.metrics import DCG
+from rankwood.objectives import Lambda, NDCGLoss2, RankGap
 from rankwood.objectives.families.listwise import LISTWISE
 from rankwood.objectives.families.registry import OBJECTIVES
 from rankwood.objectives.families.stochastic import STOCHASTIC
@@ -30,6 +34,8 @@ COMPOSITIONS = [
     *("lambdaloss-ndcg++@4", "lambdaloss-bndcg@4", "lambdaloss-bndcg++@4", "lambdagap-s@4"),
     *("lambdagap-x@4", "lambdagap-s+@4", "lambdagap-x+@4", "lambdagap-x++@4"),
     *("lambdamart-ex-static@4", "lambdamart-ex-random-bin@4", "lambdaloss-ex-all@4"),
+    *("lambdaloss1(metric=mrr)", "lambdaloss2(metric=rbp)", "lambdaloss2++(metric=mrr)"),
+    *("lambdaloss2++(metric='expdcg@4')", "lambdaloss-ndcg@4(cut=weights)", "lambdagap-f@4"),
     "lambdaloss-ex++-all-random@4",
 ]
 #: Those that a plain `pytest` compiles: one of each family.
@@ -164,6 +170,39 @@ test_what_makes_no_sense_is_said_at_once = refusal_test(
         ("Lambda(pairs=TopMissed(3, 'best'))", "TopMissed.how must be one of 'static', 'random'"),
     ],
 )
+
+
+@part
+class UpAndDown(DCG):
+    """A DCG whose discounts rise and fall."""
+
+    internal: ClassVar[bool] = True  # messages don't name it
+
+    def rank_discount(self, discount, rank):
+        return float(rank % 2)
+
+
+@part
+class Negative:
+    """Weights that are none."""
+
+    def gap_weight(self, beyond):
+        return 1.0 - beyond
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (
+            NDCGLoss2(UpAndDown()),
+            r"discounts that never rise, or never fall, .* UpAndDown\(\) do both",
+        ),
+        (RankGap(2, Negative()), r"must be at least 0, those of Negative\(\) are not"),
+    ],
+)
+def test_functions_of_ranks_that_make_no_weights(weight, message):
+    with pytest.raises(rw.InputError, match=message):
+        rw.gradients(Lambda(weight), [1, 0, 0, 0, 0], [0.0] * 5)
 
 
 def test_ordered_pairs_of_binary_labels_pair_inside_a_class_too(rng):

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rankwood._util import checks, literals
+from rankwood._util.old_defaults import as_before_0_5, is_before_0_5
 
 #: Parts and their names today.
 PARTS = {
@@ -59,22 +60,31 @@ FIELDS = (
 )
 
 
-def updated(content: Any) -> Any:
-    """Return an object of a file with today's names in its objectives and metrics."""
+def updated(content: Any, version: Any = None) -> Any:
+    """Return an object of a file with today's names in its objectives and metrics, and what they meant then.
+
+    `version` wrote the file; a dictionary may have its own, as the whole file does.
+    """
     if isinstance(content, list):
-        return [updated(value) for value in content]
+        return [updated(value, version) for value in content]
     if not isinstance(content, dict):
         return content
+    version = content.get("rankwood", version)
     return {
-        name: _texts(value) if name in ("objective", "eval_metric") else updated(value)
+        name: _texts(value, version)
+        if name in ("objective", "eval_metric")
+        else updated(value, version)
         for name, value in content.items()
     }
 
 
-def _texts(value: Any) -> Any:
+def _texts(value: Any, version: Any) -> Any:
     if isinstance(value, list):
-        return [_texts(item) for item in value]
-    return current_text(value) if isinstance(value, str) else value
+        return [_texts(item, version) for item in value]
+    if not isinstance(value, str):
+        return value
+    text = current_text(value)
+    return as_before_0_5(text) if is_before_0_5(version) else text
 
 
 def current_text(text: str) -> str:
