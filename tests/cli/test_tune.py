@@ -28,6 +28,27 @@ def call(capsys, made):
     return caller(capsys, made, "tune")
 
 
+def test_networks(call, made, tmp_path):
+    pytest.importorskip("torch")
+    (tmp_path / "space.txt").write_text("Space({'hidden': Choice((8,), (4, 2))})")
+    line = (
+        f"@train.txt --valid @valid.txt --engine neural --architecture gsf --n-estimators 2 --threads 1 "
+        f"--space {tmp_path}/space.txt --tuner random --start none --trials 3 --model {tmp_path}/n.json --json"
+    )
+    found = answer(call(line))
+    assert found["counts"] == {"complete": 3, "pruned": 0, "failed": 0}
+    train, valid = (rw.load_letor(made / f"{n}.txt") for n in ("train", "valid"))
+    ranker = rw.NeuralRanker("gsf", epochs=2, early_stopping_rounds=50, n_jobs=1)
+    space = {"hidden": rw.spaces.Choice((8,), (4, 2))}
+    same = rw.tune(ranker, train, valid, space=space, tuner="random", trials=3, start=None)
+    assert [row["value"] for row in found["trials"]] == same.trials["value"].tolist()
+    assert [tuple(row["hidden"]) for row in found["trials"]] == same.trials["hidden"].tolist()
+    loaded = rw.NeuralRanker.load(tmp_path / "n.json")
+    assert loaded.predict(valid).tolist() == same.best.predict(valid).tolist()
+    code, out, err = call("@train.txt --valid @valid.txt --architecture gsf")
+    assert code and "--architecture needs --engine neural" in err
+
+
 def test_everything(call, made, tmp_path):
     line = (
         f"@train.txt --valid @valid.txt --valid later=@valid.txt --test @test.txt {SMALL} --space @space.txt "

@@ -12,7 +12,7 @@ from rankwood._util.foreign_names import PROGRAMS, ROWS
 from rankwood.engines.catboost.losses import native
 from rankwood.objectives.families.registry import OBJECTIVES
 from rankwood.objectives.position_weights import has_cutoff
-from rankwood.tuning.parameters import cutoff_of, parameters_of, with_parameters
+from rankwood.tuning.objective_texts import cutoff_of, parameters_of, with_parameters
 from tests.helpers.oracle import interpreted
 from tests.helpers.random_lists import random_lists
 from tests.helpers.refusals import refusal_test

@@ -8,7 +8,8 @@ import rankwood as rw
 from rankwood.engines import base
 from rankwood.estimators.parameters import engine_params
 from rankwood.spaces import Choice, Float, Integer, Space
-from rankwood.tuning.parameters import configured, own_values, with_parameters
+from rankwood.tuning.objective_texts import with_parameters
+from rankwood.tuning.parameters import configured, own_values
 from tests.helpers.small_study import refused
 
 TRAINED = [
@@ -56,7 +57,6 @@ def test_table_7_of_lambdagap():
     assert space["num_leaves"] == Integer(15, 254, log=True)
     assert space["min_child_samples"] == Integer(2, 128, log=True)
     assert space["learning_rate"] == Float(2**-10, 1.0, log=True)
-    assert space["objective.truncation"] == Choice(5, 8, 1000)
     assert "objective.mu" not in space
     hybrid = rw.spaces.named("lambdagap-2025", objective="lambdagap-x++@10")
     assert hybrid["objective.k"] == Choice(10, 13)
@@ -65,6 +65,31 @@ def test_table_7_of_lambdagap():
     chosen = {"num_leaves": 254, "min_child_samples": 128, "min_child_weight": 0.1}
     for name, value in chosen.items():
         assert hybrid[name].nearest(value) == value
+
+
+@pytest.mark.parametrize("metric", ["ndcg", "bndcg"])
+def test_truncation_levels_of_lambdagap(metric):
+    def levels(name):
+        return rw.spaces.named("lambdagap-2025", objective=name)["objective.k"]
+
+    # The text beside Table 7: 1,000 was added for the losses of NDCG without ++, and for no others.
+    for family in ("lambdarank", "lambdaloss"):
+        assert levels(f"{family}-{metric}@5") == Choice(5, 8, 1000)
+    assert levels(f"lambdaloss-{metric}++@5(mu=2)") == Choice(5, 8)
+    assert levels("lambdaloss-ex++-random@5") == levels("lambdarank-p@5") == Choice(5, 8)
+
+
+def test_the_searched_truncation_cuts_the_ideal_too():
+    space = rw.spaces.named("lambdagap-2025", objective="lambdarank-ndcg@5")
+    trial = configured(rw.Ranker("lambdarank-ndcg@5(norm=True)"), {"objective.k": 8})
+    assert "objective.truncation" not in space
+    # Three relevant documents more than the first five: the ideal of eight places is larger by their gains.
+    y = [1] * 8 + [0]
+    scores = [0.0] * 8 + [1.0]
+    by_hand = rw.gradients("lambdarank-ndcg(k=8, truncation=8)", y, scores)[0]
+    five = rw.gradients("lambdarank-ndcg(k=5, truncation=8)", y, scores)[0]
+    found = rw.gradients(trial.objective, y, scores)[0]
+    assert found.tolist() == by_hand.tolist() != five.tolist()
 
 
 def test_appendix_a_of_which_tricks():

@@ -250,7 +250,7 @@ def test_wrong_arguments(how, message):
 
 def test_wrong_data_and_compositions():
     train, valid = data()
-    with refused("tune takes a Ranker, got str"):
+    with refused("tune takes a Ranker, a NeuralRanker or a TwoStage, got str"):
         rw.tune("ranker", train, valid)
     with refused("train must be a RankingData"):
         rw.tune(ranker(), train.X, valid)

@@ -89,7 +89,8 @@ class Loop:
             return False
         start = perf_counter()
         reporter = _Reporter(trial, self._every)
-        outcome = self._attempt({**self._space.fixed, **trial.params}, reporter)
+        params = {**self._space.fixed, **self._space.decoded(trial.params)}
+        outcome = self._attempt(params, reporter)
         seconds = perf_counter() - start
         with quiet():
             value, rounds, _ = outcome.fitted or (None, reporter.step, None)

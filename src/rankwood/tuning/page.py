@@ -30,10 +30,11 @@ def facts(tuning: "Tuning") -> list[str]:
     if len(tuning.ties) > 1:
         numbers = ", ".join(map(str, tuning.ties))
         lines.append(f"Trials {numbers} tie at the best value; the first of them is taken.")
+    rounds = f"number of {tuning.rounds_word}"
     lines.append(
-        f"The best ranker is trained on all queries, with the mean number of trees of {tuning.folds} folds."
+        f"The best ranker is trained on all queries, with the mean {rounds} of {tuning.folds} folds."
         if tuning.folds
-        else "The validation data chose both the parameters and the number of trees."
+        else f"The validation data chose both the parameters and the {rounds}."
     )
     lines.append(
         "The best of many values is too optimistic an estimate: evaluate the ranker on data that no trial has seen."
@@ -42,7 +43,7 @@ def facts(tuning: "Tuning") -> list[str]:
 
 
 def _best(tuning: "Tuning") -> Table:
-    """Return the best parameters beside those of trial 0, which is where the search began."""
+    """Return the best parameters beside those of trial 0, the first one."""
     if not tuning.count("complete"):
         return Table("Best parameters", ["parameter", "best"], [], 1, facts(tuning))
     first, best = tuning.records[0], tuning.records[tuning.best_trial]
@@ -50,10 +51,10 @@ def _best(tuning: "Tuning") -> Table:
         [Cell(name), Cell(show(best.params[name])), Cell(show(first.params[name]))]
         for name in tuning.space
     ]
-    rows.append([Cell("trees"), Cell(str(best.rounds)), Cell(str(first.rounds))])
+    rows.append([Cell(tuning.rounds_word), Cell(str(best.rounds)), Cell(str(first.rounds))])
     value = Cell(f"{best.value:.5f}", bold=True)
     rows.append([Cell(tuning.metric), value, Cell(_value(first.value))])
-    headings = ["parameter", f"best, trial {best.number}", "start, trial 0"]
+    headings = ["parameter", f"best, trial {best.number}", "trial 0"]
     return Table("Best parameters", headings, rows, 2, facts(tuning), breaks=[len(tuning.space)])
 
 
@@ -73,7 +74,7 @@ def _trials(tuning: "Tuning", most: int | None) -> Table:
         values = [show(record.params[name]) for name in tuning.space]
         texts = [str(record.number), ending, *numbers, *values]
         rows.append([Cell(text) for text in texts])
-    headings = ["trial", "ending", tuning.metric, "trees", "seconds", *tuning.space]
+    headings = ["trial", "ending", tuning.metric, tuning.rounds_word, "seconds", *tuning.space]
     rest = len(tuning.records) - len(rows)
     notes = [f"There {'is' if rest == 1 else 'are'} {plural(rest, 'trial')} more."] if rest else []
     return Table("Trials, best first", headings, rows, len(headings) - 2, notes)

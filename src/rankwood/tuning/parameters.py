@@ -1,110 +1,135 @@
-"""From the parameters of a trial to a ranker, and from a ranker to the parameters it has."""
+"""From the parameters of a trial to an estimator, and from an estimator to the parameters it has."""
 
 from math import ceil, log2
 from typing import Any
 
 from sklearn.base import clone
 
-from rankwood._kernels import spec
 from rankwood._util import checks
-from rankwood.estimators.parameters import engine_params
+from rankwood.estimators.neural_ranker import NeuralRanker
+from rankwood.estimators.parameters import chosen, engine_params
 from rankwood.estimators.ranker import Ranker
-from rankwood.objectives.families.registry import OBJECTIVES
-from rankwood.objectives.families.registry import objective as to_objective
-from rankwood.tuning.spaces.space import Space
+from rankwood.estimators.two_stage.estimator import TwoStage
+from rankwood.neural.architectures.table import OWN_PARAMS, architecture_of
+from rankwood.neural.parameters import NetworkParams, learning_rate
+from rankwood.tuning.objective_texts import own_parameter, with_parameters
+from rankwood.tuning.spaces.space import OBJECTIVE, Space, stage_and_name
 
-_OBJECTIVE = "objective."
-_PAIRS = "bi-"
+#: What `tune` searches parameters of.
+Tunable = Ranker | NeuralRanker | TwoStage
 #: Parameters that a trial may not change: what is trained, and what all trials share.
 _KEPT = {
-    *("objective", "engine", "eval_metric", "random_state", "shuffle"),
-    *("n_jobs", "verbose", "record"),
+    *("objective", "engine", "eval_metric", "random_state", "shuffle", "first", "second"),
+    *("n_jobs", "verbose", "record", "device", "precision", "torch_threads"),
 }
 
 
-def configured(ranker: Ranker, params: dict[str, Any]) -> Ranker:
-    """Return a copy of a ranker with the parameters of a trial; it isn't fitted."""
-    inner = {
-        name.removeprefix(_OBJECTIVE): value
-        for name, value in params.items()
-        if name.startswith(_OBJECTIVE)
-    }
-    outer = {name: value for name, value in params.items() if not name.startswith(_OBJECTIVE)}
-    copy: Ranker = clone(ranker).set_params(**outer)
-    return copy.set_params(objective=with_parameters(ranker.objective, inner)) if inner else copy
+def stage_of(model: TwoStage, stage: str) -> Any:
+    """Return the ranker of a stage; the default one if the model has none."""
+    ranker = getattr(model, stage)
+    return Ranker() if ranker is None else ranker
 
 
-def with_parameters(objective: Any, params: dict[str, Any]) -> str:
-    """Return the text of a named objective with other values of some parameters."""
-    prefix, name, given = _split(objective)
-    given = {**given, **params}
-    k = given.pop("k", None)
-    inside = ", ".join(f"{key}={value!r}" for key, value in given.items())
-    return f"{prefix}{name}" + ("" if k is None else f"@{k}") + (f"({inside})" if inside else "")
+def configured(estimator: Any, params: dict[str, Any]) -> Any:
+    """Return a copy of an estimator with the parameters of a trial; it isn't fitted."""
+    outer: dict[str, Any] = {}
+    inner: dict[str, Any] = {}
+    stages: dict[str, dict[str, Any]] = {}
+    for name, value in params.items():
+        stage, own = stage_and_name(name)
+        if stage:
+            stages.setdefault(stage, {})[own] = value
+        elif name.startswith(OBJECTIVE):
+            inner[name.removeprefix(OBJECTIVE)] = value
+        else:
+            outer[name] = value
+    if inner:
+        outer["objective"] = with_parameters(estimator.objective, inner)
+    for stage, given in stages.items():
+        outer[stage] = configured(stage_of(estimator, stage), given)
+    return clone(estimator).set_params(**outer)
 
 
-def own_values(ranker: Ranker, space: Space) -> dict[str, Any]:
-    """Return the values of a ranker's own parameters, each moved into its dimension."""
-    own = {**ranker.get_params(deep=False), **engine_params(ranker)}
-    if own["max_depth"] <= 0:  # no limit: the depth of a balanced tree of as many leaves
-        own["max_depth"] = ceil(log2(own["num_leaves"]))
-    found = {}
-    for name, dimension in space.items():
-        value = own.get(name)
-        if name.startswith(_OBJECTIVE):
-            value = _own_of_objective(ranker.objective, name.removeprefix(_OBJECTIVE))
-        found[name] = dimension.nearest(value)
-    return found
+def own_values(estimator: Any, space: Space) -> dict[str, Any]:
+    """Return the values of an estimator's own parameters, each moved into its dimension."""
+    return {name: one.nearest(_own_value(estimator, name)) for name, one in space.items()}
 
 
-def check_names(ranker: Ranker, space: Space) -> None:
-    """Raise if a dimension is of a parameter that can't be tuned, or that the objective doesn't have."""
+def _own_value(estimator: Any, name: str) -> Any:
+    """Return the value that an estimator has for the name of a dimension; None if it has none."""
+    stage, own = stage_and_name(name)
+    if stage:
+        return _own_value(stage_of(estimator, stage), own)
+    if name.startswith(OBJECTIVE):
+        return own_parameter(estimator.objective, name.removeprefix(OBJECTIVE))
+    value = _own_params(estimator).get(name)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _own_params(estimator: Any) -> dict[str, Any]:
+    """Return the parameters of an estimator, with values for those that it leaves open."""
+    own: dict[str, Any] = estimator.get_params(deep=False)
+    if isinstance(estimator, NeuralRanker):
+        return {**own, "learning_rate": learning_rate(NetworkParams(**own))}
+    if isinstance(estimator, Ranker):
+        own |= engine_params(estimator)
+        if own["max_depth"] <= 0:  # no limit: the depth of a balanced tree of as many leaves
+            own["max_depth"] = ceil(log2(own["num_leaves"]))
+    return own
+
+
+def check_names(estimator: Any, space: Space) -> None:
+    """Raise if a dimension is of a parameter that can't be tuned, or that the estimator doesn't have."""
     for name in space:
-        if name in _KEPT:
+        _check_name(estimator, name)
+
+
+def _check_name(estimator: Any, name: str) -> None:
+    stage, own = stage_and_name(name)
+    if stage:
+        if not isinstance(estimator, TwoStage):
             raise checks.InputError(
-                f"{name} can't be tuned: it is the same in all trials; set it in the ranker."
+                f"{name} is a parameter of a stage, and only TwoStage has stages, not {type(estimator).__name__}: "
+                f"tune {own}."
             )
-        if name.startswith(_OBJECTIVE):
-            _own_of_objective(ranker.objective, name.removeprefix(_OBJECTIVE))
-
-
-def parameters_of(objective: Any) -> list[str]:
-    """Return the names of the parameters of a named objective; none if it is a composition."""
-    if not isinstance(objective, str):
-        return []
-    to_objective(objective)  # an unknown name is an error
-    try:
-        _, name, _ = _split(objective)
-    except checks.InputError:
-        return []
-    return [parameter.name for parameter in OBJECTIVES[name].parameters]
-
-
-def cutoff_of(objective: Any) -> int | None:
-    """Return the k of a named objective; None if it has none."""
-    return _split(objective)[2].get("k") if parameters_of(objective) else None
-
-
-def _own_of_objective(objective: Any, parameter: str) -> Any:
-    """Return the value of a parameter of an objective; raise if there is no such parameter."""
-    _, name, given = _split(objective)
-    known = {one.name: one.default for one in OBJECTIVES[name].parameters}
-    if parameter not in known:
+        _check_name(stage_of(estimator, stage), own)
+    elif name in _KEPT:
         raise checks.InputError(
-            f"objective {name!r} has no parameter {parameter!r}{checks.nearest(parameter, known)}"
+            f"{name} can't be tuned: it is the same in all trials; set it in the ranker."
         )
-    value = given.get(parameter, known[parameter])
-    return given.get("k") if parameter == "truncation" and value is None else value
+    elif name.startswith(OBJECTIVE):
+        if isinstance(estimator, TwoStage):
+            raise checks.InputError(
+                f"{name}: the objective is that of a stage; write 'first__{name}' or 'second__{name}'."
+            )
+        own_parameter(estimator.objective, name.removeprefix(OBJECTIVE))
+    elif not isinstance(estimator, Ranker):  # the engine knows what else a Ranker has
+        known = set(estimator.get_params(deep=False))
+        if isinstance(estimator, NeuralRanker):  # an architecture has some of the parameters only
+            known -= set(OWN_PARAMS) - set(architecture_of(estimator.architecture).params)
+        if name not in known:
+            raise checks.InputError(
+                f"this {type(estimator).__name__} has no parameter {name!r}{checks.nearest(name, sorted(known))}"
+            )
 
 
-def _split(objective: Any) -> tuple[str, str, dict[str, Any]]:
-    """Return the prefix, the name and the parameters of a named objective."""
-    if isinstance(objective, str):
-        text = objective.strip()
-        prefix = _PAIRS if text.startswith(_PAIRS) else ""
-        found = spec.read(text.removeprefix(prefix), OBJECTIVES, "objective")
-        if found is not None:
-            return prefix, found.name, found.given
-    raise checks.InputError(
-        f"parameters of the objective can be tuned if it is given by name, such as 'lambdagap-x+@5', got {objective!r}."
-    )
+def settings_of(estimator: Any, tuned: Any) -> dict[str, Any]:
+    """Return what trials of an estimator have in common, by name, for the identity of a study."""
+    ignored = {*tuned, "n_jobs", "verbose", "record", "eval_metric"}
+    whole = estimator.get_params(deep=False)
+    if isinstance(estimator, Ranker):
+        whole |= chosen(estimator)
+    if isinstance(estimator, TwoStage):
+        for stage in ("first", "second"):
+            names = [own for one, own in map(stage_and_name, tuned) if one == stage]
+            whole[stage] = settings_of(stage_of(estimator, stage), names)
+        # The first stage has a metric of its own, which stops it.
+        whole["first metric"] = getattr(stage_of(estimator, "first"), "eval_metric", None)
+    return {name: value for name, value in whole.items() if name not in ignored}
+
+
+def rounds_word(estimator: Any) -> str:
+    """Return what the rounds of an estimator are called: those of the second stage, if there are two."""
+    if isinstance(estimator, TwoStage):
+        return rounds_word(stage_of(estimator, "second"))
+    return "epochs" if isinstance(estimator, NeuralRanker) else "trees"

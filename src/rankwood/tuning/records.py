@@ -45,7 +45,7 @@ class TrialRecord(NamedTuple):
 
 def record_of(trial: Any, space: Space) -> TrialRecord:
     """Return the record of one of Optuna's trials."""
-    known = {**space.fixed, **trial.params}
+    known = {**space.fixed, **space.decoded(trial.params)}
     return TrialRecord(
         trial.number,
         _STATES[trial.state.name],

@@ -6,6 +6,7 @@ import numpy as np
 
 from rankwood._util import checks
 from rankwood._util.text import plural
+from rankwood.tuning.parameters import rounds_word
 from rankwood.tuning.records import TrialRecord
 from rankwood.tuning.spaces.dimensions import Choice, Float, Integer
 from rankwood.tuning.spaces.space import Space
@@ -47,7 +48,7 @@ class Tuning:
 
     Attributes
     ----------
-    best : Ranker
+    best : Ranker, NeuralRanker or TwoStage
         The fitted ranker with the best parameters.
     best_params : dict
         Its values of the tuned parameters.
@@ -109,6 +110,11 @@ class Tuning:
     def folds(self) -> int | None:
         """The number of folds; None if there was fixed validation data."""
         return self._task.folds
+
+    @property
+    def rounds_word(self) -> str:
+        """What rounds are called: trees, or epochs of a network."""
+        return rounds_word(self._task.ranker)
 
     @property
     def best(self) -> Any:

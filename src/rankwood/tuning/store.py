@@ -174,7 +174,7 @@ def _check_same(path: str, known: dict[str, str] | None, about: dict[str, str]) 
         raise checks.InputError(
             f"{path} has a study that rankwood didn't begin; give another name as storage."
         )
-    different = [name for name in about if known.get(name) != about[name]]
+    different = [n for n in dict.fromkeys([*about, *known]) if known.get(n) != about.get(n)]
     if different:
         raise checks.InputError(
             f"{path} has a study with another {', '.join(different)}; give another name as storage, or what that "

@@ -9,28 +9,39 @@ from sklearn.base import clone
 from rankwood._util import checks
 from rankwood.data.ranking_data import RankingData
 from rankwood.engines import base
-from rankwood.estimators.parameters import check_shared, chosen, engine_params, rounds_of
+from rankwood.estimators.neural_ranker import NeuralRanker
+from rankwood.estimators.parameters import rounds_of
 from rankwood.estimators.ranker import Ranker
+from rankwood.estimators.two_stage.checks import check_two_stage
+from rankwood.estimators.two_stage.estimator import TwoStage
 from rankwood.fit.data_warnings import warn_about_data
-from rankwood.fit.validation import validation_sets
-from rankwood.objectives.families.registry import objective as to_objective
+from rankwood.fit.validation import ValidationSets, validation_sets
 from rankwood.tuning import pruners, store, tuners
 from rankwood.tuning.loop import Loop, StudyLimits
 from rankwood.tuning.measure import make_measure
-from rankwood.tuning.parameters import check_names, configured, own_values
+from rankwood.tuning.parameters import (
+    Tunable,
+    check_names,
+    configured,
+    own_values,
+    settings_of,
+    stage_of,
+)
 from rankwood.tuning.result import Tuning
+from rankwood.tuning.spaces.dimensions import as_stored, stored
 from rankwood.tuning.spaces.named_spaces import resolve
 from rankwood.tuning.spaces.space import Space
 from rankwood.tuning.trials import Task, make_task
 
 
 def tune(
-    ranker: Ranker,
+    ranker: Tunable,
     train: RankingData,
     valid: Any = None,
     *,
     space: Space | dict[str, Any] | str | None = None,
     tuner: str = "tpe",
+    start: str | None = "own",
     trials: int = 40,
     seconds: float | None = None,
     seed: int = 0,
@@ -45,13 +56,13 @@ def tune(
 ) -> Tuning:
     """Search for the parameters with which a ranker has the best validation metric.
 
-    Trial 0 has the ranker's own parameters, moved into the space; the optimiser proposes those of the other trials. All
-    trials share the binned data. The same arguments give the same trials, even if a study is killed and resumed from
-    its `storage`.
+    Trial 0 has the ranker's own parameters, moved into the space; the optimiser proposes those of the other trials.
+    Trials share the binned data, and the first stage of a `TwoStage` if it isn't tuned. The same arguments give the
+    same trials, even if a study is killed and resumed from its `storage`.
 
     Parameters
     ----------
-    ranker : Ranker
+    ranker : Ranker, NeuralRanker or TwoStage
         Has the objective, the engine and all parameters that are not tuned; it isn't changed.
     train : RankingData
         The training data.
@@ -60,11 +71,14 @@ def tune(
         names, as in `Ranker.fit`: all are evaluated, and the first one decides.
     space : Space, dict, str or None
         What to tune. A string is the name of a space (`rankwood.spaces.names()`); None means
-        `rankwood.spaces.default(ranker.engine_, ranker.objective)`.
+        `rankwood.spaces.default`, by engine or architecture. Parameters of stages have ``"first__"`` or ``"second__"``
+        before their names; a named or default space of a `TwoStage` is that of its second stage.
     tuner : {"tpe", "random", "random+gp", "cfo"}
         The optimiser: Optuna's tree-structured Parzen estimator; random search; random search in the first 20% of
         trials and a Gaussian process afterwards; or FLAML's cost-frugal local search, which starts from the ranker's
         own parameters.
+    start : {"own", None}
+        Whether trial 0 has the ranker's own parameters; with None the optimiser proposes those of all trials.
     trials : int
         Number of trials, those in `storage` included.
     seconds : float or None
@@ -75,15 +89,16 @@ def tune(
         An SQLite file that gets each trial when it is finished. If it exists, the study in it is resumed.
     metric : str, part, or list of them
         The metric to tune, which also decides the number of trees; if there are several, the first. By default the
-        ranker's `eval_metric`.
+        ranker's `eval_metric`. That of a `TwoStage` is computed from whole lists, which both stages rank.
     convention, ties, empty : str, optional
         Rules of the metric, as in `rankwood.evaluate`.
     folds : int or None
         Cross-validate by query with this many folds, in place of `valid`. The value of a trial is the mean over folds;
-        the best ranker is then trained on all queries, with as many trees as the folds have on average.
+        the best ranker is then trained on all queries, with as many trees as the folds have on average. A `TwoStage`
+        needs `valid`.
     pruner : {"median", "hyperband", None} or Optuna pruner
         Stops poor trials early: by default those that are worse than the median of earlier trials at the same round.
-        None lets all trials finish.
+        None lets all trials finish. Those of a `TwoStage` always do.
     verbose : bool or None
         Show a progress bar; None means on a terminal.
 
@@ -114,26 +129,37 @@ def tune(
     checks.at_least(seed, 0, "seed")
     limits = StudyLimits(checks.at_least(trials, 1, "trials"), _seconds(seconds))
     tuners.check_installed(tuner)
+    checks.one_of(start, ("own", None), "start")
     _check_data(ranker, train, valid, folds)
-    wanted = ranker.eval_metric if metric is None else metric
+    wanted = _metric_of(ranker) if metric is None else metric
     measure = make_measure(wanted, convention, ties, empty)
     space = resolve(space, ranker)
-    start = own_values(ranker, space)
+    check_names(ranker, space)
+    first = own_values(ranker, space)
     ranker = _prepared(ranker, metric)
-    _check_start(ranker, train, space, start)
     sets = validation_sets(valid, train)
+    _check_start(configured(ranker, first), train, sets)
     task = make_task(ranker, train, sets, measure, folds, seed)
     # Data are looked at once, here: trials train by `_fit`, which doesn't warn.
-    warn_about_data(train, sets, ranker.shuffle, ranker.n_jobs)
-    about = _about(task, space, {"tuner": tuner, "seed": seed, "pruner": pruner, "folds": folds})
-    steps = pruners.steps(rounds_of(configured(ranker, start), True), folds)
+    warn_about_data(train, sets, getattr(ranker, "shuffle", True), getattr(ranker, "n_jobs", None))
+    rules = {"tuner": tuner, "seed": seed, "pruner": pruner, "folds": folds}
+    # Files of earlier versions don't say where they start, which was always the same.
+    about = _about(task, space, rules | ({} if start == "own" else {"start": start}))
+    steps = pruners.steps(_rounds(configured(ranker, first)), folds)
     with store.quiet():
         kept = store.StudyStore(storage, about, measure.direction, tuners.settings(limits.trials))
         kept.study.pruner = pruners.make(pruner, steps)
-        free = {name: start[name] for name in space.free}
-        search = tuners.SearchSettings(space.free, free, seed, kept.settings["random_trials"])
-        optimiser = tuners.make_tuner(tuner, search)
+        optimiser = tuners.make_tuner(tuner, _search(space, first if start else None, seed, kept))
     return Loop(task, space, kept, optimiser, steps.every).run(limits, verbose)
+
+
+def _search(
+    space: Space, start: dict[str, Any] | None, seed: int, kept: store.StudyStore
+) -> tuners.SearchSettings:
+    """Return what is searched: dimensions with several values, as optimisers and files keep them."""
+    free = {name: as_stored(one) for name, one in space.free.items()}
+    first = None if start is None else {name: stored(start[name]) for name in free}
+    return tuners.SearchSettings(free, first, seed, kept.settings["random_trials"])
 
 
 def _seconds(seconds: Any) -> float:
@@ -143,8 +169,10 @@ def _seconds(seconds: Any) -> float:
 
 def _check_data(ranker: object, train: object, valid: Any, folds: int | None) -> None:
     """Raise unless there is a ranker, training data, and either validation data or folds."""
-    if not isinstance(ranker, Ranker):
-        raise checks.InputError(f"tune takes a Ranker, got {type(ranker).__name__}.")
+    if not isinstance(ranker, (Ranker, NeuralRanker, TwoStage)):
+        raise checks.InputError(
+            f"tune takes a Ranker, a NeuralRanker or a TwoStage, got {type(ranker).__name__}."
+        )
     if not isinstance(train, RankingData):
         raise checks.InputError(f"train must be a RankingData, got {type(train).__name__}.")
     if (valid is None) == (folds is None):
@@ -153,31 +181,48 @@ def _check_data(ranker: object, train: object, valid: Any, folds: int | None) ->
         )
     if folds is not None:
         checks.at_least(folds, 2, "folds")
+        if isinstance(ranker, TwoStage):
+            raise checks.InputError(
+                "tune needs validation data for a TwoStage, which has folds of its own: give valid= in place of folds=."
+            )
 
 
-def _prepared(ranker: Ranker, metric: Any) -> Ranker:
+def _metric_of(ranker: Tunable) -> Any:
+    """Return the metrics of a ranker; those of the second stage, if there are two."""
+    return ranker._score_metric() if isinstance(ranker, TwoStage) else ranker.eval_metric
+
+
+def _rounds(ranker: Tunable) -> int:
+    """Return after how many steps a trial ends at the latest; that of a TwoStage is a single one."""
+    if isinstance(ranker, Ranker):
+        return rounds_of(ranker, True)
+    return ranker.epochs if isinstance(ranker, NeuralRanker) else 1
+
+
+def _prepared(ranker: Tunable, metric: Any) -> Any:
     """Return a copy of a ranker with the metric of the study, and with parameters that let trials share data."""
-    copy: Ranker = clone(ranker)
-    sharing = base.abilities_of(copy.engine_).sharing
-    copy.set_params(**{**sharing, **copy.engine_params})
+    copy: Any = clone(ranker)
+    if isinstance(copy, TwoStage):
+        second = clone(stage_of(copy, "second"))
+        if metric is not None and hasattr(second, "eval_metric"):
+            second.set_params(eval_metric=metric)
+        return copy.set_params(first=clone(stage_of(copy, "first")), second=second)
+    if isinstance(copy, Ranker):
+        sharing = base.abilities_of(copy.engine_).sharing
+        copy.set_params(**{**sharing, **copy.engine_params})
     return copy if metric is None else copy.set_params(eval_metric=metric)
 
 
-def _check_start(ranker: Ranker, train: RankingData, space: Space, start: dict[str, Any]) -> None:
+def _check_start(first: Any, train: RankingData, valid: ValidationSets | None) -> None:
     """Raise if the first trial would fail because a parameter doesn't exist or has a wrong value."""
-    check_names(ranker, space)
-    first = configured(ranker, start)
-    check_shared(first)
-    objective = to_objective(first.objective)
-    base.check(first.engine_, objective, train.unlisted is not None)
-    base.check_params(first.engine_, engine_params(first), objective)
+    if isinstance(first, TwoStage):
+        check_two_stage(first, train, valid)
+    else:
+        first._check(train.unlisted is not None)
 
 
 def _about(task: Task, space: Space, rules: dict[str, Any]) -> dict[str, str]:
     """Return what identifies a study, as texts: a file with another study is refused."""
-    ignored = {*space, "n_jobs", "verbose", "record", "eval_metric"}
-    whole = {**task.ranker.get_params(deep=False), **chosen(task.ranker)}
-    params = {k: v for k, v in whole.items() if k not in ignored}
     data = [
         one.fingerprint()
         for pair in task.data
@@ -190,6 +235,6 @@ def _about(task: Task, space: Space, rules: dict[str, Any]) -> dict[str, str]:
         "metric": store.as_text(
             [list(metric.parts.values()), metric.ties, metric.empty, metric.single]
         ),
-        "ranker": store.as_text(params),
+        "ranker": store.as_text(settings_of(task.ranker, list(space))),
         **{name: store.as_text(value) for name, value in rules.items()},
     }

@@ -10,12 +10,14 @@ import numpy as np
 from rankwood._util import checks
 from rankwood._util.run_cache import RunCache
 from rankwood.data.ranking_data import RankingData
-from rankwood.estimators.ranker import Ranker
+from rankwood.estimators.neural_ranker import NeuralRanker
+from rankwood.estimators.two_stage.estimator import TwoStage
 from rankwood.fit.context import FitContext, Round
 from rankwood.fit.validation import ValidationSets
 from rankwood.metrics.evaluate import Evaluator
 from rankwood.tuning.measure import Measure
-from rankwood.tuning.parameters import configured
+from rankwood.tuning.parameters import Tunable, configured
+from rankwood.tuning.stages import fit_stages
 
 #: Takes a step and the best value so far; returns True if the trial is to be pruned.
 Report = Callable[[int, float], bool]
@@ -27,7 +29,7 @@ class TrialResult(NamedTuple):
     value: float
     rounds: int
     #: The fitted ranker; None if there are folds, as no model has seen all queries.
-    ranker: Ranker | None
+    ranker: Any
 
 
 class Pruned(Exception):
@@ -49,7 +51,7 @@ class Task:
 
     Attributes
     ----------
-    ranker : Ranker
+    ranker : Ranker, NeuralRanker or TwoStage
         Has the parameters that are not tuned.
     train : RankingData
         The whole training data.
@@ -61,7 +63,7 @@ class Task:
         The number of folds; None means fixed validation data.
     """
 
-    ranker: Ranker
+    ranker: Tunable
     train: RankingData
     data: list[TrialData]
     measure: Measure
@@ -81,8 +83,16 @@ class Task:
         return TrialResult(mean, max(rounds, 1), None)
 
     def _fit_one(self, params: dict[str, Any], data: TrialData, report: Report) -> TrialResult:
-        """Train on one pair of data sets; the value is that of the best round."""
-        ranker = configured(self.ranker, params).set_params(verbose=False)
+        """Train on one pair of data sets; the value is that of the best round, of whole lists if there are stages."""
+        ranker = configured(self.ranker, params)
+        if isinstance(ranker, TwoStage):
+            ranker = fit_stages(ranker, data.train, data.valid, data.shared)
+            name, part = next(iter(data.valid.by_name.items()))
+            data_of = ranker._data(part, None, None)
+            scores = ranker._ranked_again(data_of, ranker.cross_scores_[1])
+            value = data.evaluators[name](scores).mean()[self.measure.name]
+            return self._found(value, getattr(ranker.second_, "best_iteration_", 0), ranker)
+        ranker.set_params(verbose=False)
         sign, best, pruned = self.measure.sign, -math.inf, False
 
         def watch(done: Round) -> bool:
@@ -97,18 +107,23 @@ class Task:
             raise Pruned
         result = ranker.result_
         value = result.history[result.sets[0]][self.measure.name][result.rounds - 1]
+        return self._found(value, result.rounds, ranker.set_params(verbose=self.ranker.verbose))
+
+    def _found(self, value: float, rounds: int, ranker: Any) -> TrialResult:
+        """Return the result of a trial; raise if it has no value."""
         if math.isnan(value):
             raise checks.InputError(
                 f"{self.measure.name} is not a number: no query of the validation data counts."
             )
-        return TrialResult(value, result.rounds, ranker.set_params(verbose=self.ranker.verbose))
+        return TrialResult(value, rounds, ranker)
 
-    def refit(self, params: dict[str, Any], rounds: int) -> Ranker | None:
+    def refit(self, params: dict[str, Any], rounds: int) -> Any:
         """Return a fitted ranker with these parameters: the trial's own; with folds, one trained on all queries."""
         if self.folds is None:
             return self._fit_one(params, self.data[0], _never_prune).ranker
         ranker = configured(self.ranker, params)
-        return ranker.set_params(n_estimators=rounds, early_stopping_rounds=None).fit(self.train)
+        name = "epochs" if isinstance(ranker, NeuralRanker) else "n_estimators"
+        return ranker.set_params(**{name: rounds}, early_stopping_rounds=None).fit(self.train)
 
 
 def _never_prune(step: int, value: float) -> bool:
@@ -116,7 +131,7 @@ def _never_prune(step: int, value: float) -> bool:
 
 
 def make_task(
-    ranker: Ranker,
+    ranker: Tunable,
     train: RankingData,
     valid: ValidationSets | None,
     measure: Measure,
@@ -129,8 +144,9 @@ def make_task(
         if folds is None
         else [(rest, ValidationSets.single(own)) for rest, own in train.folds(folds, seed)]
     )
+    n_jobs = getattr(ranker, "n_jobs", None)
     data = [
-        TrialData(one, sets, measure.evaluators(sets, ranker.n_jobs), RunCache())
+        TrialData(one, sets, measure.evaluators(sets, n_jobs), RunCache())
         for one, sets in pairs
         if sets is not None
     ]

@@ -24,7 +24,8 @@ class SearchSettings(NamedTuple):
     """What is searched: dimensions with several values, where to start, and the seed."""
 
     dimensions: dict[str, Dimension]
-    start: dict[str, Any]
+    #: Parameters of the first trial; None leaves them to the optimiser.
+    start: dict[str, Any] | None
     seed: int
     #: Number of random trials before another optimiser takes over.
     random_trials: int
@@ -60,8 +61,8 @@ class OptunaTuner:
         self._distributions = distributions(search.dimensions)
 
     def ask(self, study: Any, number: int) -> Any:
-        """Return the next trial; the first has the parameters to start from."""
-        if number == 0:
+        """Return the next trial; the first has the parameters to start from, if there are any."""
+        if number == 0 and self._search.start is not None:
             study.enqueue_trial(self._search.start)
         study.sampler = self._sampler(number, trial_seed(self._search.seed, number))
         return study.ask(self._distributions)
@@ -84,14 +85,14 @@ class CFOTuner:
             metric="loss",
             mode="min",
             space={name: domain(one) for name, one in search.dimensions.items()},
-            points_to_evaluate=[dict(search.start)],
+            points_to_evaluate=None if search.start is None else [dict(search.start)],
             seed=trial_seed(search.seed, 0) % 2**31,
         )
         self._proposed: dict[int, dict[str, Any]] = {}
         self._losses: list[float] = []
 
     def ask(self, study: Any, number: int) -> Any:
-        """Return the next trial; the first has the parameters to start from."""
+        """Return the next trial; the first has the parameters to start from, if there are any."""
         config = self._propose(number)
         if config is None:
             params = self._untried(study, number)
@@ -100,7 +101,7 @@ class CFOTuner:
         else:
             dimensions = self._search.dimensions
             params = {name: one.nearest(_plain(config[name])) for name, one in dimensions.items()}
-        study.enqueue_trial(self._search.start if number == 0 else params)
+        study.enqueue_trial((number == 0 and self._search.start) or params)
         return study.ask(self._distributions)
 
     def replay(self, number: int, loss: float | None) -> None:

@@ -12,7 +12,7 @@ from rankwood._util.atomic import replacing
 from rankwood._util.checks import InputError, nearest
 from rankwood._util.text import plural
 from rankwood.cli.shared import arguments, display, file_access
-from rankwood.cli.training import options, training_files, tree_rankers, two_stages
+from rankwood.cli.training import neural, options, training_files, tree_rankers, two_stages
 from rankwood.cli.training.summary import next_commands
 from rankwood.engines import base
 from rankwood.render import theme
@@ -20,6 +20,7 @@ from rankwood.render import theme
 _EXAMPLE = """
 rankwood tune train.txt --valid vali.txt --model best.json --trials 40 --storage study.db
 rankwood tune train.txt --valid vali.txt --test test.txt --model best.json --output tuning.html
+rankwood tune train.txt --valid vali.txt --model best.json --engine neural --architecture gsf
 rankwood tune train.txt --folds 5 --model best.json --tuner cfo --space lambdagap-2025 --objective lambdagap-x@5
 """
 # The library's own lists take a second to import, for which --help need not wait.
@@ -45,6 +46,7 @@ def add(commands: arguments.Commands) -> argparse.ArgumentParser:
     _add_search(parser.add_argument_group("search"))
     group = parser.add_argument_group("learning, as far as it isn't tuned")
     options.add_learning(group)
+    neural.add_neural_options(group)
     options.add_patience(group)
     options.add_other_parameters(group)
     arguments.add_metric_rules(parser.add_argument_group("rules of metrics"))
@@ -62,6 +64,10 @@ def _add_search(group: Any) -> None:
     )
     text = "optimiser (default: tpe)"
     group.add_argument("--tuner", choices=_TUNERS, default="tpe", help=text)
+    text = "first trial: own, with the parameters of the options, or none, with those that the optimiser proposes"
+    group.add_argument(
+        "--start", choices=("own", "none"), default="own", help=f"{text} (default: own)"
+    )
     text = "number of trials, those in the storage included (default: 40)"
     arguments.add_number(group, "--trials", text, default=40)
     text = "time limit: begin no trial after the finished ones have taken S seconds"
@@ -82,6 +88,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     """Tune, write the best model and the page, and return a summary."""
     metrics = args.metric or ["ndcg@10"]
     _check_names(args, metrics)
+    ranker = _ranker(args, metrics)
     files = training_files.valid_files(args.valid)
     _check_outputs(args, files)
     data, valid = training_files.read_sets(args, files)
@@ -89,11 +96,12 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
     try:
         tuning = tune(
-            tree_rankers.tree_ranker(args, metrics),
+            ranker,
             data,
             valid or None,
             space=_space(args.space),
             tuner=args.tuner,
+            start=None if args.start == "none" else args.start,
             trials=args.trials,
             seconds=args.seconds,
             seed=args.seed,
@@ -113,9 +121,21 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     return _summary(tuning, args, file_access.sizes(args.train, data), sizes, metrics)
 
 
+def _ranker(args: argparse.Namespace, metrics: list[str]) -> Any:
+    """Return the unfitted ranker of the options: trees, or a network."""
+    if args.engine != neural.ENGINE:
+        return tree_rankers.tree_ranker(args, metrics)
+    known = argparse.Namespace(**{**vars(args), "record": None, "record_file": None})
+    return neural.neural_ranker(known, metrics, options.TUNING)
+
+
 def _check_names(args: argparse.Namespace, metrics: list[str]) -> None:
     """Raise if a name is wrong, before anything is read."""
-    base.check(two_stages.engine_of(args), objective(args.objective))
+    wanted = objective(args.objective)
+    if args.engine != neural.ENGINE:
+        base.check(two_stages.engine_of(args), wanted)
+        if args.architecture is not None:
+            raise InputError("--architecture needs --engine neural.")
     for name in metrics:
         metric(name)
     if (args.valid is None) == (args.folds is None):

@@ -262,7 +262,10 @@ class TwoStage(TrainedOn, RankingEstimator):
             One score per row, in the order of the rows.
         """
         data = self._data(X, qid, group)
-        scores = self.first_scores(data)
+        return self._ranked_again(data, self.first_scores(data))
+
+    def _ranked_again(self, data: RankingData, scores: np.ndarray) -> np.ndarray:
+        """Return scores by both stages; `scores` are those of the first."""
         kept = kept_rows(self, data, scores)
         second = self.second_.predict(second_stage_lists(self, data, scores, kept))
         return merge_scores(second, scores, kept, data.groups)

@@ -139,14 +139,18 @@ def _ours(work: Work, found: Found, row: Row, role: str, setting: Mapping[str, A
 
 def _of_cells(name: str, spec: Mapping[str, Any], chosen: list[Mapping[str, Any]]) -> str:
     """Return a parameter of a row: those chosen for each fold and seed, or the fixed one."""
-    own = [name, f"objective.{name}", *(["objective.k"] if name == "truncation" else [])]
-    for known in own:
+    for known in _names_in_spaces(name):
         if any(known in one for one in chosen):
             return " / ".join(_value_text(one.get(known)) for one in chosen)
     if name in spec["params"]:
         return _value_text(spec["params"][name])
     inside = re.search(rf"\b{re.escape(name)}=([^,)]+)", str(spec["objective"]))
     return inside[1] if inside else ""
+
+
+def _names_in_spaces(name: str) -> list[str]:
+    """Return what spaces may call a parameter; the truncation level of a paper is the k of an objective."""
+    return [name, f"objective.{name}", *(["objective.k"] if name == "truncation" else [])]
 
 
 def _value_text(value: Any) -> str:
@@ -166,6 +170,7 @@ def _space_lines(work: Work) -> list[ParameterLine]:
     made = []
     for row in work.rows:
         paper = [_value_text(value) for value in row.values.get("space", [])]
-        ours = [repr(space[row.name]) if row.name in space else ""] + [""] * (len(paper) - 1)
+        names = [name for name in _names_in_spaces(row.name) if name in space]
+        ours = [repr(space[names[0]]) if names else ""] + [""] * (len(paper) - 1)
         made.append(ParameterLine("", row, {}, ours, paper))
     return made

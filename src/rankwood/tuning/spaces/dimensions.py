@@ -133,7 +133,7 @@ class Choice:
 
     Parameters
     ----------
-    *values : bool, int, float, str or None
+    *values : bool, int, float, str, None or tuple of them
         The values.
 
     Examples
@@ -147,10 +147,12 @@ class Choice:
         if not values:
             raise checks.InputError("Choice has no value: give at least one, as in Choice(5, 8).")
         for value in values:
-            if value is not None and not isinstance(value, (bool, int, float, str)):
-                raise checks.InputError(
-                    f"values of Choice must be numbers, text, True, False or None, got {value!r}."
-                )
+            for one in value if isinstance(value, tuple) else (value,):
+                if one is not None and not isinstance(one, (bool, int, float, str)):
+                    raise checks.InputError(
+                        "values of Choice must be numbers, text, True, False, None or tuples of them, such as "
+                        f"(64, 32), got {value!r}."
+                    )
         if len({(type(value), value) for value in values}) < len(values):
             raise checks.InputError(f"Choice{values!r} has a value twice: give each once.")
         self.values = values
@@ -183,3 +185,20 @@ class Choice:
 
 
 Dimension = Integer | Float | Choice
+
+
+def stored(value: Any) -> Any:
+    """Return a value as optimisers and files keep it: a tuple as its text, others as they are."""
+    return repr(value) if isinstance(value, tuple) else value
+
+
+def as_stored(dimension: Dimension) -> Dimension:
+    """Return a dimension whose values optimisers and files can keep."""
+    return Choice(*map(stored, dimension.values)) if isinstance(dimension, Choice) else dimension
+
+
+def decoded(dimension: Dimension, value: Any) -> Any:
+    """Return the value of a dimension that is kept as another."""
+    if isinstance(dimension, Choice) and isinstance(value, str):
+        return next((one for one in dimension.values if stored(one) == value), value)
+    return value

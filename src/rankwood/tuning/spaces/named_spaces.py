@@ -1,4 +1,4 @@
-"""Search spaces by name: the defaults of each engine, and those of papers."""
+"""Search spaces by name: those of papers, and what the argument of `tune` stands for."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,100 +7,17 @@ from typing import Any
 from rankwood._util import checks
 from rankwood.engines import base
 from rankwood.engines.catboost.losses import native
-from rankwood.estimators.ranker import Ranker
+from rankwood.estimators.neural_ranker import NeuralRanker
+from rankwood.estimators.two_stage.estimator import TwoStage
+from rankwood.neural.architectures.table import ARCHITECTURES
+from rankwood.neural.presets import PRESETS
 from rankwood.objectives.families.registry import objective as to_objective
-from rankwood.objectives.units import unit_of
-from rankwood.tuning.parameters import cutoff_of, parameters_of
+from rankwood.objectives.lists.stochastic import StochasticRank
+from rankwood.tuning.objective_texts import cutoff_of, name_of, parameters_of
+from rankwood.tuning.parameters import Tunable, stage_of
+from rankwood.tuning.spaces.default_spaces import default, own_dimensions, refused_by_catboost
 from rankwood.tuning.spaces.dimensions import Choice, Dimension, Float, Integer
 from rankwood.tuning.spaces.space import Space
-
-_RATE = Float(0.01, 0.3, log=True)
-_DEFAULTS: dict[str, dict[str, Dimension]] = {
-    "lightgbm": {
-        "learning_rate": _RATE,
-        "num_leaves": Integer(7, 255, log=True),
-        "min_child_samples": Integer(5, 500, log=True),
-        "min_child_weight": Float(1e-3, 10.0, log=True),
-        "reg_lambda": Float(1e-3, 100.0, log=True),
-        "colsample_bytree": Float(0.3, 1.0),
-        "extra_trees": Choice(False, True),
-    },
-    "xgboost": {
-        "learning_rate": _RATE,
-        "num_leaves": Integer(7, 255, log=True),
-        "min_child_weight": Float(1e-3, 100.0, log=True),
-        "reg_lambda": Float(1e-3, 100.0, log=True),
-        "subsample": Float(0.5, 1.0),
-        "colsample_bytree": Float(0.3, 1.0),
-    },
-    "catboost": {
-        "learning_rate": _RATE,
-        "max_depth": Integer(4, 10),
-        "reg_lambda": Float(1e-3, 100.0, log=True),
-        "subsample": Float(0.5, 1.0),
-    },
-    "pairtree": {
-        "learning_rate": Float(0.001, 0.1, log=True),
-        "num_leaves": Integer(15, 511, log=True),
-        "min_child_samples": Integer(20, 5000, log=True),
-        "reg_lambda": Float(1e-3, 100.0, log=True),
-        "colsample_bytree": Float(0.3, 1.0),
-    },
-}
-
-
-def default(engine: str = "lightgbm", objective: Any = None) -> Space:
-    """Return the space that `rankwood.tune` searches if none is given.
-
-    Parameters
-    ----------
-    engine : {"lightgbm", "xgboost", "catboost", "pairtree"}
-        The engine, or a registered learner: its space is the learning rate and what it was registered with.
-    objective : str or part, optional
-        The objective. Parameters that the engine can't combine with it are omitted, and an objective of pairs
-        (``bi-...``) has the ranges of pair trees.
-
-    Returns
-    -------
-    Space
-
-    Raises
-    ------
-    InputError
-        If there is no such engine or objective.
-
-    Examples
-    --------
-    >>> import rankwood as rw
-    >>> rw.spaces.default("catboost")
-    Space({
-        'learning_rate': Float(0.01, 0.3, log=True),
-        'max_depth': Integer(4, 10),
-        'reg_lambda': Float(0.001, 100.0, log=True),
-        'subsample': Float(0.5, 1.0),
-    })
-    """
-    dimensions = _dimensions(engine)
-    if objective is None:
-        return Space(dimensions)
-    part = to_objective(objective)
-    if unit_of(part) == "pairs":
-        return Space(_DEFAULTS["pairtree"])
-    refused = _refused_by_catboost(part) if engine == "catboost" else ()
-    return Space({name: one for name, one in dimensions.items() if name not in refused})
-
-
-def _dimensions(engine: str) -> dict[str, Dimension]:
-    """Return the ranges of an engine's parameters."""
-    abilities = base.abilities_of(engine)
-    if abilities.registered is not None:
-        return {"learning_rate": _RATE, **abilities.space}
-    return _DEFAULTS[engine]
-
-
-def _refused_by_catboost(objective: Any) -> tuple[str, ...]:
-    """Return the parameters that our engine refuses: CatBoost's LambdaMart subtracts the L2 penalty."""
-    return ("reg_lambda",) if native(objective).name == "LambdaMart" else ()
 
 
 def names() -> list[str]:
@@ -133,11 +50,12 @@ def named(
     name : str
         ``"lambdagap-2025"``: Table 7 of [lambdagap2025]. ``"which-tricks-2023"``: Appendix A of [whichtricks2023].
         ``"bivariate-2024"``: [bivariate2024] names the parameters that it tunes but not their ranges; these contain
-        all values of its Table 8.
+        all values of its Tables 6 to 8.
     objective : str
         The objective: some parameters are its own, or depend on its cutoff.
     engine : str
-        The engine; only ``"which-tricks-2023"`` has spaces for several.
+        The engine, or the architecture of a network, such as ``"dnn"``. ``"which-tricks-2023"`` has spaces for
+        several engines, and ``"bivariate-2024"`` for trees and networks.
     k : int, optional
         The cutoff of the metric; by default that of the objective.
 
@@ -166,9 +84,17 @@ def named(
     if name not in _PAPERS:
         raise checks.InputError(f"unknown space {name!r}{checks.nearest(str(name), _PAPERS)}")
     to_objective(objective)
-    base.abilities_of(engine)
+    if engine not in ARCHITECTURES:
+        base.abilities_of(engine)
     k = cutoff_of(objective) if k is None else checks.at_least(k, 1, "k")
     return Space(_PAPERS[name](objective, engine, k))
+
+
+#: The truncation level of [lambdagap2025] that cuts nothing, and the losses that it offers it to: of NDCG, no hybrids.
+_WHOLE_LIST = 1000
+_WITHOUT_TRUNCATION = frozenset(
+    {"lambdarank-ndcg", "lambdarank-bndcg", "lambdaloss-ndcg", "lambdaloss-bndcg"}
+)
 
 
 def _lambdagap(objective: Any, engine: str, k: int | None) -> dict[str, Dimension]:
@@ -185,24 +111,26 @@ def _lambdagap(objective: Any, engine: str, k: int | None) -> dict[str, Dimensio
         "learning_rate": Float(1 / 1024, 1.0, log=True),
         "min_child_weight": Float(0.0, 0.1),
     }
-    # The paper's truncation level is the k of P@k, of ARP and of LambdaGap.
-    level = "truncation" if "truncation" in known else "k"
-    if level in known:
+    # The paper's truncation level is the k of every objective: it cuts the pairs and, in NDCG, the ideal.
+    if "k" in known:
         if k is None:
             raise checks.InputError(
                 "the space 'lambdagap-2025' needs a cutoff: give k=, or an objective with one, as in 'lambdagap-x@5'."
             )
-        whole = (1000,) if "ndcg" in str(objective) and level == "truncation" else ()
-        space[f"objective.{level}"] = Choice(k, k + 3, *whole)
+        whole = (_WHOLE_LIST,) if name_of(objective) in _WITHOUT_TRUNCATION else ()
+        space["objective.k"] = Choice(k, k + 3, *whole)
     if "mu" in known:
         space["objective.mu"] = Float(0.1, 10.0)
     return space
 
 
 def _which_tricks(objective: Any, engine: str, k: int | None) -> dict[str, Dimension]:
-    """Return the space of Appendix A: one for LightGBM, and three for CatBoost's losses."""
+    """Return the space of Appendix A: one for LightGBM's LambdaMART, and three for other losses."""
     _only(engine, ("lightgbm", "catboost"), "which-tricks-2023")
     space: dict[str, Dimension] = {"learning_rate": Float(1e-3, 1.0, log=True)}
+    part = to_objective(objective)
+    if isinstance(part, StochasticRank):
+        return space | _stochastic_rank(part, engine)
     if engine == "lightgbm":
         return space | {
             "reg_lambda": Float(0.1, 100.0, log=True),
@@ -210,11 +138,13 @@ def _which_tricks(objective: Any, engine: str, k: int | None) -> dict[str, Dimen
             "num_leaves": Integer(16, 256, log=True),
             "min_child_samples": Integer(1, 1000, log=True),
         }
-    part = to_objective(objective)
-    if native(part).name != "StochasticRank":
-        space |= {"reg_lambda": Float(1e-3, 100.0, log=True), "max_depth": Integer(6, 8)}
-        return {name: one for name, one in space.items() if name not in _refused_by_catboost(part)}
-    return space | {
+    space |= {"reg_lambda": Float(1e-3, 100.0, log=True), "max_depth": Integer(6, 8)}
+    return {name: one for name, one in space.items() if name not in refused_by_catboost(part)}
+
+
+def _stochastic_rank(part: StochasticRank, engine: str) -> dict[str, Dimension]:
+    """Return the space of StochasticRank; on LightGBM it is the depth that limits trees, as on CatBoost."""
+    space: dict[str, Dimension] = {
         "reg_lambda": Choice(0.0),
         "max_depth": Integer(6, 10),
         "langevin": Choice(True),
@@ -222,10 +152,31 @@ def _which_tricks(objective: Any, engine: str, k: int | None) -> dict[str, Dimen
         "diffusion_temperature": Float(1e8, 1e11, log=True),
         "objective.mu": Float(1e-2, 10.0, log=True),
     }
+    if engine == "lightgbm":
+        return space | {"num_leaves": Choice(2**10), "min_child_samples": Choice(10)}
+    native(part)  # raises if CatBoost can't train it
+    return space
+
+
+#: Sizes of the layers in Table 6 of [bivariate2024], small networks first.
+_SIZES = sorted({row["hidden"] for row in PRESETS.values() if "hidden" in row}, key=sum)
+_NETWORKS_OF_BIVARIATE: dict[str, Dimension] = {
+    "learning_rate": Float(0.001, 0.1, log=True),
+    "hidden": Choice(*_SIZES),
+    "dropout": Float(0.0, 0.75),
+    "layers": Integer(1, 6),
+    "heads": Choice(1, 2, 4, 6),
+    "size": Choice(128, 256, 512),
+    "attention_dropout": Float(0.0, 0.75),
+}
 
 
 def _bivariate(objective: Any, engine: str, k: int | None) -> dict[str, Dimension]:
-    """Return the parameters of Section 5.4, in ranges that contain the values of Table 8."""
+    """Return the parameters of Section 5.4, in ranges that contain the values of Tables 6 to 8."""
+    if engine in ARCHITECTURES:
+        networks = own_dimensions(engine, _NETWORKS_OF_BIVARIATE)
+        # The heads of SetRank share its units, of which there are powers of two.
+        return networks | ({"heads": Choice(1, 2, 4)} if engine == "setrank" else {})
     _only(engine, ("lightgbm", "pairtree"), "bivariate-2024")
     return {
         "learning_rate": Float(0.001, 0.2, log=True),
@@ -250,17 +201,24 @@ _PAPERS: dict[str, Callable[[Any, str, int | None], dict[str, Dimension]]] = {
 }
 
 
-def resolve(space: Any, ranker: Ranker) -> Space:
+def resolve(space: Any, estimator: Tunable) -> Space:
     """Return the space that the argument of `tune` stands for: a space, a dictionary, a name, or None."""
     if isinstance(space, Space):
         return space
     if isinstance(space, dict):
         return Space(space)
+    if space is not None and not isinstance(space, str):
+        raise checks.InputError(f"space must be a Space, a dict or a name, got {space!r}.")
+    if isinstance(
+        estimator, TwoStage
+    ):  # the second stage is tuned, on lists of the same first stage
+        inner = resolve(space, stage_of(estimator, "second"))
+        return Space({f"second__{name}": one for name, one in inner.items()})
+    network = isinstance(estimator, NeuralRanker)
+    engine = estimator.architecture if network else estimator.engine_
     if space is None or space == "default":
-        return default(ranker.engine_, ranker.objective)
-    if isinstance(space, str):
-        return named(space, objective=ranker.objective, engine=ranker.engine_)
-    raise checks.InputError(f"space must be a Space, a dict or a name, got {space!r}.")
+        return default(engine, estimator.objective)
+    return named(space, objective=estimator.objective, engine=engine)
 
 
 def read(path: str | Path) -> Space:

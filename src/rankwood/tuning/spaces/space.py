@@ -5,9 +5,23 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rankwood._util import checks
-from rankwood.tuning.spaces.dimensions import Choice, Dimension, Float, Integer
+from rankwood.tuning.spaces.dimensions import Choice, Dimension, Float, Integer, decoded
 
 _KINDS: dict[str, Any] = {"Integer": Integer, "Float": Float, "Choice": Choice}
+#: Before the name of a parameter of the objective.
+OBJECTIVE = "objective."
+_STAGES = ("first__", "second__")
+
+
+def stage_and_name(name: str) -> tuple[str, str]:
+    """Return the stage that a parameter belongs to and its name there: ``second__top`` is "top" of "second".
+
+    The stage is empty for names without one.
+    """
+    for prefix in _STAGES:
+        if name.startswith(prefix):
+            return prefix.removesuffix("__"), name.removeprefix(prefix)
+    return "", name
 
 
 class Space(Mapping[str, Dimension]):
@@ -16,8 +30,8 @@ class Space(Mapping[str, Dimension]):
     Parameters
     ----------
     dimensions : mapping of str to Integer, Float or Choice
-        Names are those of `Ranker` and of its engine, or ``"objective."`` and a parameter of the objective, such as
-        ``"objective.mu"``.
+        Names are those of the ranker and of its engine, or ``"objective."`` and a parameter of the objective, such as
+        ``"objective.mu"``. Parameters of the stages of a `TwoStage` have ``"first__"`` or ``"second__"`` before them.
 
     Examples
     --------
@@ -39,7 +53,7 @@ class Space(Mapping[str, Dimension]):
                 f"{dimensions!r}."
             )
         for name, dimension in dimensions.items():
-            parts = name.split(".") if isinstance(name, str) else [""]
+            parts = stage_and_name(name)[1].split(".") if isinstance(name, str) else [""]
             if not all(part.isidentifier() for part in parts) or len(parts) > 2:
                 raise checks.InputError(
                     f"{name!r} is not the name of a parameter; expected one such as 'num_leaves' or 'objective.mu'."
@@ -80,6 +94,21 @@ class Space(Mapping[str, Dimension]):
         """The values of the parameters whose dimensions have one value only."""
         found = {name: constant(one) for name, one in self.items()}
         return {name: values[0] for name, values in found.items() if values is not None}
+
+    def decoded(self, stored: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the parameters of a trial that optimisers and files have in plain values.
+
+        Parameters
+        ----------
+        stored : mapping
+            Values by name; tuples are texts.
+
+        Returns
+        -------
+        dict
+            The values that trials train with.
+        """
+        return {name: decoded(self[name], value) for name, value in stored.items()}
 
     @staticmethod
     def parse(text: str) -> "Space":
