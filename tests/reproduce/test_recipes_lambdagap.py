@@ -219,3 +219,10 @@ def test_sensitivity_takes_the_chosen_parameters():
             assert f"@{truncation}(" in text.replace("{k}", str(k))
             assert ("{mu}" in text) == ("+" in row)
     assert unread == 7
+
+
+def test_the_search_is_that_of_the_paper():
+    tuner = RECIPE["protocols"]["tuned"]["tuner"]
+    assert (tuner["name"], tuner["trials"]) == ("cfo", 40)
+    assert (tuner["start"], tuner["pruner"]) == ("own", "none")  # it starts from Table 3
+    assert RECIPE["protocols"]["tuned"]["params"] == RECIPE["protocols"]["fixed"]["params"]

@@ -171,3 +171,64 @@ def test_catboosts_defaults_are_written_out():
             value = {**params, **own}[ours]
             wanted = value if isinstance(value, str) else pytest.approx(value, abs=1e-6)
             assert used[theirs] == wanted, (loss, ours)
+
+
+def test_searches_are_those_of_the_paper():
+    from rankwood.tuning import tuners
+
+    tuned = [protocol["tuner"] for protocol in CONTENT["protocols"].values() if "tuner" in protocol]
+    assert len(tuned) == 4
+    for tuner in tuned:
+        # "20 iterations of random search followed by 80 iterations of Bayesian optimization": none starts from defaults.
+        assert (tuner["name"], tuner["trials"]) == ("random+gp", 20 + 80)
+        assert tuners.settings(tuner["trials"])["random_trials"] == 20
+        assert (tuner["start"], tuner["pruner"]) == ("none", "none")
+
+
+def test_all_rows_of_stochasticrank_search_its_own_space():
+    rows = [row for row in ITEMS["table2"]["rows"] if row["name"] == "StochasticRank"]
+    assert [row["group"] for row in rows] == ["NDCG@10", "MRR", "ERR"]  # the paper has none for MAP
+    for row in rows:
+        protocol = CONTENT["protocols"][row["protocol"]]
+        space = rw.spaces.named(
+            protocol["tuner"]["space"], objective=row["objective"], engine=protocol["engine"]
+        )
+        searched = {name: (one.low, one.high) for name, one in space.free.items()}
+        assert searched == {
+            "learning_rate": (1e-3, 1),
+            "max_depth": (6, 10),
+            "model_shrink_rate": (1e-5, 1e-2),
+            "diffusion_temperature": (1e8, 1e11),
+            "objective.mu": (1e-2, 10),
+        }
+        assert space.fixed["reg_lambda"] == 0 and space.fixed["langevin"] is True
+        if protocol["engine"] == "lightgbm":  # a tree of depth 10 has as many leaves
+            assert space.fixed["num_leaves"] == 2 ** searched["max_depth"][1]
+
+
+@pytest.mark.slow
+def test_rows_of_stochasticrank_are_tuned(tmp_path):
+    from rankwood.reproduce import run
+    from tests.helpers import tiny_paper
+
+    data = tiny_paper.write_data(tmp_path / "data")
+    how = {"trees": 2, "trials": 3, "rows": "StochasticRank", "folds": 1, "verbose": False}
+    result = run("which-tricks/table2", {"mslr10k": data}, tmp_path, **how)
+    assert (result.cells, dict(result.failed)) == (3, {})
+    chosen = run("which-tricks/table30", {"mslr10k": data}, tmp_path, **how)
+    assert chosen.computed == 0  # the parameters are those of table 2
+    lines = [line.split(",") for line in chosen.to_csv().splitlines()[1:]]
+    ours = {line[4]: line[5] for line in lines}
+    assert ours["reg_lambda"] == "0" and 6 <= int(ours["max_depth"]) <= 10
+    assert 1e-2 <= float(ours["mu"]) <= 10
+    # No trial was stopped early, and none has the parameters of the protocol.
+    import sqlite3
+
+    for file in (tmp_path / "tuning").iterdir():
+        with sqlite3.connect(file) as study:
+            states = study.execute("select state from trials").fetchall()
+            rates = study.execute(
+                "select param_value from trial_params where param_name = 'learning_rate'"
+            ).fetchall()
+        assert states == [("COMPLETE",)] * 3
+        assert (0.03,) not in rates

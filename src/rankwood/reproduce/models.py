@@ -177,7 +177,8 @@ def _tuned(
     from rankwood import spaces
     from rankwood.tuning.study import tune
 
-    tuner = dict(spec["tuner"])
+    # TOML has no word for None.
+    tuner = {name: None if value == "none" else value for name, value in spec["tuner"].items()}
     cutoff = re.search(r"@(\d+)", str(tuner.get("metric", "")))
     space = spaces.named(
         tuner.pop("space"),

@@ -73,7 +73,7 @@ class Protocol:
     train_curve : bool
         Whether `stop` is evaluated on the training data after each round too.
     tuner, two_stage : mapping or None
-        Settings of `rankwood.tune`, and of `rankwood.TwoStage`.
+        Settings of `rankwood.tune`, where "none" is None, and of `rankwood.TwoStage`.
     params : mapping
         Parameters by role; those of ``"*"`` are of every role, and those of ``"other"`` take the place of all others
         if the data isn't that of the role: what a paper chose for large data may fit no small one.
