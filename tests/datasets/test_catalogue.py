@@ -44,6 +44,12 @@ def test_shares_of_labels_agree_with_the_other_paper():
         assert all(sum(p.labels) == pytest.approx(1, abs=0.021) for p in parts)
 
 
+def test_what_lines_omit_is_missing_in_yahoo_only():
+    # lambdagap-2025, section 6.1: about 68 % of the values of Yahoo's set are missing.
+    missing = [name for name, row in catalogue().items() if np.isnan(row.absent)]
+    assert missing == ["yahoo1", "yahoo2"]
+
+
 def test_changing_a_copy_changes_nothing():
     catalogue().clear()
     assert find("MSLR30K").counts["train"].lengths == (1, 110, 1251)

@@ -20,10 +20,10 @@ def five(tmp_path):
     return tmp_path
 
 
-def published(monkeypatch, **counts):
+def published(monkeypatch, absent=0.0, **counts):
     """Let the catalogue have a set "known" with these numbers of queries."""
     made = {part: PublishedCounts(queries=n) for part, n in counts.items()}
-    one = DataSet("known", "", (), 9, 4, "", "", made, (), feature_counts=(9,))
+    one = DataSet("known", "", (), 9, 4, "", "", made, (), feature_counts=(9,), absent=absent)
     monkeypatch.setattr(sources, "catalogue", lambda: {"known": one})
     monkeypatch.setattr(sources, "load_splits", lambda *a, **k: LOAD(a[0], None, **k))
 
@@ -66,6 +66,37 @@ def test_every_bit_counts(five):
         arrays[name][(0,) * arrays[name].ndim] += 1
         changed = rw.RankingData(**arrays, qid=split.test.qid)
         assert digest_of(split._replace(test=changed)) != before
+
+
+def test_features_that_lines_omit(tmp_path, monkeypatch):
+    for i in range(5):
+        lines = [f"{j % 3} qid:{5 * i + q} 1:{j + 1} 9:{2 * j + 1}" for q in range(5) for j in range(3)]
+        (tmp_path / f"S{i + 1}.txt").write_text("\n".join(lines) + "\n")
+    published(monkeypatch, absent=float("nan"), all=25)
+    # As the catalogue says of the data, unless the paper's program read it otherwise.
+    assert sources.omitted_is_missing("known", None)
+    assert not sources.omitted_is_missing("known", 0)
+    assert not sources.omitted_is_missing("unknown", None)
+    for missing, share in ((True, 7 / 9), (False, 0.0)):
+        found = open_source("known", tmp_path, None, None, 1, missing)
+        assert (found.published, found.missing) == (True, missing)
+        split = read_split(DataRef(found.folder, "known", 0, None, found.missing))
+        X = np.asarray(split.train.X.todense() if hasattr(split.train.X, "todense") else split.train.X)
+        assert np.isnan(X).mean() == pytest.approx(share)
+    # Other data in the same role keeps its zeros.
+    published(monkeypatch, absent=float("nan"), all=26)
+    assert not open_source("known", tmp_path, None, None, 1, True).missing
+
+
+@pytest.mark.parametrize(
+    ("paper", "missing"),
+    [("lambdagap", True), ("lambda-ex", False), ("lambdaloss", False), ("which-tricks", False), ("bivariate", False)],
+)
+def test_yahoo_is_read_as_the_papers_program_reads_it(paper, missing):
+    from rankwood.reproduce.recipes.reading import load_recipe
+
+    absent = load_recipe(paper).paper.absent
+    assert sources.omitted_is_missing("yahoo1", absent.get("yahoo1")) == missing
 
 
 def test_a_wrong_folder_is_refused(tmp_path):

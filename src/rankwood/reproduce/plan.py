@@ -130,7 +130,7 @@ def _spread(
         wants = frozenset()
     made = []
     for fold, digest in enumerate(source.folds):
-        ref = DataRef(source.folder, role, fold, work.options.queries)
+        ref = DataRef(source.folder, role, fold, work.options.queries, source.missing)
         for seed in seeds:
             cell = RecipeCell({**spec, "data": digest, "seed": seed, "version": __version__})
             about = ", ".join(filter(None, [row.name, setting_text(setting), source.name]))

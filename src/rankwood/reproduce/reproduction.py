@@ -16,7 +16,7 @@ from rankwood.reproduce.recipes.reading import load_recipe, recipe_names
 from rankwood.reproduce.recipes.recipe import Item, Recipe
 from rankwood.reproduce.result import Result, check_installed, write_page
 from rankwood.reproduce.running import full_disk_explained, run_cells, unfinished
-from rankwood.reproduce.sources import FoldFiles, open_source
+from rankwood.reproduce.sources import FoldFiles, omitted_is_missing, open_source
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ def make_works(
     chosen = [(recipe, item) for recipe, item in chosen if not options.leaves_out(item)]
     if not chosen:
         raise checks.InputError(f"no row of the chosen items has a name like {options.rows!r}.")
-    sources: dict[tuple[str, int], FoldFiles] = {}
+    sources: dict[tuple[str, int, bool], FoldFiles] = {}
     works = []
     for recipe, item in chosen:
         folds = recipe.protocols[item.protocol].folds if item.protocol else 1
@@ -216,10 +216,11 @@ def make_works(
         needed = needs_data(recipe, item)
         for role in item.roles if needed else ():
             if role in data:
-                key = (role, folds)
+                missing = omitted_is_missing(role, recipe.paper.absent.get(role))
+                key = (role, folds, missing)
                 if key not in sources:
                     sources[key] = open_source(
-                        role, data[role], options.queries, options.folds, folds
+                        role, data[role], options.queries, options.folds, folds, missing
                     )
                 own[role] = sources[key]
         if own or not needed:

@@ -1,6 +1,7 @@
 """The data behind the roles of an item: folders that the user gives, read fold by fold."""
 
 import hashlib
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -18,12 +19,16 @@ _PARTS = ("train", "valid", "test")
 
 
 class DataRef(NamedTuple):
-    """Where the data of a cell is: a folder, the role it fills, the fold from 0, and how many queries to keep."""
+    """Where the data of a cell is: a folder, the role it fills, the fold from 0, and how many queries to keep.
+
+    `missing` tells whether features that a line omits are missing, not 0.
+    """
 
     folder: str
     role: str
     fold: int
     queries: int | None
+    missing: bool = False
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,8 @@ class FoldFiles:
         A digest of the data of each fold that is used.
     all_folds : int
         How many folds the data has.
+    missing : bool
+        Whether features that a line omits are missing, not 0.
     """
 
     role: str
@@ -48,14 +55,29 @@ class FoldFiles:
     published: bool
     folds: tuple[str, ...]
     all_folds: int
+    missing: bool = False
+
+
+def omitted_is_missing(role: str, absent: float | None) -> bool:
+    """Tell whether features that a line omits are missing: as a paper says, else as the catalogue says of a role."""
+    if absent is None:
+        known = catalogue().get(role)
+        absent = 0.0 if known is None else known.absent
+    return math.isnan(absent)
 
 
 def open_source(
-    role: str, folder: Any, queries: int | None, folds: int | None, usual_folds: int
+    role: str,
+    folder: Any,
+    queries: int | None,
+    folds: int | None,
+    usual_folds: int,
+    missing: bool = False,
 ) -> FoldFiles:
     """Read the data of a role once, to see what it is.
 
     `folds` is how many folds the user wants; by default `usual_folds` if the data is that of the role, else all.
+    `missing` tells whether features that a line omits are missing; in other data they are 0.
     """
     path = Path(folder).expanduser()
     if not path.is_dir():
@@ -63,18 +85,20 @@ def open_source(
             f"the data of {role} can't be read: there is no folder {folder}; give one with LETOR files."
         )
     total = _count_folds(path, role)
-    published = _is_published(role, read_split(DataRef(str(path), role, 0, None)))
+    published = _is_published(role, read_split(DataRef(str(path), role, 0, None, missing)))
+    missing = missing and published
     used = min(total, folds or (usual_folds if published else total))
-    refs = [DataRef(str(path), role, i, queries) for i in range(used)]
+    refs = [DataRef(str(path), role, i, queries, missing) for i in range(used)]
     digests = tuple(digest_of(read_split(ref)) for ref in refs)
-    return FoldFiles(role, str(path), path.resolve().name, published, digests, total)
+    return FoldFiles(role, str(path), path.resolve().name, published, digests, total, missing)
 
 
 @lru_cache(maxsize=5)  # cells are sorted by fold, so few are needed at a time
 def read_split(ref: DataRef) -> Any:
     """Return the data of a fold, an object with `train`, `valid` and `test`."""
     name = ref.role if ref.role in catalogue() else None
-    return load_splits(ref.folder, name, queries=ref.queries, folds=[ref.fold + 1])[0]
+    absent = math.nan if ref.missing else 0.0
+    return load_splits(ref.folder, name, queries=ref.queries, folds=[ref.fold + 1], absent=absent)[0]
 
 
 def _count_folds(folder: Path, role: str) -> int:

@@ -105,7 +105,8 @@ def lead(work: Work, found: Found) -> list[str]:
         tested = found.queries(role)
         folds += f", {plural(tested, 'test query')}" if tested else ""
         if source.published:
-            said.append(f"{role}: the data of the paper, {folds}.")
+            omitted = "; features that a line omits are missing" if source.missing else ""
+            said.append(f"{role}: the data of the paper, {folds}{omitted}.")
         else:
             said.append(
                 f"{role}: this is another data set, {source.name} ({folds}), so its numbers can't be compared with "

@@ -36,7 +36,10 @@ class SignificanceTest:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: how to cite it, its metrics and their conventions, its test, and why numbers may differ."""
+    """A paper: how to cite it, its metrics and their conventions, its test, and why numbers may differ.
+
+    `absent` has the value of features that a line omits by role, 0 or NaN, where it isn't that of the catalogue.
+    """
 
     name: str
     number: str
@@ -48,6 +51,7 @@ class Paper:
     test: SignificanceTest
     conventions: Mapping[str, Any] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    absent: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
