@@ -611,6 +611,26 @@ def test_coherency_is_recorded_at_a_cutoff(data):
         small(record="coherency@0").fit(data)
 
 
+def test_coherency_is_recorded_by_either_definition(data):
+    shares = {}
+    for definition in ("program", "paper"):
+        options = {"objective": "lambdarank-ndcg@3", "shuffle": False, "n_estimators": 3}
+        names = [f"coherency@3(definition={q}{definition}{q})" for q in ("", "'")]
+        ranker, other = (small(record=name, **options).fit(data) for name in names)
+        assert ranker.record_ == other.record_
+        scores = np.zeros(len(data))  # before the first round
+        found = diagnose("lambdarank-ndcg@3", data, scores, k=3, definition=definition)
+        shares[definition] = ranker.record_["false_over_missed"][0]
+        assert shares[definition] == pytest.approx(found.false_over_missed, abs=1e-12)
+    assert shares["paper"] != shares["program"]
+    default = small(record="coherency", **options).fit(data).record_["false_over_missed"]
+    assert default[0] == shares["program"]
+    with pytest.raises(rw.InputError, match=r"one definition, got \['paper', 'program'\]"):
+        small(record=["coherency(definition=paper)", "coherency(definition=program)"]).fit(data)
+    with pytest.raises(rw.InputError, match="unknown record 'coherency\\(definition=text\\)'"):
+        small(record="coherency(definition=text)").fit(data)
+
+
 def test_records_are_saved_and_survive_an_interrupt(data, monkeypatch, tmp_path):
     from rankwood.engines.lightgbm.engine import LightGBMEngine
 

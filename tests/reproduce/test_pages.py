@@ -111,6 +111,14 @@ def test_false_documents_are_those_of_the_figures_cutoff(paper, data, tmp_path, 
     assert "Rows without a curve" not in result.to_markdown()
     assert "over a missed" in (svg := (tmp_path / "tiny-figure1.svg").read_text())
     assert "percent" in svg
+    by_text = text.replace("over_missed\"", "over_missed\"\ndefinition = \"paper\"")
+    tiny.use(monkeypatch, tmp_path / "text", by_text)
+    result = run("tiny/figure1", {"mslr10k": data}, tmp_path, verbose=False)
+    found = {(r["row"], r["setting"], r["round"]): float(r["value"]) for r in rows_of(result)}
+    again = ranker.set_params(record="coherency@5(definition=paper)").fit(train, valid=valid)
+    defined = again.record_["false_over_missed"]
+    assert [found["whole", "k=5", str(i + 1)] for i in range(4)] == [100 * v for v in defined]
+    assert defined != curve
     wrong = text.replace("over = { k = [3, 5] }\ncurve", "over = { n = [3] }\ncurve")
     tiny.use(monkeypatch, tmp_path / "none", wrong.replace("@{k}", "@{n}"))
     page = run("tiny/figure1", {"mslr10k": data}, tmp_path / "out", verbose=False).to_markdown()

@@ -103,3 +103,12 @@ def test_times_are_those_of_lambdamart():
         assert (v[:, 0] < v[:, 1]).all()  # a tree includes a call of the objective
     assert all((times["no truncation"][:, 0] >= v[:, 0]).all() for v in times.values())
     assert all((times["truncation k"][:, 0] <= v[:, 0]).all() for v in times.values())
+
+
+def test_false_and_missed_documents_are_those_of_the_text():
+    from rankwood.reproduce.kinds import curves
+
+    item = ITEMS["figure3"]
+    assert item["definition"] == "paper"
+    wants = curves.wants_of(item["curve"], {"k": 5}, item["definition"])
+    assert wants == {"record:coherency@5(definition=paper)"}

@@ -71,8 +71,8 @@ class Ranker(SingleModel, RankingEstimator):
         Seed of everything random. The same seed gives bit-identical results on any number of threads.
     record : list of str or None
         Curves to record in `record_`: ``"effective_pairs"``, the share of all pairs that the objective uses;
-        ``"coherency"``, the share of queries with an incoherent pair, or ``"coherency@5"`` to state the cutoff;
-        ``"seconds"``.
+        ``"coherency"``, the share of queries with an incoherent pair, or ``"coherency@5(definition=paper)"`` to state
+        cutoff and definition, as in `rankwood.diagnose`; ``"seconds"``.
     warm_start : bool
         Whether another `fit` resumes from the trees that there are: give a larger `n_estimators`. On the same data the
         model is that of one longer run.

@@ -165,7 +165,10 @@ def add_recording(group: Any) -> None:
         metavar="N",
         help="time between two writes of the checkpoint; 0 writes after every round (default: 60)",
     )
-    text = "record this for each round: effective_pairs, coherency, coherency@K or seconds; may be repeated"
+    text = (
+        "record this for each round: effective_pairs, coherency, coherency@K(definition=paper) or seconds; may be "
+        "repeated"
+    )
     arguments.add_names(group, "--record", text)
     group.add_argument(
         "--record-file",

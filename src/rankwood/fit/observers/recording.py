@@ -1,7 +1,7 @@
 """Curves that are recorded on request: what an objective does in each round."""
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,29 @@ RECORDS = {
 _ROUNDING = 1e-5  # error of float32 sums, relative to the largest gradient of a query
 
 
+class CoherencyRules(NamedTuple):
+    """The cutoff and the definition of false and missed documents; None where the name of a record has none."""
+
+    k: int | None = None
+    definition: str | None = None
+
+
+_COHERENCY = re.compile(
+    r"coherency(?:@([1-9]\d{0,8}))?(?:\(definition=(['\"]?)(program|paper)\2\))?"
+)
+
+
+def _rules_in(name: Any) -> CoherencyRules | None:
+    """Return the rules in a name such as ``"coherency@5(definition=paper)"``; None if it is another name."""
+    match = _COHERENCY.fullmatch(str(name))
+    return None if match is None else CoherencyRules(match[1] and int(match[1]), match[3])
+
+
+def record_of(name: Any) -> Any:
+    """Return a name without cutoff and definition."""
+    return name if _rules_in(name) is None else "coherency"
+
+
 def named_records(record: Any) -> list[str]:
     """Return the names of what to record, each once, in the order of `RECORDS`; cutoffs are omitted."""
     listed = [] if record is None else [record] if isinstance(record, str) else record
@@ -30,26 +53,24 @@ def named_records(record: Any) -> list[str]:
         raise checks.InputError(
             f"record must be a list of {', '.join(map(repr, RECORDS))}, got {record!r}."
         )
-    names = ["coherency" if _coherency_at(name) else name for name in listed]
+    names = [record_of(name) for name in listed]
     for name in names:
         if name not in RECORDS:
             raise checks.InputError(f"unknown record {name!r}{checks.nearest(str(name), RECORDS)}")
     return [name for name in RECORDS if name in names]
 
 
-def _coherency_at(name: Any) -> int | None:
-    """Return the cutoff of a name such as ``"coherency@5"``; None if it is another name."""
-    match = re.fullmatch(r"coherency@([1-9]\d{0,8})", str(name))
-    return int(match[1]) if match else None
-
-
-def coherency_cutoff(record: Any, objective: Any) -> int | None:
-    """Return the cutoff for coherency: the one in `record`, else the objective's."""
+def coherency_rules(record: Any, objective: Any) -> CoherencyRules:
+    """Return the rules for coherency: those in `record`, else the objective's cutoff, and the program's definition."""
     names = [record] if isinstance(record, str) or record is None else record
-    cutoffs = {k for k in map(_coherency_at, names) if k is not None}
-    if len(cutoffs) > 1:
-        raise checks.InputError(f"record: give 'coherency' one cutoff, got {sorted(cutoffs)}.")
-    return cutoffs.pop() if cutoffs else cutoff(objective)
+    found = [rules for rules in map(_rules_in, names) if rules is not None]
+    for i, what in enumerate(("cutoff", "definition")):
+        values = {rules[i] for rules in found} - {None}
+        if len(values) > 1:
+            raise checks.InputError(f"record: give 'coherency' one {what}, got {sorted(values)}.")
+    k = next((rules.k for rules in found if rules.k is not None), None)
+    definition = next((rules.definition for rules in found if rules.definition), "program")
+    return CoherencyRules(cutoff(objective) if k is None else k, definition)
 
 
 def _why_not(name: str, objective: Any) -> str | None:
@@ -100,11 +121,11 @@ class Recorder(Observer):
             options = {"dtype": computer.dtype, "n_jobs": n_jobs, "seed": computer.seed}
             self._pairs = PairCounter(objective, y, groups, unlisted=computer.unlisted, **options)
         if "coherency" in names:
-            k, label = coherency_cutoff(record, objective), read_labels(objective, y)
+            rules, label = coherency_rules(record, objective), read_labels(objective, y)
             self._incoherence = IncoherenceCheck(
-                label, groups, k, tolerance=_ROUNDING, n_jobs=n_jobs
+                label, groups, *rules, tolerance=_ROUNDING, n_jobs=n_jobs
             )
-            if k is None:  # without a cutoff no document is false or missed
+            if rules.k is None:  # without a cutoff no document is false or missed
                 del self.curves["false_over_missed"]
 
     @property

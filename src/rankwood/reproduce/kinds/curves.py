@@ -18,7 +18,7 @@ from rankwood.reproduce.recipes.recipe import Item, Row
 from rankwood.reproduce.recipes.template import fill, setting_key, setting_text, settings
 from rankwood.reproduce.values import better
 
-KEYS: frozenset[str] = frozenset({"curve", "skip", "log"})
+KEYS: frozenset[str] = frozenset({"curve", "skip", "log", "definition"})
 _RECORD_OF = {curve: name for name, curves in RECORDS.items() for curve in curves}
 #: What recorded curves are called in figures.
 LABELS = {
@@ -33,25 +33,32 @@ def check(item: Item) -> None:
     """Raise if there is no such curve."""
     curves = ("valid", "train", *_RECORD_OF)
     checks.one_of(item.extra.get("curve"), curves, f"item {item.name!r}: curve")
+    known = (None, "program", "paper")
+    checks.one_of(item.extra.get("definition"), known, f"item {item.name!r}: definition")
 
 
-def wants_of(curve: str, setting: Mapping[str, Any]) -> set[str]:
-    """Return what is to be recorded for a curve; false and missed documents are those of the setting's cutoff."""
+def wants_of(curve: str, setting: Mapping[str, Any], definition: str | None = None) -> set[str]:
+    """Return what is to be recorded for a curve.
+
+    False and missed documents are those of the setting's cutoff, by one of two definitions.
+    """
     if curve == "train":
         return {"train_curve"}
     if curve not in _RECORD_OF:
         return set()
     at = f"@{setting['k']}" if curve == "false_over_missed" and "k" in setting else ""
-    return {f"record:{_RECORD_OF[curve]}{at}"}
+    by = "" if definition is None else f"(definition={definition})"
+    return {f"record:{_RECORD_OF[curve]}{at}{by}"}
 
 
 def plan(work: Work) -> list[Request]:
     """Return the cells of all rows, with the curve."""
+    curve, definition = work.item.extra["curve"], work.item.extra.get("definition")
     return [
         request
         for row in work.rows
         for setting in settings(work.item.over)
-        for request in requests(work, row, [setting], wants_of(work.item.extra["curve"], setting))
+        for request in requests(work, row, [setting], wants_of(curve, setting, definition))
     ]
 
 
