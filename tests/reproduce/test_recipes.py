@@ -151,3 +151,26 @@ def test_printed_numbers_are_numbers():
                 for role, printed in row.printed.items():
                     numbers = [x for x in printed if not isinstance(x, str)]
                     assert np.isfinite([x for x in numbers if x == x]).all(), (item.name, role)
+
+
+@pytest.mark.parametrize(
+    ("paper", "preset"),
+    [
+        ("lambdagap", "lambdagap-2025"),
+        ("lambda-ex", "lambda-ex-2023"),
+        ("lambdaloss", "lambdaloss-2018"),
+        ("which-tricks", "which-tricks-2023"),
+        ("bivariate", "bivariate-2024"),
+    ],
+)
+def test_the_test_of_a_recipe_is_that_of_the_preset(paper, preset):
+    from rankwood.report.comparison.presets import PRESETS
+
+    test, rules = reading.load_recipe(paper).paper.test, PRESETS[preset]
+    assert test.kind == {"fisher": "permutation"}.get(rules["test"], rules["test"])
+    assert test.sides == {"greater": 1, "two-sided": 2}[rules["alternative"]]
+    assert tuple(test.levels) == rules["alphas"]
+    assert test.letters == (rules.get("marks") == "letters")
+    if test.kind == "permutation":
+        assert test.draws == rules["draws"]
+        assert test.strict == (rules["p_value"] == "strict")

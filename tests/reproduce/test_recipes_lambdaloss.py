@@ -89,3 +89,49 @@ def test_one_row_of_each_protocol_trains():
     for row in rows.values():
         other = CONTENT["protocols"][row.protocol]["params"].get("other", {})
         assert ranker(row, **other).fit(train).best_iteration_ == 2
+
+
+def test_losses_of_arp_are_truncated():
+    """Section 6.2: a pair counts if one of its documents is among the first k; checked by plain loops."""
+    from math import exp
+
+    rows = {row["name"]: row["objective"].replace("{k}", "2") for row in ITEMS["table3"]["rows"]}
+    y, scores, k = [1.0, 0.0, 3.0, 2.0, 1.0], [0.9, 0.5, 0.2, -0.1, -0.4], 2
+
+    def expected(weight):
+        grad = [0.0] * len(y)
+        for i in range(len(y)):  # scores fall, so that i is the rank
+            for j in range(len(y)):
+                if i != j and (i < k or j < k):
+                    slope = weight(y[i], y[j]) / (1 + exp(scores[i] - scores[j]))
+                    grad[i] -= slope
+                    grad[j] += slope
+        return grad
+
+    for name, weight in (
+        ("ARP-Loss1", lambda a, b: a),  # every ordered pair, with the label of its first document
+        ("ARP-Loss2", lambda a, b: max(a - b, 0.0)),
+    ):
+        found = rw.gradients(rows[name], y, scores)[0]
+        assert found.tolist() == pytest.approx(expected(weight), abs=1e-12), name
+        whole = rw.gradients(f"lambdaloss-arp{name[-1]}(norm=False)", y, scores)[0]
+        assert found.tolist() != pytest.approx(whole.tolist(), abs=1e-3)
+
+
+def test_ranklib_counts_empty_queries_alike_everywhere():
+    for name in ("table3", "figure3", "figure4"):
+        item = ITEMS[name]
+        for row in item["rows"]:
+            if row.get("protocol", item.get("protocol")) == "ranklib":
+                rules = {**item.get("conventions", {}), **row.get("conventions", {})}
+                assert rules == {"empty": 0}, name
+    from rankwood.reproduce.plan import Work, row_spec
+    from rankwood.reproduce.recipes.options import Options
+    from rankwood.reproduce.recipes.reading import load_recipe
+
+    recipe = load_recipe("lambdaloss")
+    item = recipe.items["figure3"]
+    specs = [
+        row_spec(Work(recipe, item, Options(), {}), row, "mslr30k", {"mu": 1}) for row in item.rows
+    ]
+    assert [spec["conventions"]["empty"] for spec in specs] == [0, 1]

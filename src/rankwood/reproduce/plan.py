@@ -150,7 +150,7 @@ def row_spec(work: Work, row: Row, role: str, setting: Mapping[str, Any]) -> dic
     """Return what a row trains for a role and values of names, all but data and seed."""
     common: dict[str, Any] = {
         "metrics": list(work.paper.metrics),
-        "conventions": {**work.paper.conventions, **work.item.conventions},
+        "conventions": {**work.paper.conventions, **work.item.conventions, **row.conventions},
     }
     if row.model in FROM_LABELS:
         return {"model": row.model, **common}

@@ -128,6 +128,8 @@ class Row:
         The objective, and other ones by role.
     engine, protocol, stop, two_stage
         What takes the place of the protocol's.
+    conventions : mapping
+        Conventions of metrics that take the place of the item's.
     params, role_params : mapping
         Parameters for every role, and by role; both take the place of the protocol's.
     let : mapping
@@ -158,6 +160,7 @@ class Row:
     engine: str | None = None
     protocol: str | None = None
     stop: str | None = None
+    conventions: Mapping[str, Any] = field(default_factory=dict)
     params: Mapping[str, Any] = field(default_factory=dict)
     role_params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     printed: Mapping[str, Sequence[Any]] = field(default_factory=dict)
