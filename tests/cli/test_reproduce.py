@@ -43,6 +43,30 @@ def test_run(call, paper, tmp_path):
     assert code == 0 and "0 of them computed now" in out
 
 
+def test_progress_in_a_pipe_is_a_line_per_cell(call, paper):
+    code, _, err = call("tiny/figure1 --data mslr10k=@small --out @lines -v")
+    assert code == 0
+    lines = err.splitlines()
+    assert [line.split(",")[0] for line in lines] == ["Cells: 1 of 2", "Cells: 2 of 2"]
+    assert all("LambdaMART" in line for line in lines)
+    _, _, err = call("tiny/figure2 --data mslr10k=@small --out @lines")
+    assert err == ""
+
+
+def test_rows_of_items_without_rows(call):
+    said = complaint(call("lambda-ex/table1 --rows LambdaMART --out @none"))
+    assert "no row of the chosen items has a name like 'LambdaMART'; they have no rows." in said
+
+
+def test_omitted_items_are_named(call, paper):
+    line = "tiny/all --data mslr10k=@small --out @some --rows RankNet --trees 1"
+    code, out, _ = call(line)
+    assert code == 0
+    omitted = answer(call(f"{line} --json"))["omitted"]
+    assert "tiny/figure1" in omitted and "tiny/table1" not in omitted
+    assert f"Omitted, for want of data or of rows that match: {', '.join(omitted)}" in out
+
+
 REFUSED = """
 tiny/table11 --data mslr10k=@small    -> tiny has no item 'table11'; did you mean 'table1'
 tinny/table1                          -> there is no item 'tinny/table1'; did you mean 'tiny/table1'
@@ -58,6 +82,7 @@ tiny/table1 --data mslr10k=a --data mslr10k=b -> two folders for the role 'mslr1
 tiny/table3 --data mslr10k=@small     -> need no data
 tiny/table1 --data mslr10k=@small --out @file -> is a file: give a folder
 tiny/table1 --data mslr10k=@small --rows nothing* -> no row of the chosen items has a name like 'nothing*'
+tiny/table1 --data mslr10k=@small --rows RankNot -> has a name like 'RankNot'; did you mean 'RankNet'
 list tiny/table1                      -> give it alone
 """
 

@@ -229,6 +229,16 @@ def test_times_are_ratios_to_the_baseline(paper, data, tmp_path):
     ratio = float(found["RankNet", "training"]["ratio"])
     both = [float(found[name, "training"]["milliseconds"]) for name in ("RankNet", "LambdaMART")]
     assert ratio == pytest.approx(both[0] / both[1], rel=1e-3)
+    page = result.to_markdown()
+    ratios, times = page.split("milliseconds")
+    assert "| RankNet" in ratios
+    [line] = [one for one in times.splitlines() if one.startswith("| RankNet")]
+    shown = [float(text) for text in line.split("|")[2:4]]
+    assert shown == [
+        float(f"{float(found['RankNet', measure]['milliseconds']):.3g}")
+        for measure in ("training", "objective call")
+    ]
+    assert "of fold 1 with seed 0." in page
 
 
 def test_a_sweep_trains_a_level_once(paper, data, tmp_path):

@@ -205,9 +205,8 @@ def make_works(
 ) -> list[Work]:
     """Return items with their data, which is read once; items whose roles have no data are omitted."""
     _check_roles(chosen, data)
+    _check_rows([item for _, item in chosen], options)
     chosen = [(recipe, item) for recipe, item in chosen if not options.leaves_out(item)]
-    if not chosen:
-        raise checks.InputError(f"no row of the chosen items has a name like {options.rows!r}.")
     sources: dict[tuple[str, int, bool], FoldFiles] = {}
     works = []
     for recipe, item in chosen:
@@ -226,6 +225,15 @@ def make_works(
         if own or not needed:
             works.append(Work(recipe, item, options, own))
     return works
+
+
+def _check_rows(chosen: Sequence[Item], options: Options) -> None:
+    """Raise if rows are to be chosen by their names, and none of any item has such a name."""
+    if options.rows is None or any(options.wants_some(item) for item in chosen):
+        return
+    names = list(dict.fromkeys(row.name for item in chosen for row in item.rows))
+    known = f"{checks.nearest(options.rows, names)}" if names else "; they have no rows."
+    raise checks.InputError(f"no row of the chosen items has a name like {options.rows!r}{known}")
 
 
 def _check_roles(chosen: Sequence[tuple[Recipe, Item]], data: Mapping[str, Any]) -> None:

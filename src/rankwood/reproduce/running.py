@@ -37,7 +37,7 @@ def run_cells(
     others = [request for request in todo if "timing" not in request.cell.spec]
     failed = []
     try:
-        with bar(len(todo), "Cells", verbose) as advance:
+        with bar(len(todo), "Cells", verbose, pause=0) as advance:
             for done in chain(
                 _side_by_side(others, store, jobs)
                 if jobs > 1 and len(others) > 1

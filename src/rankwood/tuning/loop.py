@@ -71,7 +71,7 @@ class Loop:
                 self._tuner.replay(record.number, self._loss(record))
         left = limits.trials - len(self._records)
         try:
-            with bar(max(left, 0), "Tuning", verbose) as advance:
+            with bar(max(left, 0), "Tuning", verbose, pause=0) as advance:
                 for _ in range(left):
                     if (self._records and self._spent() >= limits.seconds) or not self._one():
                         break

@@ -79,7 +79,10 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         verbose=arguments.verbosity(args),
         **limits,
     )
+    done = {result.name for result in results}
+    names = [f"{r.paper.name}/{item.name}" for r, item in reproduction.find_items(args.items)]
     return {
+        "omitted": [name for name in dict.fromkeys(names) if name not in done],
         "results": [
             {
                 "item": result.name,
@@ -121,6 +124,9 @@ def show(result: dict[str, Any], out: Console) -> None:
         out.print(f"{reproduction['item']}: {page} ({cells})", soft_wrap=True)
         for about, why in reproduction["failed"].items():
             out.print(f"  could not be computed: {about}: {why}", soft_wrap=True)
+    if result["omitted"]:
+        names = ", ".join(result["omitted"])
+        out.print(f"Omitted, for want of data or of rows that match: {names}", soft_wrap=True)
 
 
 def _data(item: dict[str, Any]) -> str:

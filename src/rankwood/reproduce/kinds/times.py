@@ -23,10 +23,9 @@ MEASURES = {
     "tree": "tree",
 }
 _CSV = ("role", "data", "group", "row", "setting", "measure", "ratio", "milliseconds", "paper")
-_NOTE = (
-    "Every number of ours is the geometric mean of the ratios to the baseline in the same turn; rows take turns. "
-    "In brackets: milliseconds, which depend on the machine."
-)
+_NOTE = "Every number of ours is the geometric mean of the ratios to the baseline in the same turn; rows take turns."
+_MILLISECONDS = "Geometric means over turns; they depend on the machine."
+_SEED = 0
 
 
 def check(item: Item) -> None:
@@ -38,14 +37,14 @@ def check(item: Item) -> None:
 
 
 def plan(work: Work) -> list[Request]:
-    """Return a cell for each turn and row, of the first fold and seed."""
+    """Return a cell for each turn and row, of the first fold and one seed."""
     every = settings(work.item.over)
     made = []
     for turn in range(_turns(work)):
         for row in work.rows:
             for request in requests(work, row, every):
                 spec = request.cell.spec
-                first = request.data.fold == 0 and spec["seed"] == 0
+                first = request.data.fold == 0 and spec["seed"] == _SEED
                 if first and spec["model"] in ("trees", "two-stage"):
                     timed = RecipeCell({**spec, "timing": turn})
                     about = f"time of {request.about}, turn {turn + 1}"
@@ -59,22 +58,24 @@ def _turns(work: Work) -> int:
 
 
 def show(work: Work, found: Found) -> Content:
-    """Return a table of ratios for each role."""
+    """Return a table of ratios and one of milliseconds for each role."""
     tables, records = [], []
     for role in work.roles:
-        rows = []
+        ratios, times = [], []
         for row in work.rows:
-            cells = [Cell(f"{row.group}: {row.name}" if row.group else row.name)]
+            name = Cell(f"{row.group}: {row.name}" if row.group else row.name)
+            ratios.append([name])
+            times.append([name])
             for position, (setting, column) in enumerate(_columns(work)):
                 ours, milliseconds = _measured(work, found, role, row, setting, column)
                 paper = _printed_ratio(work, role, row, setting, position)
-                cells += [Cell(_cell_text(work, ours, milliseconds))]
-                cells += [Cell(_text(paper * work.item.scale, work.item.digits))]
+                for ratio in (ours, paper):
+                    ratios[-1].append(Cell(_text(ratio * work.item.scale, work.item.digits)))
+                times[-1].append(Cell("–" if np.isnan(milliseconds) else f"{milliseconds:.3g}"))
                 where = [role, work.sources[role].name, row.group, row.name, setting_key(setting)]
                 records.append([*where, column, ours, milliseconds, paper])
-            rows.append(cells)
-        tables.append(_table(work, role, rows))
-    lead = f"Times of {plural(_turns(work), 'turn')}, all on one machine."
+        tables += _tables(work, role, ratios, times)
+    lead = f"Times of {plural(_turns(work), 'turn')}, all on one machine, of fold 1 with seed {_SEED}."
     return Content([lead], tables, headings=_CSV, records=records)
 
 
@@ -82,11 +83,17 @@ def _columns(work: Work) -> list[tuple[dict[str, Any], str]]:
     return [(s, str(column)) for s in settings(work.item.over) for column in work.item.columns]
 
 
-def _table(work: Work, role: str, rows: list[list[Cell]]) -> Table:
-    headings = ["row"]
-    for setting, column in _columns(work):
-        headings += [f"{column}, {setting_text(setting)}" if setting else column, "paper"]
-    return Table(work.title(role), headings, rows, len(headings) - 1, [_NOTE])
+def _tables(
+    work: Work, role: str, ratios: list[list[Cell]], times: list[list[Cell]]
+) -> list[Table]:
+    """Return a table of ratios beside the paper's, and one of milliseconds."""
+    names = [f"{c}, {setting_text(setting)}" if setting else c for setting, c in _columns(work)]
+    beside = [heading for name in names for heading in (name, "paper")]
+    title = work.title(role)
+    return [
+        Table(title, ["row", *beside], ratios, len(beside), [_NOTE]),
+        Table(f"{title}, milliseconds", ["row", *names], times, len(names), [_MILLISECONDS]),
+    ]
 
 
 def _seconds(found: Found, place: Place, measure: str) -> np.ndarray:
@@ -118,12 +125,6 @@ def _printed_ratio(
     if not printed or not theirs or not theirs[position]:
         return float("nan")
     return float(printed[position]) / float(theirs[position])
-
-
-def _cell_text(work: Work, ratio: float, milliseconds: float) -> str:
-    if np.isnan(ratio):
-        return "–"
-    return f"{_text(ratio * work.item.scale, work.item.digits)} ({milliseconds:.3g} ms)"
 
 
 def _text(value: float, digits: int) -> str:

@@ -51,7 +51,11 @@ class Options:
 
     def leaves_out(self, item: Item) -> bool:
         """Tell whether an item has rows, and none of them is wanted."""
-        return bool(item.rows) and not any(self._fits(row) for row in item.rows)
+        return bool(item.rows) and not self.wants_some(item)
+
+    def wants_some(self, item: Item) -> bool:
+        """Tell whether rows of an item are wanted."""
+        return any(self._fits(row) for row in item.rows)
 
     def _fits(self, row: Row) -> bool:
         return self.rows is None or fnmatchcase(row.name.lower(), self.rows.lower())
