@@ -111,7 +111,7 @@ def test_false_documents_are_those_of_the_figures_cutoff(paper, data, tmp_path, 
     assert "Rows without a curve" not in result.to_markdown()
     assert "over a missed" in (svg := (tmp_path / "tiny-figure1.svg").read_text())
     assert "percent" in svg
-    by_text = text.replace("over_missed\"", "over_missed\"\ndefinition = \"paper\"")
+    by_text = text.replace('over_missed"', 'over_missed"\ndefinition = "paper"')
     tiny.use(monkeypatch, tmp_path / "text", by_text)
     result = run("tiny/figure1", {"mslr10k": data}, tmp_path, verbose=False)
     found = {(r["row"], r["setting"], r["round"]): float(r["value"]) for r in rows_of(result)}

@@ -235,3 +235,35 @@ def test_the_scheme_is_that_of_the_formulas():
     assert into["loss"] == {"s1", "s2", "s3"}
     frames = [box for box in ITEMS["figure1"]["boxes"] if box["shape"] == "frame"]
     assert len(frames) == 3
+
+
+def test_the_smallest_leaf_is_explained_where_pairs_are_trained():
+    for name in ("table2", "table4", "table5", "table8"):
+        assert sum("Min data" in note for note in ITEMS[name]["notes"]) == 1, name
+
+
+def test_the_two_forms_of_lambdamart_differ_on_lists_that_were_cut(tmp_path):
+    from rankwood.reproduce import run
+
+    made = rw.make_ranking(60, documents=8, seed=2)
+    turn = np.arange(60) % 3
+    for i, name in enumerate(("train", "vali", "test")):
+        rw.save_letor(made.select(turn == i), tmp_path / f"{name}.txt")
+
+    def values(out, **limits):
+        how = {"rows": "2 - λMART*", "trees": 3, "verbose": False, **limits}
+        result = run("bivariate/table2", {"mslr10k": tmp_path}, tmp_path / out, **how)
+        assert not result.failed
+        lines = [line.split(",") for line in result.to_csv().splitlines()[1:]]
+        rows = {name: [x[7] for x in lines if x[3] == name] for name in {x[3] for x in lines}}
+        return result.to_markdown(), rows["2 - λMART"], rows["2 - λMART*"]
+
+    page, of_list, of_whole = values(
+        "whole"
+    )  # lists of 8 documents, all of which the second stage ranks
+    assert "mslr10k: 0.0% of the training lists were cut" in page
+    assert of_list == of_whole
+    page, of_list, of_whole = values("cut", top=4)
+    assert "mslr10k: 100.0% of the training lists were cut" in page
+    assert "lists of at most 4 documents in the second stage" in page
+    assert of_list != of_whole

@@ -70,7 +70,9 @@ def test_every_bit_counts(five):
 
 def test_features_that_lines_omit(tmp_path, monkeypatch):
     for i in range(5):
-        lines = [f"{j % 3} qid:{5 * i + q} 1:{j + 1} 9:{2 * j + 1}" for q in range(5) for j in range(3)]
+        lines = [
+            f"{j % 3} qid:{5 * i + q} 1:{j + 1} 9:{2 * j + 1}" for q in range(5) for j in range(3)
+        ]
         (tmp_path / f"S{i + 1}.txt").write_text("\n".join(lines) + "\n")
     published(monkeypatch, absent=float("nan"), all=25)
     # As the catalogue says of the data, unless the paper's program read it otherwise.
@@ -81,7 +83,9 @@ def test_features_that_lines_omit(tmp_path, monkeypatch):
         found = open_source("known", tmp_path, None, None, 1, missing)
         assert (found.published, found.missing) == (True, missing)
         split = read_split(DataRef(found.folder, "known", 0, None, found.missing))
-        X = np.asarray(split.train.X.todense() if hasattr(split.train.X, "todense") else split.train.X)
+        X = np.asarray(
+            split.train.X.todense() if hasattr(split.train.X, "todense") else split.train.X
+        )
         assert np.isnan(X).mean() == pytest.approx(share)
     # Other data in the same role keeps its zeros.
     published(monkeypatch, absent=float("nan"), all=26)
@@ -90,7 +94,13 @@ def test_features_that_lines_omit(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("paper", "missing"),
-    [("lambdagap", True), ("lambda-ex", False), ("lambdaloss", False), ("which-tricks", False), ("bivariate", False)],
+    [
+        ("lambdagap", True),
+        ("lambda-ex", False),
+        ("lambdaloss", False),
+        ("which-tricks", False),
+        ("bivariate", False),
+    ],
 )
 def test_yahoo_is_read_as_the_papers_program_reads_it(paper, missing):
     from rankwood.reproduce.recipes.reading import load_recipe

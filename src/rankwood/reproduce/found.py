@@ -86,6 +86,13 @@ class Found:
                     folds[request.data.fold] = result["queries"]
         return sum(folds.values())
 
+    def cut_lists(self, role: str) -> float | None:
+        """Return the share of training lists that were cut for a second stage; None if there is none."""
+        places = [place for place in self._requests if place.role == role]
+        found = [result.get("cut_lists") for place in places for result in self.results(place)]
+        known = [share for share in found if share is not None]
+        return float(np.mean(known)) if known else None
+
     def digests(self) -> set[str]:
         """Return the names of all cells of the item."""
         return {r.cell.digest for requests in self._requests.values() for r in requests}

@@ -112,16 +112,18 @@ def fit(
     if spec["two_stage"] is not None:
         fitted = _two_stage(ranker, spec, split, n_jobs)
         second, history = fitted.second_, fitted.history_["second"]
+        cut = {"cut_lists": float(np.mean(split.train.groups.sizes > fitted.top))}
     else:
         if chosen is None:
             ranker.fit(split.train, valid=split.valid)
-        fitted, second, history = ranker, ranker, ranker.history_
+        fitted, second, history, cut = ranker, ranker, ranker.history_, {}
     facts: dict[str, Any] = {
         "seconds": {"total": perf_counter() - start, **second.seconds_},
         "rounds": len(next(iter(history.values()), [])),
         "best_round": second.best_iteration_,
         "history": history,
         "curves": dict(second.record_),
+        **cut,
     }
     if chosen is not None:
         facts["chosen"] = chosen

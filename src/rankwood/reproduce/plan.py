@@ -210,6 +210,8 @@ def _two_stage(work: Work, row: Row, protocol: Protocol, role: str) -> dict[str,
         return None
     where = f"{work.paper.name}/{work.item.name}, row {row.name!r}"
     settings = {**protocol.two_stage, **row.two_stage}
+    if work.options.top is not None:
+        settings["top"] = min(settings["top"], work.options.top)
     known = {name: p for name, p in work.recipe.protocols.items() if p.objective}
     name = str(settings.get("first"))
     if name not in known:

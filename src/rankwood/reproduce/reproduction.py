@@ -117,7 +117,7 @@ def run(
         Whether to show progress; None means on a terminal.
     **limits
         What makes the run smaller: `trees`, `queries` (of each part of the data), `seeds`, `folds`, `trials` (of
-        a tuner), and `rows`, a pattern of names. The page says so.
+        a tuner), `top` (documents of a second stage's lists), and `rows`, a pattern of names. The page says so.
 
     Returns
     -------

@@ -98,7 +98,9 @@ def read_split(ref: DataRef) -> Any:
     """Return the data of a fold, an object with `train`, `valid` and `test`."""
     name = ref.role if ref.role in catalogue() else None
     absent = math.nan if ref.missing else 0.0
-    return load_splits(ref.folder, name, queries=ref.queries, folds=[ref.fold + 1], absent=absent)[0]
+    return load_splits(ref.folder, name, queries=ref.queries, folds=[ref.fold + 1], absent=absent)[
+        0
+    ]
 
 
 def _count_folds(folder: Path, role: str) -> int:

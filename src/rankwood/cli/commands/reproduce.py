@@ -16,7 +16,7 @@ rankwood reproduce lambdagap/table4 --data mslr30k=MSLR-WEB30K --data istella-s=
 rankwood reproduce lambda-ex/table5 --data yahoo1=other-data --trees 100 --folds 1 --jobs 2
 rankwood reproduce lambdaloss/all --data mslr30k=MSLR-WEB30K --rows "NDCG*"
 """
-_LIMITS = ("trees", "queries", "seeds", "folds", "trials", "rows")
+_LIMITS = ("trees", "queries", "seeds", "folds", "trials", "top", "rows")
 
 
 def add(commands: arguments.Commands) -> argparse.ArgumentParser:
@@ -57,6 +57,7 @@ def _add_limits(group: Any) -> None:
         "number of folds (default: that of the paper for its own data, all for other data)",
     )
     arguments.add_number(group, "--trials", "largest number of trials of a tuner")
+    arguments.add_number(group, "--top", "largest number of documents that a second stage ranks")
     group.add_argument(
         "--rows", metavar="PATTERN", help='only rows with such names, as in "LambdaGap*"'
     )
@@ -92,7 +93,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
                 "files": [str(path) for path in result.files],
             }
             for result in results
-        ]
+        ],
     }
 
 

@@ -73,7 +73,7 @@ def plan(work: Work) -> list[Request]:
     for role in work.roles:
         source = work.sources[role]
         spec = {"model": "statistics", "data": source.folds[0], "version": __version__}
-        ref = DataRef(source.folder, role, 0, work.options.queries)
+        ref = DataRef(source.folder, role, 0, work.options.queries, source.missing)
         about = f"statistics, {source.name}"
         made.append(Request(Place(role, 0), RecipeCell(spec), ref, frozenset(), about))
     return made
@@ -102,7 +102,8 @@ def _ours(work: Work, counted: Mapping[str, Any], row: Row) -> list[float]:
 
 
 def _top(work: Work) -> int:
-    return int(work.item.extra.get("top", 20))
+    top = int(work.item.extra.get("top", 20))
+    return top if work.options.top is None else min(top, work.options.top)
 
 
 def _joined(counted: Mapping[str, Any]) -> dict[str, Any]:

@@ -75,7 +75,9 @@ def show(work: Work, found: Found) -> Content:
                 where = [role, work.sources[role].name, row.group, row.name, setting_key(setting)]
                 records.append([*where, column, ours, milliseconds, paper])
         tables += _tables(work, role, ratios, times)
-    lead = f"Times of {plural(_turns(work), 'turn')}, all on one machine, of fold 1 with seed {_SEED}."
+    lead = (
+        f"Times of {plural(_turns(work), 'turn')}, all on one machine, of fold 1 with seed {_SEED}."
+    )
     return Content([lead], tables, headings=_CSV, records=records)
 
 

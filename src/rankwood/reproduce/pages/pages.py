@@ -112,6 +112,9 @@ def lead(work: Work, found: Found) -> list[str]:
                 f"{role}: this is another data set, {source.name} ({folds}), so its numbers can't be compared with "
                 "those of the paper; differences are omitted."
             )
+        cut = found.cut_lists(role)
+        if cut is not None:
+            said.append(f"{role}: {cut:.1%} of the training lists were cut for the second stage.")
     if _has_other_parameters(work):
         said.append(
             "Some parameters are those that the recipe keeps for other data, because what the paper chose for its own "

@@ -24,6 +24,8 @@ class Options:
         How many folds of the data.
     trials : int or None
         Trials of a tuner.
+    top : int or None
+        Largest number of documents of a list that a second stage ranks.
     rows : str or None
         A pattern such as ``"LambdaGap*"``: only rows with such names, and those that they are compared with. Items
         without such rows are omitted.
@@ -34,6 +36,7 @@ class Options:
     seeds: int | None = None
     folds: int | None = None
     trials: int | None = None
+    top: int | None = None
     rows: str | None = None
 
     def __post_init__(self) -> None:
@@ -69,6 +72,8 @@ class Options:
             if value is not None:
                 each = " of each part of the data" if name == "queries" else ""
                 parts.append(f"at most {plural(value, word)}{each}")
+        if self.top is not None:
+            parts.append(f"lists of at most {plural(self.top, 'document')} in the second stage")
         if self.rows is not None:
             parts.append(f"only the rows {self.rows!r}")
         return parts
