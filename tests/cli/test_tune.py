@@ -45,7 +45,7 @@ def test_networks(call, made, tmp_path):
     assert [tuple(row["hidden"]) for row in found["trials"]] == same.trials["hidden"].tolist()
     loaded = rw.NeuralRanker.load(tmp_path / "n.json")
     assert loaded.predict(valid).tolist() == same.best.predict(valid).tolist()
-    code, out, err = call("@train.txt --valid @valid.txt --architecture gsf")
+    code, _, err = call("@train.txt --valid @valid.txt --architecture gsf")
     assert code and "--architecture needs --engine neural" in err
 
 

@@ -179,7 +179,7 @@ def test_searches_are_those_of_the_paper():
     tuned = [protocol["tuner"] for protocol in CONTENT["protocols"].values() if "tuner" in protocol]
     assert len(tuned) == 4
     for tuner in tuned:
-        # "20 iterations of random search followed by 80 iterations of Bayesian optimization": none starts from defaults.
+        # 20 random trials, and 80 of Bayesian optimisation; none has the default parameters.
         assert (tuner["name"], tuner["trials"]) == ("random+gp", 20 + 80)
         assert tuners.settings(tuner["trials"])["random_trials"] == 20
         assert (tuner["start"], tuner["pruner"]) == ("none", "none")

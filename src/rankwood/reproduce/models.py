@@ -13,7 +13,7 @@ from rankwood._util.versions import version_of
 from rankwood._version import __version__
 from rankwood.estimators.parameters import values_before_study
 from rankwood.estimators.ranker import Ranker
-from rankwood.fit.observers.recording import record_of, records_of
+from rankwood.fit.observers.recording import plain_record, records_of
 from rankwood.fit.validation import ValidationSets
 from rankwood.metrics.evaluate import evaluate
 from rankwood.objectives.families.registry import objective as to_objective
@@ -141,7 +141,7 @@ def make_ranker(
     objective = to_objective(spec["objective"])
     possible = records_of(objective)
     wanted = [want.removeprefix("record:") for want in sorted(wants) if want.startswith("record:")]
-    record = [name for name in wanted if record_of(name) in possible]
+    record = [name for name in wanted if plain_record(name) in possible]
     patience = None if spec["stop"] is None else spec["patience"] or spec["rounds"]
     # A reproduction must not depend on our defaults.
     params = {**values_before_study(spec["engine"], objective), **spec["params"]}
@@ -180,7 +180,7 @@ def _tuned(
     from rankwood.tuning.study import tune
 
     # TOML has no word for None.
-    tuner = {name: None if value == "none" else value for name, value in spec["tuner"].items()}
+    tuner: dict[str, Any] = {n: None if v == "none" else v for n, v in spec["tuner"].items()}
     cutoff = re.search(r"@(\d+)", str(tuner.get("metric", "")))
     space = spaces.named(
         tuner.pop("space"),

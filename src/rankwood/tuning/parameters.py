@@ -30,7 +30,18 @@ def stage_of(model: TwoStage, stage: str) -> Any:
     return Ranker() if ranker is None else ranker
 
 
-def configured(estimator: Any, params: dict[str, Any]) -> Any:
+def _stages(estimator: Tunable) -> TwoStage:
+    """Return an estimator that has stages; raise if it has none."""
+    if not isinstance(estimator, TwoStage):
+        raise checks.InputError(f"only TwoStage has stages, not {type(estimator).__name__}.")
+    return estimator
+
+
+def _objective(estimator: Tunable) -> Any:
+    return estimator.get_params(deep=False)["objective"]
+
+
+def configured(estimator: Tunable, params: dict[str, Any]) -> Any:
     """Return a copy of an estimator with the parameters of a trial; it isn't fitted."""
     outer: dict[str, Any] = {}
     inner: dict[str, Any] = {}
@@ -44,29 +55,29 @@ def configured(estimator: Any, params: dict[str, Any]) -> Any:
         else:
             outer[name] = value
     if inner:
-        outer["objective"] = with_parameters(estimator.objective, inner)
+        outer["objective"] = with_parameters(_objective(estimator), inner)
     for stage, given in stages.items():
-        outer[stage] = configured(stage_of(estimator, stage), given)
+        outer[stage] = configured(stage_of(_stages(estimator), stage), given)
     return clone(estimator).set_params(**outer)
 
 
-def own_values(estimator: Any, space: Space) -> dict[str, Any]:
+def own_values(estimator: Tunable, space: Space) -> dict[str, Any]:
     """Return the values of an estimator's own parameters, each moved into its dimension."""
     return {name: one.nearest(_own_value(estimator, name)) for name, one in space.items()}
 
 
-def _own_value(estimator: Any, name: str) -> Any:
+def _own_value(estimator: Tunable, name: str) -> Any:
     """Return the value that an estimator has for the name of a dimension; None if it has none."""
     stage, own = stage_and_name(name)
     if stage:
-        return _own_value(stage_of(estimator, stage), own)
+        return _own_value(stage_of(_stages(estimator), stage), own)
     if name.startswith(OBJECTIVE):
-        return own_parameter(estimator.objective, name.removeprefix(OBJECTIVE))
+        return own_parameter(_objective(estimator), name.removeprefix(OBJECTIVE))
     value = _own_params(estimator).get(name)
     return tuple(value) if isinstance(value, list) else value
 
 
-def _own_params(estimator: Any) -> dict[str, Any]:
+def _own_params(estimator: Tunable) -> dict[str, Any]:
     """Return the parameters of an estimator, with values for those that it leaves open."""
     own: dict[str, Any] = estimator.get_params(deep=False)
     if isinstance(estimator, NeuralRanker):
@@ -78,13 +89,13 @@ def _own_params(estimator: Any) -> dict[str, Any]:
     return own
 
 
-def check_names(estimator: Any, space: Space) -> None:
+def check_names(estimator: Tunable, space: Space) -> None:
     """Raise if a dimension is of a parameter that can't be tuned, or that the estimator doesn't have."""
     for name in space:
         _check_name(estimator, name)
 
 
-def _check_name(estimator: Any, name: str) -> None:
+def _check_name(estimator: Tunable, name: str) -> None:
     stage, own = stage_and_name(name)
     if stage:
         if not isinstance(estimator, TwoStage):
@@ -102,7 +113,7 @@ def _check_name(estimator: Any, name: str) -> None:
             raise checks.InputError(
                 f"{name}: the objective is that of a stage; write 'first__{name}' or 'second__{name}'."
             )
-        own_parameter(estimator.objective, name.removeprefix(OBJECTIVE))
+        own_parameter(_objective(estimator), name.removeprefix(OBJECTIVE))
     elif not isinstance(estimator, Ranker):  # the engine knows what else a Ranker has
         known = set(estimator.get_params(deep=False))
         if isinstance(estimator, NeuralRanker):  # an architecture has some of the parameters only
@@ -113,7 +124,7 @@ def _check_name(estimator: Any, name: str) -> None:
             )
 
 
-def settings_of(estimator: Any, tuned: Any) -> dict[str, Any]:
+def settings_of(estimator: Tunable, tuned: Any) -> dict[str, Any]:
     """Return what trials of an estimator have in common, by name, for the identity of a study."""
     ignored = {*tuned, "n_jobs", "verbose", "record", "eval_metric"}
     whole = estimator.get_params(deep=False)
@@ -128,7 +139,7 @@ def settings_of(estimator: Any, tuned: Any) -> dict[str, Any]:
     return {name: value for name, value in whole.items() if name not in ignored}
 
 
-def rounds_word(estimator: Any) -> str:
+def rounds_word(estimator: Tunable) -> str:
     """Return what the rounds of an estimator are called: those of the second stage, if there are two."""
     if isinstance(estimator, TwoStage):
         return rounds_word(stage_of(estimator, "second"))

@@ -29,7 +29,7 @@ class TrialResult(NamedTuple):
     value: float
     rounds: int
     #: The fitted ranker; None if there are folds, as no model has seen all queries.
-    ranker: Any
+    ranker: Tunable | None
 
 
 class Pruned(Exception):
@@ -109,7 +109,7 @@ class Task:
         value = result.history[result.sets[0]][self.measure.name][result.rounds - 1]
         return self._found(value, result.rounds, ranker.set_params(verbose=self.ranker.verbose))
 
-    def _found(self, value: float, rounds: int, ranker: Any) -> TrialResult:
+    def _found(self, value: float, rounds: int, ranker: Tunable) -> TrialResult:
         """Return the result of a trial; raise if it has no value."""
         if math.isnan(value):
             raise checks.InputError(

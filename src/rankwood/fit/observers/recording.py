@@ -24,10 +24,10 @@ _ROUNDING = 1e-5  # error of float32 sums, relative to the largest gradient of a
 
 
 class CoherencyRules(NamedTuple):
-    """The cutoff and the definition of false and missed documents; None where the name of a record has none."""
+    """The cutoff and the definition of false and missed documents; None and "" where the name of a record has none."""
 
     k: int | None = None
-    definition: str | None = None
+    definition: str = ""
 
 
 _COHERENCY = re.compile(
@@ -38,10 +38,12 @@ _COHERENCY = re.compile(
 def _rules_in(name: Any) -> CoherencyRules | None:
     """Return the rules in a name such as ``"coherency@5(definition=paper)"``; None if it is another name."""
     match = _COHERENCY.fullmatch(str(name))
-    return None if match is None else CoherencyRules(match[1] and int(match[1]), match[3])
+    if match is None:
+        return None
+    return CoherencyRules(None if match[1] is None else int(match[1]), match[3] or "")
 
 
-def record_of(name: Any) -> Any:
+def plain_record(name: Any) -> Any:
     """Return a name without cutoff and definition."""
     return name if _rules_in(name) is None else "coherency"
 
@@ -53,7 +55,7 @@ def named_records(record: Any) -> list[str]:
         raise checks.InputError(
             f"record must be a list of {', '.join(map(repr, RECORDS))}, got {record!r}."
         )
-    names = [record_of(name) for name in listed]
+    names = [plain_record(name) for name in listed]
     for name in names:
         if name not in RECORDS:
             raise checks.InputError(f"unknown record {name!r}{checks.nearest(str(name), RECORDS)}")
@@ -64,13 +66,13 @@ def coherency_rules(record: Any, objective: Any) -> CoherencyRules:
     """Return the rules for coherency: those in `record`, else the objective's cutoff, and the program's definition."""
     names = [record] if isinstance(record, str) or record is None else record
     found = [rules for rules in map(_rules_in, names) if rules is not None]
-    for i, what in enumerate(("cutoff", "definition")):
-        values = {rules[i] for rules in found} - {None}
+    cutoffs = sorted({rules.k for rules in found if rules.k is not None})
+    definitions = sorted({rules.definition for rules in found if rules.definition})
+    for what, values in (("cutoff", cutoffs), ("definition", definitions)):
         if len(values) > 1:
-            raise checks.InputError(f"record: give 'coherency' one {what}, got {sorted(values)}.")
-    k = next((rules.k for rules in found if rules.k is not None), None)
-    definition = next((rules.definition for rules in found if rules.definition), "program")
-    return CoherencyRules(cutoff(objective) if k is None else k, definition)
+            raise checks.InputError(f"record: give 'coherency' one {what}, got {values}.")
+    k = cutoffs[0] if cutoffs else cutoff(objective)
+    return CoherencyRules(k, definitions[0] if definitions else "program")
 
 
 def _why_not(name: str, objective: Any) -> str | None:
@@ -123,7 +125,7 @@ class Recorder(Observer):
         if "coherency" in names:
             rules, label = coherency_rules(record, objective), read_labels(objective, y)
             self._incoherence = IncoherenceCheck(
-                label, groups, *rules, tolerance=_ROUNDING, n_jobs=n_jobs
+                label, groups, rules.k, rules.definition, tolerance=_ROUNDING, n_jobs=n_jobs
             )
             if rules.k is None:  # without a cutoff no document is false or missed
                 del self.curves["false_over_missed"]
