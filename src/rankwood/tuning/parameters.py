@@ -38,7 +38,7 @@ def _stages(estimator: Tunable) -> TwoStage:
 
 
 def _objective(estimator: Tunable) -> Any:
-    return estimator.get_params(deep=False)["objective"]
+    return estimator.get_params(deep=False).get("objective")
 
 
 def configured(estimator: Tunable, params: dict[str, Any]) -> Any:
