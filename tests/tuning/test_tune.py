@@ -277,3 +277,13 @@ def test_optuna_is_silent_and_left_as_it_was(capfd):
         small_study.study(tuner=tuner, trials=2)
     assert optuna.logging.get_verbosity() == before
     assert capfd.readouterr() == ("", "")
+
+
+def test_the_threads_of_pytorch_stay_as_they_were(monkeypatch):
+    torch = pytest.importorskip("torch")
+    real, seen = torch.set_num_threads, []
+    monkeypatch.setattr(torch, "set_num_threads", lambda n: (seen.append(n), real(n)))
+    before = torch.get_num_threads()
+    study(tuner="random+gp", trials=2)
+    assert seen == [1, before, 1, before]
+    assert torch.get_num_threads() == before

@@ -5,7 +5,9 @@ proposes depends on the seed, the number of the trial and the finished trials on
 """
 
 import math
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import product
 from typing import Any, NamedTuple, Protocol
 
@@ -44,6 +46,21 @@ class Tuner(Protocol):
         """Take in a trial that was finished by an earlier process."""
 
 
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Let PyTorch use one thread: matrices of a Gaussian process are small, and more threads wait for each other."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        yield
+        return
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 class OptunaTuner:
     """One of Optuna's samplers, made anew for each trial with a seed of its own.
 
@@ -65,7 +82,8 @@ class OptunaTuner:
         if number == 0 and self._search.start is not None:
             study.enqueue_trial(self._search.start)
         study.sampler = self._sampler(number, trial_seed(self._search.seed, number))
-        return study.ask(self._distributions)
+        with _one_thread():
+            return study.ask(self._distributions)
 
     def tell(self, number: int, loss: float | None) -> None:
         """Do nothing: samplers read the study."""
