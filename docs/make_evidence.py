@@ -17,7 +17,14 @@ from rankwood import reproduce
 
 FOLDER = Path(__file__).parent / "evidence"
 #: One of them, and several.
-WORDS = {"trees": ("tree", "trees"), "queries": ("query", "queries"), "folds": ("fold", "folds")}
+WORDS = {
+    "trees": ("tree", "trees"),
+    "queries": ("query", "queries"),
+    "folds": ("fold", "folds"),
+    "seeds": ("seed", "seeds"),
+    "trials": ("trial", "trials"),
+    "top": ("document of a list in the second stage", "documents of a list in the second stage"),
+}
 
 
 class Run(NamedTuple):
