@@ -172,7 +172,9 @@ def test_spaces_of_networks(name):
             for value in values or (space[dimension].low, space[dimension].high):
                 configured(made, {**start, dimension: value})._check(False)
     # All that the paper chose, in its tables 6 and 7, is inside.
-    chosen = [row for row in PRESETS.values() if row["architecture"] == name]
+    chosen = [
+        row for (_, data), row in PRESETS.items() if row["architecture"] == name and data != "small"
+    ]
     assert chosen
     for row in chosen:
         assert all(one.nearest(row[key]) == row[key] for key, one in paper.items() if key in row)

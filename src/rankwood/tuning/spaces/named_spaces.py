@@ -159,7 +159,10 @@ def _stochastic_rank(part: StochasticRank, engine: str) -> dict[str, Dimension]:
 
 
 #: Sizes of the layers in Table 6 of [bivariate2024], small networks first.
-_SIZES = sorted({row["hidden"] for row in PRESETS.values() if "hidden" in row}, key=sum)
+_SIZES = sorted(
+    {row["hidden"] for (_, data), row in PRESETS.items() if "hidden" in row and data != "small"},
+    key=sum,
+)
 _NETWORKS_OF_BIVARIATE: dict[str, Dimension] = {
     "learning_rate": Float(0.001, 0.1, log=True),
     "hidden": Choice(*_SIZES),
