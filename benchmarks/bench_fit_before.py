@@ -25,7 +25,7 @@ import sys, time
 import numpy as np, rankwood as rw
 paths, rounds = sys.argv[2:], int(sys.argv[1])
 if paths:
-    data = rw.load_letor(paths)
+    data = rw.RankingData.concat([rw.load_letor(path) for path in paths])
 else:
     rng = np.random.default_rng(0)
     sizes = rng.integers(100, 141, 6000)

@@ -268,7 +268,6 @@ def test_visits_neighbours_only():
         ("yetirank(noise=gumbl)", "noise must be one of .*'gumbel'"),
         ("yetirank(permutations=0)", "permutations must be at least 1"),
         ("yetirank(neighbours=0)", "neighbours must be at least 1"),
-        ("yetirank(neighbours=all, exact=True)", "exact=True is for a number of neighbours"),
         ("yetirank(neighbours=some)", "neighbours must be a number or 'all'"),
         ("yetirank(decay=1)", "decay must be between 0 and 1"),
         ("yetiloss-p", "yetiloss-p needs a cutoff"),
@@ -319,3 +318,8 @@ def test_all_bits_of_a_seed_count():
     # The numbers of two states are not parts of one sequence.
     one, two = ({mix(state, i) for i in range(2000)} for state in (5, 6))
     assert len(one) == 2000 and len(one & two) < 5
+
+
+def test_all_neighbours_are_all_either_way():
+    every = rw.objective("yetirank(neighbours=all)")
+    assert rw.objective("yetirank(neighbours=all, exact=True)") == every

@@ -158,7 +158,10 @@ NEIGHBOURS = Parameter(
     "neighbours", 1, neighbours, 'largest distance of the ranks of a pair, or "all"'
 )
 EXACT = Parameter(
-    "exact", False, switch, "whether pairs at exactly that distance count, and not nearer ones"
+    "exact",
+    False,
+    switch,
+    'whether pairs at exactly that distance count, and not nearer ones; "all" are all either way',
 )
 NOISE = Parameter(
     "noise",

@@ -47,8 +47,6 @@ _OF_MAP = """\
 def _near(values: Values, k: int | None) -> Any:
     if values.neighbours != "all":
         return Neighbours(values.neighbours, k, values.exact)
-    if values.exact:
-        raise checks.InputError("exact=True is for a number of neighbours, not for 'all'.")
     return All() if k is None else Top(k)
 
 
