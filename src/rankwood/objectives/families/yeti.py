@@ -4,7 +4,6 @@ from functools import partial
 from typing import Any
 
 from rankwood._kernels.named import Values
-from rankwood._util import checks
 from rankwood.metrics.parts.binary import AP, Precision
 from rankwood.metrics.parts.cascade import ERR
 from rankwood.metrics.parts.dcg import DCG, NDCG
