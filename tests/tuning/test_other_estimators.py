@@ -251,3 +251,22 @@ def test_the_optimiser_proposes_all_trials_without_a_start(tmp_path):
     assert [r.params for r in random.records[1:]] == [r.params for r in started.records[1:]]
     with refused("start must be one of"):
         study(start="best")
+
+
+@pytest.mark.parametrize("engine", [{"engine": "xgboost", "grow_policy": "depthwise"}, {}])
+def test_trials_train_on_files(engine, tmp_path):
+    """A study on files is the study on the same data in memory."""
+    train, valid = rw.make_ranking(20, seed=1), rw.make_ranking(10, seed=2)
+    rw.save_letor(train, tmp_path / "train.txt")
+    rw.save_letor(valid, tmp_path / "valid.txt")
+    files = [rw.stream_files([tmp_path / f"{name}.txt"]) for name in ("train", "valid")]
+    memory = [rw.load_letor(tmp_path / f"{name}.txt") for name in ("train", "valid")]
+    ranker = rw.Ranker(**engine, n_estimators=3, n_jobs=1)
+    space = {"learning_rate": rw.spaces.Float(0.05, 0.3)}
+    tuned = [
+        rw.tune(ranker, *both, space=space, tuner="random", trials=3, verbose=False)
+        for both in (files, memory)
+    ]
+    assert [one.value for one in tuned[0].records] == [one.value for one in tuned[1].records]
+    with pytest.raises(rw.InputError, match="in memory"):
+        rw.tune(ranker, files[0], folds=2, trials=2)

@@ -2,12 +2,13 @@
 
 import math
 import os
-from typing import Any
+from typing import Any, cast
 
 from sklearn.base import clone
 
 from rankwood._util import checks
 from rankwood.data.ranking_data import RankingData
+from rankwood.data.source import Source
 from rankwood.engines import base
 from rankwood.estimators.neural_ranker import NeuralRanker
 from rankwood.estimators.parameters import rounds_of
@@ -36,7 +37,7 @@ from rankwood.tuning.trials import Task, make_task
 
 def tune(
     ranker: Tunable,
-    train: RankingData,
+    train: Source,
     valid: Any = None,
     *,
     space: Space | dict[str, Any] | str | None = None,
@@ -64,8 +65,8 @@ def tune(
     ----------
     ranker : Ranker, NeuralRanker or TwoStage
         Has the objective, the engine and all parameters that are not tuned; it isn't changed.
-    train : RankingData
-        The training data.
+    train : RankingData or StreamedData
+        The training data; files suffice for a Ranker without `folds`.
     valid : RankingData, (X, y, qid), or dict of them, optional
         The validation data: it decides how many trees a model has, and which trial is the best. Several sets have
         names, as in `Ranker.fit`: all are evaluated, and the first one decides.
@@ -173,8 +174,10 @@ def _check_data(ranker: object, train: object, valid: Any, folds: int | None) ->
         raise checks.InputError(
             f"tune takes a Ranker, a NeuralRanker or a TwoStage, got {type(ranker).__name__}."
         )
-    if not isinstance(train, RankingData):
+    if not isinstance(train, Source):
         raise checks.InputError(f"train must be a RankingData, got {type(train).__name__}.")
+    if folds is not None or not isinstance(ranker, Ranker):
+        train.matrix()  # files can't be split into folds, nor train networks and two stages: they say so
     if (valid is None) == (folds is None):
         raise checks.InputError(
             "tune needs either validation data, valid=, or a number of folds, folds=, to compare trials by."
@@ -213,10 +216,10 @@ def _prepared(ranker: Tunable, metric: Any) -> Any:
     return copy if metric is None else copy.set_params(eval_metric=metric)
 
 
-def _check_start(first: Any, train: RankingData, valid: ValidationSets | None) -> None:
+def _check_start(first: Any, train: Source, valid: ValidationSets | None) -> None:
     """Raise if the first trial would fail because a parameter doesn't exist or has a wrong value."""
     if isinstance(first, TwoStage):
-        check_two_stage(first, train, valid)
+        check_two_stage(first, cast("RankingData", train), valid)
     else:
         first._check(train.unlisted is not None)
 

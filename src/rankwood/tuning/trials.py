@@ -3,13 +3,14 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from rankwood._util import checks
 from rankwood._util.run_cache import RunCache
 from rankwood.data.ranking_data import RankingData
+from rankwood.data.source import Source
 from rankwood.estimators.neural_ranker import NeuralRanker
 from rankwood.estimators.two_stage.estimator import TwoStage
 from rankwood.fit.context import FitContext, Round
@@ -39,7 +40,7 @@ class Pruned(Exception):
 class TrialData(NamedTuple):
     """Training data, validation sets, what evaluates them, and what all trials on them share."""
 
-    train: RankingData
+    train: Source
     valid: ValidationSets
     evaluators: dict[str, Evaluator]
     shared: RunCache
@@ -53,7 +54,7 @@ class Task:
     ----------
     ranker : Ranker, NeuralRanker or TwoStage
         Has the parameters that are not tuned.
-    train : RankingData
+    train : Source
         The whole training data.
     data : list of TrialData
         What trials train and validate on: one pair of data sets, or one for each fold.
@@ -64,7 +65,7 @@ class Task:
     """
 
     ranker: Tunable
-    train: RankingData
+    train: Source
     data: list[TrialData]
     measure: Measure
     folds: int | None
@@ -86,7 +87,7 @@ class Task:
         """Train on one pair of data sets; the value is that of the best round, of whole lists if there are stages."""
         ranker = configured(self.ranker, params)
         if isinstance(ranker, TwoStage):
-            ranker = fit_stages(ranker, data.train, data.valid, data.shared)
+            ranker = fit_stages(ranker, cast("RankingData", data.train), data.valid, data.shared)
             name, part = next(iter(data.valid.by_name.items()))
             data_of = ranker._data(part, None, None)
             scores = ranker._ranked_again(data_of, ranker.cross_scores_[1])
@@ -132,7 +133,7 @@ def _never_prune(step: int, value: float) -> bool:
 
 def make_task(
     ranker: Tunable,
-    train: RankingData,
+    train: Source,
     valid: ValidationSets | None,
     measure: Measure,
     folds: int | None,
@@ -142,7 +143,10 @@ def make_task(
     pairs = (
         [(train, valid)]
         if folds is None
-        else [(rest, ValidationSets.single(own)) for rest, own in train.folds(folds, seed)]
+        else [
+            (rest, ValidationSets.single(own))
+            for rest, own in cast("RankingData", train).folds(folds, seed)
+        ]
     )
     n_jobs = getattr(ranker, "n_jobs", None)
     data = [

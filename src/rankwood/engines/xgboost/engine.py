@@ -213,9 +213,6 @@ def _check_resumable(params: dict[str, Any]) -> None:
 def _matrices(params: dict[str, Any], kinds: list[str] | None, task: TrainingTask) -> list[Any]:
     """Return the training data and, if there is any, the validation data as XGBoost's matrices."""
 
-    def both() -> list[Any]:
-        return task.train.built(in_memory, lambda files: _streamed(params, kinds, files, task))
-
     def in_memory(X: Any) -> list[Any]:
         make = _maker(params, kinds)
         train = make(X, None if task.member is None else task.member.reference)
@@ -227,7 +224,11 @@ def _matrices(params: dict[str, Any], kinds: list[str] | None, task: TrainingTas
     # Weights of features, from which a share of them is drawn, stay in a matrix.
     weighted = float(params.get("colsample_bytree", 1.0)) < 1
     key = (params["tree_method"], params.get("max_bin"), params["nthread"], kinds, weighted)
-    return task.once("binned", key, both)
+    return task.train.built(
+        lambda X: task.once("binned", key, lambda: in_memory(X)),
+        # Matrices of files are in a folder of the run, and end with it: no other run can share them.
+        lambda files: _streamed(params, kinds, files, task),
+    )
 
 
 def _streamed(
