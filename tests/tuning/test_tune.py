@@ -285,5 +285,6 @@ def test_the_threads_of_pytorch_stay_as_they_were(monkeypatch):
     monkeypatch.setattr(torch, "set_num_threads", lambda n: (seen.append(n), real(n)))
     before = torch.get_num_threads()
     study(tuner="random+gp", trials=2)
-    assert seen == [1, before, 1, before]
+    # Some versions of Optuna set the threads inside of this, too.
+    assert seen[:3] == [1, before, 1] and seen[-1] == before and set(seen) <= {1, before}
     assert torch.get_num_threads() == before
