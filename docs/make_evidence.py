@@ -75,11 +75,6 @@ RUNS = (
         {"mslr10k": "mslr-sample", "mslr30k": "hkjc-races"},
         {"trees": 200, "queries": 1000, "folds": 1, "seeds": 3},
     ),
-    Run(
-        ("which-tricks/table2",),
-        {"mslr10k": "mq2008"},
-        {"trees": 50, "trials": 25, "folds": 1},
-    ),
 )
 
 
