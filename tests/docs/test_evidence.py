@@ -64,6 +64,11 @@ def test_limits_are_those_of_the_command(page):
     [smaller] = re.findall(r"^This run was made smaller .*$", text, re.MULTILINE)
     found = re.findall(r"at most ([\d,]+) (tree|fold|quer)", smaller)
     shown = {name: int(n.replace(",", "")) for n, name in found}
+    # Seeds and the lengths of lists have sentences of their own.
+    shown |= {
+        "seed": int(n) for n in re.findall(r"^Models were trained with (\d+) seeds", text, re.M)
+    }
+    shown |= {"top": int(n) for n in re.findall(r"lists of at most (\d+) documents", smaller)}
     assert shown == {name.removesuffix("s").removesuffix("ie"): n for name, n in run.limits.items()}
     [item] = [item for item in run.items if make.stem(item) == page.stem]
     for name in run.data_of(item).values():
