@@ -65,10 +65,13 @@ def test_limits_are_those_of_the_command(page):
     found = re.findall(r"at most ([\d,]+) (tree|fold|quer)", smaller)
     shown = {name: int(n.replace(",", "")) for n, name in found}
     # Seeds and the lengths of lists have sentences of their own.
-    shown |= {
-        "seed": int(n) for n in re.findall(r"^Models were trained with (\d+) seeds", text, re.M)
+    sentences = {
+        "seed": r"Models were trained with (\d+) seeds",
+        "top": r"lists of at most (\d+) doc",
     }
-    shown |= {"top": int(n) for n in re.findall(r"lists of at most (\d+) documents", smaller)}
+    for name, sentence in sentences.items():
+        if match := re.search(sentence, text):
+            shown[name] = int(match[1])
     assert shown == {name.removesuffix("s").removesuffix("ie"): n for name, n in run.limits.items()}
     [item] = [item for item in run.items if make.stem(item) == page.stem]
     for name in run.data_of(item).values():
