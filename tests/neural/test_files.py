@@ -462,3 +462,14 @@ def test_an_interrupt_within_an_epoch_keeps_the_epochs_before(train, valid, tmp_
     resumed = small(epochs=6, early_stopping_rounds=None).fit(train, valid=valid, checkpoint=file)
     assert resumed.resumed_after_ == 4
     assert resumed.predict(valid).tobytes() == whole.predict(valid).tobytes()
+
+
+def test_a_checkpoint_of_another_revision(train, tmp_path):
+    path = tmp_path / "c.json"
+    small(epochs=2).fit(train, checkpoint=path)
+    run = json.loads(path.read_text())["run"]
+    state = json.loads(run["state"])
+    del state["revision"]  # as 0.4 wrote it
+    os.replace(changed(path, run={**run, "state": json.dumps(state)}), path)
+    with pytest.raises(rw.InputError, match="of a network as earlier versions built it"):
+        small(epochs=4).fit(train, checkpoint=path)

@@ -19,7 +19,7 @@ from rankwood.engines.base import (
     TrainingTask,
     refuse_categories,
 )
-from rankwood.neural.architectures.table import architecture_of, build
+from rankwood.neural.architectures.table import REVISION, architecture_of, build
 from rankwood.neural.batches import training_batches
 from rankwood.neural.data import ResidentData, resident
 from rankwood.neural.library import find_device, need_torch, own_seed, torch_threads
@@ -158,18 +158,26 @@ class NetworkLearner(LearnerDefaults):
         arrays = {**prefixed(weights, "network."), **prefixed(steps, "steps.")}
         if self._best is not None:
             arrays |= prefixed(self._best, "best.")
-        text = json.dumps({"batch_documents": self._documents, "best_epoch": self._best_epoch})
+        held = {"batch_documents": self._documents, "best_epoch": self._best_epoch}
+        text = json.dumps({**held, "revision": REVISION})
         return RunState(rounds, text, arrays)
 
     def _restore(self, before: RunState) -> None:
         """Set network and optimiser as they were after the epochs of an earlier run."""
         try:
             held = json.loads(before.text)
+            if held.get("revision", 1) != REVISION:
+                raise checks.InputError(
+                    "the checkpoint is of a network as earlier versions built it, which can't be trained further: give "
+                    "another file to start over."
+                )
             self._documents = checks.at_least(held["batch_documents"], 2, "batch_documents")
             self._best_epoch = held["best_epoch"]
             self._best = nested(before.arrays, "best.") or None
             network, steps = nested(before.arrays, "network."), nested(before.arrays, "steps.")
             load_arrays(self.parts.network, self.parts.optimiser, network, steps)
+        except checks.InputError:
+            raise
         except (RuntimeError, KeyError, TypeError, ValueError):
             raise checks.InputError(
                 "the checkpoint is damaged: its weights are not those of the network."

@@ -5,7 +5,6 @@ proposes depends on the seed, the number of the trial and the finished trials on
 """
 
 import math
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import product
@@ -47,12 +46,13 @@ class Tuner(Protocol):
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def _on_one_thread(sampler: Any) -> Iterator[None]:
     """Let PyTorch use one thread: matrices of a Gaussian process are small, and more threads wait for each other."""
-    torch = sys.modules.get("torch")
-    if torch is None:
+    if type(sampler).__name__ != "GPSampler":  # only this one uses PyTorch
         yield
         return
+    import torch
+
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -82,7 +82,7 @@ class OptunaTuner:
         if number == 0 and self._search.start is not None:
             study.enqueue_trial(self._search.start)
         study.sampler = self._sampler(number, trial_seed(self._search.seed, number))
-        with _one_thread():
+        with _on_one_thread(study.sampler):
             return study.ask(self._distributions)
 
     def tell(self, number: int, loss: float | None) -> None:
