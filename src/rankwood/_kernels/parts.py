@@ -42,6 +42,7 @@ __all__ = [
     "Positive",
     "all_parts",
     "check_labels",
+    "computed_text",
     "is_part",
     "lower",
     "named_record",
@@ -140,10 +141,8 @@ def _lowered_name(cls: type) -> str:
         source = cls.__module__.encode() if is_ours(file) else Path(file).read_bytes()
     except (OSError, TypeError):  # typed into an interpreter
         source = b""
-    names = [name for name in dir(cls) if not name.startswith("__")]
-    attributes = {name: inspect.getattr_static(cls, name) for name in names}
-    methods = [f"{name}{stable_text(f)}" for name, f in attributes.items() if inspect.isfunction(f)]
-    content = DIGEST + source + repr([[f.name for f in fields(cls)], methods]).encode()  # type: ignore[arg-type]
+    names = [f.name for f in fields(cls)]  # type: ignore[arg-type]
+    content = DIGEST + source + repr([names, _method_texts(cls)]).encode()
     return f"{cls.__name__}_{hashlib.sha256(content).hexdigest()[:16]}"
 
 
@@ -186,6 +185,32 @@ def all_parts(part: Any) -> Iterator[Any]:
     yield part
     for inside in parts_inside(part).values():
         yield from all_parts(inside)
+
+
+def computed_text(part: Any) -> str:
+    """Return what a part computes, the same text in each process.
+
+    It is how the part prints and, for classes of other packages, whose code may change under the same name, a digest of
+    their code and of the functions that it calls.
+    """
+    classes = {type(inside).__name__: type(inside) for inside in all_parts(part)}
+    codes = {name: _own_code(cls) for name, cls in sorted(classes.items())}
+    own = [f"{name}={code}" for name, code in codes.items() if code]
+    return repr(part) + (f" with {', '.join(own)}" if own else "")
+
+
+def _own_code(cls: type) -> str:
+    """Return a digest of the methods of a part; nothing if it belongs to this package."""
+    if cls.__module__.partition(".")[0] == "rankwood":
+        return ""
+    return hashlib.sha256("".join(_method_texts(cls)).encode()).hexdigest()[:16]
+
+
+def _method_texts(cls: type) -> list[str]:
+    """Return the code of each method of a part, inherited ones too."""
+    names = [name for name in dir(cls) if not name.startswith("__")]
+    attributes = {name: inspect.getattr_static(cls, name) for name in names}
+    return [f"{name}{stable_text(f)}" for name, f in attributes.items() if inspect.isfunction(f)]
 
 
 def named_record(columns: dict[str, Any]) -> Any:

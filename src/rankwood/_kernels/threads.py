@@ -9,10 +9,13 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import cache
+from typing import TypeVar
 
 import numpy as np
 
 from rankwood._util import checks
+
+T = TypeVar("T")
 
 MOST = 1024  # threads: more than any machine has use for, and few enough to start
 _CHUNKS = 8  # even shares of a thread; the smallest range is a third of one, which is still no cost
@@ -75,6 +78,24 @@ def run_ranges(
     for other in others:
         if not other.cancelled():
             other.result()
+
+
+def run_team(work: Callable[[int], T], count: int) -> T:
+    """Call `work(member)` on `count` threads at once, of which this one is member 0; return what it returns for 0.
+
+    Member 0 must be able to do everything: others may start late, or never.
+    """
+    others: list[Future[T]] = []
+    try:
+        with suppress(RuntimeError):
+            others += [_pool(os.getpid()).submit(work, member) for member in range(1, count)]
+        result = work(0)
+    finally:
+        wait([other for other in others if not other.cancel()])
+    for other in others:
+        if not other.cancelled():
+            other.result()
+    return result
 
 
 @cache

@@ -5,17 +5,24 @@ notices all changes there, also those of a docstring.
 """
 
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 
 _ROOT = Path(__file__).parents[2]
 #: Folders with kernels, or with functions and parts that kernels call.
 _FOLDERS = (
     *("_kernels", "metrics", "objectives"),
-    *("data/letor", "engines/pairtree", "forest/score", "stats"),
+    *("data/letor", "engines/pairtree", "engines/trees/growth", "forest/score", "stats"),
 )
 _FILES = (
+    *(f"engines/trees/binning/{name}.py" for name in ("bounds", "codes", "tiles")),
+    "engines/trees/walking.py",
     *("data/listwise_features.py", "engines/lightgbm/langevin.py"),
-    *("forest/arrays.py", "forest/walking.py", "forest/explain/shap_kernels.py"),
+    *(
+        "engines/model_trees/arrays.py",
+        "engines/model_trees/walking.py",
+        "forest/explain/shap_kernels.py",
+    ),
 )
 _QUOTES = '"""'
 
@@ -54,11 +61,10 @@ def kernel_files() -> list[Path]:
     return sorted([*files, *(_ROOT / name for name in _FILES)])
 
 
-def _package_digest() -> bytes:
-    texts = (
-        f"{path.relative_to(_ROOT)}\n{code_of(path.read_text('utf-8'))}" for path in kernel_files()
-    )
+def code_digest(files: Iterable[Path]) -> bytes:
+    """Return a digest of the code of some files of this package, without docstrings and comments."""
+    texts = (f"{path.relative_to(_ROOT)}\n{code_of(path.read_text('utf-8'))}" for path in files)
     return hashlib.sha256("\0".join(texts).encode()).digest()
 
 
-DIGEST = _package_digest()
+DIGEST = code_digest(kernel_files())

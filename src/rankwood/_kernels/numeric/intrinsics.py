@@ -1,4 +1,4 @@
-"""Two machine instructions that LLVM does not find by itself."""
+"""Machine instructions that LLVM does not find by itself."""
 
 from typing import Any
 
@@ -7,6 +7,8 @@ from numba.core import types  # type: ignore[attr-defined]
 from numba.extending import intrinsic, overload
 
 from rankwood._kernels.compile.jit import INNER
+from rankwood._kernels.pointers import place_in
+from rankwood._kernels.records import instruction
 
 
 def add_pair(target: Any, i: Any, source: Any, k: Any) -> None:
@@ -41,20 +43,24 @@ def prefetch(array: Any, i: Any) -> None:
     """Load the cache line of `array[i]` early: for random access that no hardware prefetcher predicts."""
 
 
-@overload(prefetch, jit_options=INNER, strict=False)
-def _prefetch(array: Any, i: Any) -> Any:
-    return lambda array, i: _prefetch_instruction(array, i)
+def prefetch_later(array: Any, i: Any) -> None:
+    """Do so for what isn't needed soon: into the second-level cache, so that nothing leaves the first."""
 
 
-@intrinsic
-def _prefetch_instruction(typing: Any, array: Any, i: Any) -> Any:
+def _prefetching(locality: int) -> Any:
+    """Return what writes the instruction; 3 stands for the first-level cache, 2 for the second."""
+
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        place = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(8).as_pointer())
+        place = place_in(context, builder, signature, args)
+        place = builder.bitcast(place, ir.IntType(8).as_pointer())
         word = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [place.type, word, word, word])
         call = builder.module.declare_intrinsic("llvm.prefetch", (place.type,), kind)
-        builder.call(call, [place, word(0), word(3), word(1)])  # to read, to keep, data
+        builder.call(call, [place, word(0), word(locality), word(1)])  # to read, how near, data
         return context.get_dummy_value()
 
-    return types.void(array, i), build
+    return build
+
+
+instruction(prefetch, lambda array, i: types.none, _prefetching(3))
+instruction(prefetch_later, lambda array, i: types.none, _prefetching(2))

@@ -1,0 +1,1 @@
+"""The trees of a model as arrays, and the plain walk down them."""

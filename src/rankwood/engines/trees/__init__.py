@@ -1,0 +1,1 @@
+"""Trees on documents, grown by Rankwood itself with exact sums."""

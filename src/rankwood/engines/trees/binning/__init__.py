@@ -1,0 +1,1 @@
+"""Bins of features, and documents as codes of bins."""

@@ -1,0 +1,1 @@
+"""The kernel that grows a tree, and what it is made of."""
