@@ -15,7 +15,7 @@ from benchmarks import page
 
 NAMES = [
     *("start", "objective", "objectives", "training", "letor", "evaluate", "metrics", "compare"),
-    *("yeti", "pairtree", "torch", "explain", "grid", "checkpoint"),
+    *("yeti", "trees", "pairtree", "torch", "explain", "grid", "checkpoint"),
 ]
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rankwood.data.stream import StreamedData, stream_files
     from rankwood.diagnostics import Diagnosis, diagnose
     from rankwood.engines.callables import engine_objective
+    from rankwood.estimators.loading import load
     from rankwood.estimators.neural_ranker import NeuralRanker
     from rankwood.estimators.ranker import Ranker
     from rankwood.estimators.two_stage.estimator import TwoStage
@@ -54,6 +55,7 @@ _LATER = {
     "engine_objective": "rankwood.engines.callables",
     "Tuning": "rankwood.tuning",
     "tune": "rankwood.tuning",
+    "load": "rankwood.estimators.loading",
     "on_cluster": "rankwood.cluster.arguments",
     "load_demo": "rankwood.data.demo",  # which is a program too, so it must not be imported here
 }
@@ -89,6 +91,7 @@ __all__ = [
     "evaluate",
     "gradients",
     "listwise_features",
+    "load",
     "load_demo",
     "load_letor",
     "load_qrels",
@@ -114,4 +117,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_MODULES})
+    return sorted({*__all__, *_MODULES})

@@ -429,7 +429,8 @@ def test_wrong_use(call, made, tmp_path, line, message):
 
 
 FAILURES = """
-train @train.txt @valid.txt --model m.json -> 2 training files: give --stream to train on all of them, or --valid
+train @train.txt @train.txt --model m.json -> train.txt is given twice: give each file once.
+train @train.txt --model m.json --y label -> --y names a column of a CSV or Parquet file
 train none.txt --model m.json -> none.txt does not exist
 train @train.txt --valid none.txt --model m.json -> none.txt does not exist
 train @train.txt --model m.json --objective lambdarank-ndgc@10 -> did you mean 'lambdarank-ndcg' or

@@ -64,6 +64,7 @@ train @train.txt --model m.json --log-csv @train.txt -> is read by this command
 train @train.txt --model m.json --monotone 9=1 -> train.txt has features 1 to 4, got 9.
 train @train.txt --model m.json --interactions 1,2 --interactions 3,5 -> train.txt has features 1 to 4, got 5.
 train @train.txt --model m.json --monotone 1=1 --monotone 1=-1 -> --monotone names a feature twice
+train @train.txt --model m.json --interactions 1,x -> no feature 'x'; features have no names here, and are f1 to f4.
 train @train.txt --model m.json --engine neural --monotone 1=1 -> --monotone applies to trees
 """),
 )
@@ -77,7 +78,6 @@ def test_refused(made, tmp_path, capsys, monkeypatch, line, message):
     cases("""
 train @train.txt --model m.json --monotone 1=2 -> expected FEATURE=1 or FEATURE=-1, got '1=2'
 train @train.txt --model m.json --monotone 0=1 -> expected at least 1, got 0
-train @train.txt --model m.json --interactions 1,x -> expected an integer, got 'x'
 train @train.txt --model m.json --param monotone=1 -> monotone has an option of its own: --monotone
 """),
 )

@@ -49,6 +49,31 @@ def test_networks(call, made, tmp_path):
     assert code and "--architecture needs --engine neural" in err
 
 
+def test_two_stages(call, made, tmp_path):
+    (tmp_path / "space.txt").write_text(
+        "Space({'second__num_leaves': Integer(2, 7), 'top': Choice(3, 5)})"
+    )
+    line = (
+        f"@train.txt --valid @valid.txt {SMALL} --second lambdarank-ndcg@3 --second-param n_estimators=4 "
+        f"--first-folds 2 --top 5 --metric ndcg@3 --space {tmp_path}/space.txt --tuner random --trials 3 "
+        f"--model {tmp_path}/m.json"
+    )
+    found = answer(call(line + " --json"))
+    train, valid = (rw.load_letor(made / f"{n}.txt") for n in ("train", "valid"))
+    first = rw.Ranker(n_estimators=6, num_leaves=5, eval_metric="ndcg@3", n_jobs=1)
+    second = rw.Ranker("lambdarank-ndcg@3", n_estimators=4, eval_metric="ndcg@3", n_jobs=1)
+    stages = rw.TwoStage(first, second, top=5, folds=2)
+    space = {"second__num_leaves": rw.spaces.Integer(2, 7), "top": rw.spaces.Choice(3, 5)}
+    same = rw.tune(stages, train, valid, space=space, tuner="random", trials=3, metric="ndcg@3")
+    assert [row["value"] for row in found["trials"]] == same.trials["value"].tolist()
+    assert found["best_params"] == same.best_params
+    assert found["trees"] == same.best.second_.best_iteration_
+    loaded = rw.TwoStage.load(tmp_path / "m.json")
+    assert loaded.predict(valid).tolist() == same.best.predict(valid).tolist()
+    code, out, _ = call(line)
+    assert code == 0 and "second__num_leaves" in out
+
+
 def test_everything(call, made, tmp_path):
     line = (
         f"@train.txt --valid @valid.txt --valid later=@valid.txt --test @test.txt {SMALL} --space @space.txt "
@@ -115,6 +140,9 @@ def test_interrupt(call, monkeypatch, tmp_path):
 @train.txt --valid @valid.txt --model @valid.txt -> is read by this command
 @train.txt --valid @valid.txt --model m.x --output m.x -> must be different files
 @train.txt --valid @nothing.txt -> nothing.txt
+@train.txt --folds 2 --second lambdarank-ndcg@5 -> two stages have folds of their own
+@train.txt --valid @valid.txt --top 5 -> --top needs --second
+@train.txt --valid @valid.txt --first-folds 5 -> --first-folds needs --second
 @train.txt --valid @valid.txt --seconds 0 -> seconds must be positive
 @train.txt --valid @valid.txt --param num_leafs=3 -> num_leafs
 """

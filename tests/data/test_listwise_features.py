@@ -196,9 +196,9 @@ def test_names_and_everything_else_are_kept(rng):
     assert data.feature_names == ["a", "b"]
     np.testing.assert_array_equal(data.X, before)
     assert rw.listwise_features(rw.RankingData(before, [0, 1, 2])).feature_names[:3] == [
-        "x0",
-        "x1",
-        "x0:mean",
+        "f1",
+        "f2",
+        "f1:mean",
     ]
 
 

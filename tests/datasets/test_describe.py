@@ -66,10 +66,10 @@ def test_kinds_of_features():
     assert features.missing[10] == pytest.approx(np.isnan(half).mean())
     assert features.maximum[9] == query.max()
     assert np.isnan(features.minimum[7])
-    assert said(found, "Features 7 and 13 are the same in every document: they can")
-    assert said(found, "Feature 8 is missing in every document: it can")
-    assert said(found, "Features 9 and 12 repeat earlier ones (feature 9 is feature 3)")
-    assert said(found, "Features 4 and 10 have one value in each query")
+    assert said(found, "Features f7 and f13 are the same in every document: they can")
+    assert said(found, "Feature f8 is missing in every document: it can")
+    assert said(found, "Features f9 and f12 repeat earlier ones (f9 is f3)")
+    assert said(found, "Features f4 and f10 have one value in each query")
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -110,7 +110,7 @@ def test_single_features_are_those_of_evaluate():
 def test_a_feature_that_knows_the_labels_is_a_leak(sign):
     data = ranking()
     found = describe(with_columns(data, sign * data.y))
-    [sentence] = said(found, "Leak: feature 7 alone")
+    [sentence] = said(found, "Leak: feature f7 alone")
     assert ("small" if sign < 0 else "large") + " values first" in sentence
     assert found.advice[0] == sentence
     assert found.single.best[6] == 1.0
@@ -134,7 +134,7 @@ def test_few_queries_tell_nothing_of_leaks():
         y, qid = np.tile([0.0, 1.0], n_queries), np.repeat(np.arange(n_queries), 2)
         X = np.column_stack([rng.normal(size=(y.size, 40)), y])
         found = describe(rw.RankingData(X, y, qid=qid))
-        assert bool(said(found, "Leak: feature 41")) is alarm
+        assert bool(said(found, "Leak: feature f41")) is alarm
         assert bool(said(found, "Leak: rows")) is alarm
         assert bool(said(found, f"Only {n_queries} queries have documents")) is not alarm
 

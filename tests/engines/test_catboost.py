@@ -79,6 +79,7 @@ YETI = [
 YETI = [(name[:-1] + ", " if "(" in name else name + "(") + "noise='none')" for name in YETI]
 OTHERS = [
     "queryrmse",
+    "rmse",
     "softmax",
     "ranknet(norm=False)",
     "bin-ranknet(norm=False, rel=2)",
@@ -109,6 +110,20 @@ def test_one_tree_has_the_leaves_of_our_gradients(rng, text):
     assert np.unique(leaf).size > 3 and np.ptp(theirs) > 0.1
     # Leaves may be shifted by one constant, which changes no ranking.
     assert np.ptp(difference) < 1e-6 * max(1.0, np.abs(theirs).max())
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rmse_starts_from_zero_and_its_leaves_are_mean_labels(rng, weighted):
+    X, y, sizes = random_lists(rng, queries=20, longest=15)
+    weight = rng.uniform(0.5, 2.0, y.size) if weighted else np.ones(y.size)
+    given = {"n_estimators": 1, "learning_rate": 1.0, "max_depth": 3, "reg_lambda": 0.0}
+    ranker = small("rmse", **given, random_strength=0)
+    data = rw.RankingData(X, y, group=sizes, sample_weight=weight if weighted else None)
+    scores = ranker.fit(data).predict(X)
+    leaves, leaf = np.unique(np.round(scores, 9), return_inverse=True)
+    assert leaves.size > 3
+    means = np.bincount(leaf, weight * y) / np.bincount(leaf, weight)
+    np.testing.assert_allclose(scores, means[leaf], rtol=1e-6)
 
 
 @pytest.mark.slow
@@ -229,7 +244,7 @@ def test_everything_else_fails_before_training(data, text):
     assert said.startswith(
         f"CatBoost can't train {to_objective(text)!r}: it takes no per-query gradients"
     )
-    assert said.endswith("Engines that can: lightgbm, xgboost.")
+    assert said.endswith("Engines that can: rankwood, lightgbm, xgboost.")
 
 
 @pytest.mark.parametrize(

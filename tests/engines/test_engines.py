@@ -148,7 +148,9 @@ def test_categories_must_be_whole_numbers(engine, lists):
     X, y, sizes = lists
     kinds = np.where(y > 1, 2.0, 1.0)
     kinds[7] = 1.5
-    message = r"values of feature 8 must be whole numbers, got 1\.5 at row 7; number the categories"
+    message = (
+        r"values of feature 'f9' must be whole numbers, got 1\.5 at row 7; number the categories"
+    )
     with pytest.raises(rw.InputError, match=message):
         small(engine, categorical_feature=8).fit(np.c_[X, kinds], y, group=sizes)
 

@@ -10,7 +10,7 @@ import pytest
 import rankwood as rw
 from rankwood.engines.base import TrainingTask
 from rankwood.engines.exact_sums import on_grid
-from rankwood.engines.lightgbm import engine
+from rankwood.engines.lightgbm import engine, langevin_learner
 from rankwood.engines.lightgbm.langevin import Langevin, parse
 from rankwood.objectives.gradients import GradientComputer
 from tests.helpers.optional import LazyPackage
@@ -152,13 +152,13 @@ def test_the_saved_model_is_that_of_the_best_round(params, tmp_path, monkeypatch
     # Linear trees are grown on features in float32.
     X, Xv = X.astype(np.float32), Xv.astype(np.float32)
     valid, seen = rw.RankingData(Xv, yv, group=sv), []
-    true = engine.LangevinEngine.valid_scores
+    true = langevin_learner.LangevinLearner.valid_scores
 
     def look(self):
         seen.append(true(self).copy())
         return true(self)
 
-    monkeypatch.setattr(engine.LangevinEngine, "valid_scores", look)
+    monkeypatch.setattr(langevin_learner.LangevinLearner, "valid_scores", look)
     ranker = rw.Ranker(
         **{"n_estimators": 80, "learning_rate": 0.4, "num_leaves": 7, "n_jobs": 1, **params},
         early_stopping_rounds=4,

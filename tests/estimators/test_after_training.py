@@ -92,7 +92,7 @@ def test_summary(ranker, data):
     assert found["data"] == {"queries": 16, "documents": len(train)}
     shares = ranker.feature_importances_
     best = np.argsort(-shares, kind="stable")[:2]
-    assert found["importances"] == {f"feature {i + 1}": shares[i] for i in best}
+    assert found["importances"] == {f"f{i + 1}": shares[i] for i in best}
     assert found["features_used"] == (shares > 0).sum()
     text = repr(ranker.summary())
     assert f"ndcg@10 {curve[kept - 1]:.4f} in round {kept}" in text

@@ -45,7 +45,7 @@ def test_usual_trees_are_those_of_lightgbm_with_extra_trees(data):
             rest[a:b] -= rest[a:b].mean()
         return rest, np.ones_like(rest)
 
-    seeds = LightGBMSeeds(params)
+    seeds = LightGBMSeeds(params, resumable=True)
     for number in range(3):
         booster.reset_parameter(seeds.at(number))
         booster.update(fobj=squared)

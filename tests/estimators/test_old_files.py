@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import rankwood as rw
+from rankwood._util.envelope import checksum
 from tests.helpers.paths import OLD_FILES
 
 #: Scores by file, as those versions computed them.
@@ -22,16 +23,17 @@ def documents():
 
 
 def load(path):
-    if path.name.startswith("network"):
+    if path.name.startswith(("network", "setrank", "attn")):
         pytest.importorskip("torch")
         pytest.importorskip("safetensors")
-        return rw.NeuralRanker.load(path)
-    return (rw.TwoStage if path.name.startswith("two_stage") else rw.Ranker).load(path)
+    return rw.load(path)
 
 
 @pytest.mark.parametrize("file", SCORES)
 def test_old_files_predict_as_before(file, tmp_path):
     model, data = load(OLD_FILES / file), documents()
+    two, network = file.startswith("two_stage"), file.startswith("network")
+    assert type(model) is (rw.TwoStage if two else rw.NeuralRanker if network else rw.Ranker)
     expected = np.array([float.fromhex(text) for text in SCORES[file]])
     scores = model.predict(data)
     if file.startswith(
@@ -43,3 +45,34 @@ def test_old_files_predict_as_before(file, tmp_path):
     model.save(tmp_path / file)  # a copy that this version writes predicts the same
     assert load(tmp_path / file).predict(data).tobytes() == scores.tobytes()
     assert np.unique(scores).size > 5  # the models aren't constant
+
+
+def test_names_of_features_without_names(tmp_path):
+    """0.4 and before called the first feature of a second stage x0; now it is f1."""
+    model = load(OLD_FILES / "two_stage_0.4.json")
+    assert model.second_.result_.schema.names[:6] == ["f1", "f2", "f3", "f4", "f5", "score"]
+    assert model.result_.second.ranked_importances()[0][0].startswith(("f", "score"))
+    content = json.loads((OLD_FILES / "two_stage_0.4.json").read_text())
+    content["params"]["second"] |= {"differences": ["x0", "score"], "monotone": {"x1:rank": 1}}
+    content["sha256"] = checksum(content)
+    (tmp_path / "m.json").write_text(json.dumps(content))
+    params = rw.TwoStage.load(tmp_path / "m.json").second.get_params()
+    assert params["differences"] == ["f1", "score"] and params["monotone"] == {"f2:rank": 1}
+
+
+def test_rankers_on_listwise_features_of_data_without_names():
+    data = documents()
+    more = rw.listwise_features(data)
+    former = [f"x{int(name[1]) - 1}{name[2:]}" for name in more.feature_names]
+    assert former[0] == "x0" and "x4:z" in former
+    then = rw.RankingData(more.X, more.y, qid=more.qid, feature_names=former)
+    ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(then)
+    assert ranker.predict(more).tobytes() == ranker.predict(then).tobytes()
+    plain = rw.RankingData(
+        data.X, data.y, qid=data.qid, feature_names=["x0", "x1", "x2", "x3", "x4"]
+    )
+    named = rw.RankingData(
+        data.X, data.y, qid=data.qid, feature_names=["f1", "f2", "f3", "f4", "f5"]
+    )
+    with pytest.raises(rw.InputError, match="X lacks the column 'x0'"):  # names that a person gave
+        rw.Ranker(n_estimators=3, n_jobs=1).fit(plain).predict(named)

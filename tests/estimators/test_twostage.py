@@ -163,7 +163,7 @@ def test_second_stage_lists(rng, seen, listwise, ideal):
     model = rw.TwoStage(Spy(), Spy(2), folds=3, top=4, listwise=listwise, ideal=ideal)
     model.fit(train, valid=valid)
     for whole, lists in ((train, model.second_.train_), (valid, model.second_.valid_)):
-        assert lists.feature_names[:4] == ["x0", "x1", "x2", "score"]
+        assert lists.feature_names[:4] == ["f1", "f2", "f3", "score"]
         assert lists.n_features == (20 if listwise else 4)
         np.testing.assert_array_equal(lists.X[:, 3], lists.X[:, 0])  # what the spies score by
         weight = dict(zip(whole.groups.ids.tolist(), whole.weight, strict=True))
@@ -441,7 +441,7 @@ def test_manners(rng):
             )
         ),
         (
-            {"second": rw.Ranker("bi-softmax", differences=["x0", "zz"])},
+            {"second": rw.Ranker("bi-softmax", differences=["f1", "zz"])},
             "in second, differences: there is no feature 'zz'",
         ),
         (
@@ -709,7 +709,7 @@ def compared():
     second = rw.Ranker(
         "bi-lambdarank-ndcg@5",
         "pairtree",
-        differences=["x0", "score"],
+        differences=["f1", "score"],
         eval_metric="ndcg@5",
         early_stopping_rounds=None,  # the ideal that training has must be what makes a difference
         **tiny,
@@ -761,7 +761,7 @@ def test_pairs_are_saved_and_loaded(compared, tmp_path):
     again = rw.TwoStage.load(tmp_path / "m.json")
     assert again.second_.objective_ == rw.objective("bi-lambdarank-ndcg@5")
     assert again.predict(test).tobytes() == model.predict(test).tobytes()
-    assert again.second.get_params()["differences"] == ["x0", "score"]
+    assert again.second.get_params()["differences"] == ["f1", "score"]
 
 
 def test_a_checkpoint_replaces_no_other_file(rng, tmp_path):

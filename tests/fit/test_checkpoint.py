@@ -14,6 +14,7 @@ import rankwood as rw
 from rankwood._util.envelope import write_content
 from rankwood.engines.pairtree import forest
 from rankwood.fit.files import run_file
+from rankwood.objectives.families.registry import OBJECTIVES
 
 ROUNDS = 9
 PAIRS = {"objective": "bi-lambdarank-ndcg@5", "engine": "pairtree", "num_leaves": 5}
@@ -223,6 +224,25 @@ def test_other_parameters_are_refused(change, match, data, tmp_path):
     with pytest.raises(rw.InputError, match=match):
         ranker("lightgbm", **change).fit(train, checkpoint=file)
     assert file.read_bytes() == before
+
+
+def test_a_name_that_means_something_else_is_refused(data, tmp_path):
+    train, _ = data
+    file, name = tmp_path / "run.ckpt", "checkpoint-own"
+    try:
+        rw.extend.register_objective(name)(lambda: rw.objective("lambdarank-ndcg@5"))
+        ranker("lightgbm", 2, objective=name).fit(train, checkpoint=file)
+        assert ranker("lightgbm", 3, objective=name).fit(train, checkpoint=file).resumed_after_ == 2
+        change = rw.extend.register_objective(name, replace=True)
+        change(lambda: rw.objective("lambdarank-ndcg@3"))
+        before = file.read_bytes()
+        with pytest.raises(
+            rw.InputError, match=r"whose objective was .*k=5.*, and now it is .*k=3"
+        ):
+            ranker("lightgbm", 4, objective=name).fit(train, checkpoint=file)
+        assert file.read_bytes() == before
+    finally:
+        OBJECTIVES.pop(name, None)
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,7 @@ def test_a_feature_that_gives_labels_away(train):
     missing = np.where(train.y > 0, train.y, np.nan)  # without a value: not relevant
     X = np.column_stack([missing, train.X])
     (text,) = found(rw.RankingData(X, train.y, qid=train.qid))
-    assert text.startswith("feature number 0 alone ranks nearly perfectly")
+    assert text.startswith("feature 'f1' alone ranks nearly perfectly")
     good = train.y + 1.5 * rng.normal(size=len(train))  # good, but not suspicious
     assert found(rw.RankingData(np.column_stack([good, train.X]), train.y, qid=train.qid)) == []
 

@@ -6,6 +6,8 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -138,7 +140,7 @@ def test_categories_are_whole_numbers(kind, sets, folder):
     params = {**SETTINGS, **ENGINES[kind], "categorical_feature": [6]}
     expected = rw.Ranker(**params).fit(sets[0])
     assert same(rw.Ranker(**params).fit(folder / "a.txt", stream=True), expected)
-    with pytest.raises(rw.InputError, match="values of feature 0 must be whole numbers"):
+    with pytest.raises(rw.InputError, match="values of feature 'f1' must be whole numbers"):
         rw.Ranker(**{**params, "categorical_feature": [0]}).fit(folder / "a.txt", stream=True)
 
 
@@ -278,7 +280,7 @@ def test_other_arguments_that_do_not_go_together(folder, sets):
         ranker.fit(folder / "a.txt", weight=[1.0], stream=True)
     with pytest.raises(rw.InputError, match="omit y and qid"):
         ranker.fit(folder / "a.txt", y="label", stream=True)
-    with pytest.raises(rw.InputError, match="give stream=True"):
+    with pytest.raises(rw.InputError, match="give stream_files"):
         ranker.fit(str(folder / "a.txt"))
     with pytest.raises(rw.InputError, match="the training data is in memory"):
         ranker.fit(sets[0], valid=rw.stream_files(folder / "v.txt"))
@@ -320,6 +322,126 @@ def test_a_file_that_changes_between_passes(engine, folder, tmp_path, monkeypatc
     assert [one.name for one in tmp_path.iterdir()] == ["changing.txt"]  # no folder is left
 
 
+def _rows(count, seed):
+    """Lines of LETOR, all equally long, whatever the seed."""
+    rng = np.random.default_rng(seed)
+    lines = [
+        f"{rng.integers(3)} qid:{100 + i // 10} 1:{rng.integers(10, 99)} 2:{rng.integers(10, 99)}\n"
+        for i in range(count)
+    ]
+    return "".join(lines)
+
+
+def _with_fewer_rows(text):
+    """The same number of bytes with half as many rows."""
+    lines = text.splitlines(keepends=True)
+    half = lines[: len(lines) // 2]
+    return "".join(half) + "#" * (len(text) - len("".join(half)) - 1) + "\n"
+
+
+def _with_more_rows(text):
+    """The same number of bytes with more rows."""
+    short = [f"1 qid:{200 + i} 1:1\n" for i in range(len(text) // 40)]
+    rest = text[: len(text) - len("".join(short))].splitlines(keepends=True)[:-1]
+    whole = "".join(rest) + "".join(short)
+    return whole + "#" * (len(text) - len(whole) - 1) + "\n"
+
+
+REPLACED = {
+    "other values": lambda text: _rows(300, 2),
+    "fewer rows": _with_fewer_rows,
+    "more rows": _with_more_rows,
+}
+REPLACES = """
+import os, sys
+import rankwood as rw
+from rankwood.data.letor import blocks
+from rankwood.data.stream import blocks as stream_blocks
+from tests.fit.test_stream import REPLACED, SETTINGS, _rows
+
+blocks.BLOCK = stream_blocks.BLOCK = 1000  # several blocks a pass
+file, engine, kind, after = sys.argv[1:]
+data = rw.stream_files(file, n_jobs=1)
+passes, begun = data.blocks, [0]
+
+def replaced_later():
+    begun[0] += 1
+    if begun[0] > int(after):
+        was = os.stat(file)
+        with open(file) as old:
+            text = old.read()
+        with open(file, "w") as new:
+            new.write(REPLACED[kind](text))
+        os.utime(file, ns=(was.st_atime_ns, was.st_mtime_ns))
+        assert os.stat(file).st_size == was.st_size
+        begun[0] = -100
+    return passes()
+
+data.blocks = replaced_later
+try:
+    rw.Ranker(engine=engine, **SETTINGS).fit(data)
+    print("trained", begun[0])
+except rw.InputError as error:
+    print(error)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", REPLACED)
+@pytest.mark.parametrize(("engine", "after"), [("lightgbm", 0), ("xgboost", 0), ("xgboost", 1)])
+def test_a_file_that_is_replaced_by_one_of_the_same_size_and_time(engine, after, kind, tmp_path):
+    file = tmp_path / "changing.txt"
+    file.write_text(_rows(300, 1))
+    command = [sys.executable, "-c", REPLACES, str(file), engine, kind, str(after)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
+    assert "changing.txt was changed after it was first read" in done.stdout
+
+
+def test_every_pass_compares_what_it_reads(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(text_blocks, "BLOCK", 1000)
+    file = tmp_path / "changing.txt"
+    file.write_text(_rows(300, 1))
+    for change in REPLACED.values():
+        before, was = file.read_text(), os.stat(file)
+        data = rw.stream_files(file)
+        assert sum(len(X) for X in data.blocks()) == 300
+        file.write_text(change(before))
+        os.utime(file, ns=(was.st_atime_ns, was.st_mtime_ns))
+        with pytest.raises(rw.InputError, match=r"changing\.txt was changed after it was first"):
+            list(data.blocks())
+        file.write_text(before)
+        os.utime(file, ns=(was.st_atime_ns, was.st_mtime_ns))
+        assert sum(len(X) for X in data.blocks()) == 300
+
+
+def test_every_pass_compares_the_columns_that_it_reads(tmp_path):
+    rng = np.random.default_rng(1)
+    numbers = {"y": rng.integers(0, 3, 50), "q": np.arange(50) // 10}
+    numbers |= {"a": rng.random(50), "b": rng.random(50)}
+    file = tmp_path / "changing.parquet"
+    pq.write_table(pa.table(numbers), file, compression="none")
+    was, data = os.stat(file), rw.stream_files(file, y="y", qid="q")
+    first = [X.copy() for X in data.blocks()]
+    for change, whole, part in (
+        ({"a": rng.random(50)}, False, True),
+        ({"b": rng.random(50)}, False, False),
+        ({"q": np.arange(50)[::-1] // 10}, False, False),
+    ):
+        pq.write_table(pa.table({**numbers, **change}), file, compression="none")
+        same_size = os.stat(file).st_size == was.st_size
+        os.utime(file, ns=(was.st_atime_ns, was.st_mtime_ns))
+        assert same_size  # or the test would test another thing
+        for one, expected in ((data, whole), (data.with_features(["b"]), part)):
+            if expected:
+                np.testing.assert_array_equal(
+                    np.concatenate(list(one.blocks()))[:, -1], np.concatenate(first)[:, -1]
+                )
+            else:
+                with pytest.raises(rw.InputError, match="was changed after it was first read"):
+                    list(one.blocks())
+
+
 def test_the_widest_file_decides(tmp_path):
     for name, last in (("a", 2), ("b", 3), ("v", 4)):
         rows = [f"{i % 3} qid:{name}{i // 5} 1:{i % 7} {last}:{i % 4}\n" for i in range(60)]
@@ -351,8 +473,8 @@ def test_command_line(in_memory, folder, tmp_path, capsys):
     ]
     assert main([*shared, "--stream"]) == 0
     assert rw.Ranker.load(tmp_path / "m.json").model_.text == in_memory("xgboost").model_.text
-    assert main(shared) == 1
-    assert "there are 2 training files: give --stream" in capsys.readouterr().err
+    assert main([*shared, "--param", "grow_policy=depthwise"]) == 0  # all in memory
+    assert rw.Ranker.load(tmp_path / "m.json").model_.text == in_memory("xgboost").model_.text
     columns = ["--y", "label", "--qid", "query", "--model", str(tmp_path / "p.json"), *options]
     assert main(["train", str(folder / "a.parquet"), "--stream", *columns]) == 0
     assert rw.Ranker.load(tmp_path / "p.json").feature_names_in_.size == 20
@@ -382,8 +504,7 @@ def test_the_command_line_predicts_and_evaluates_parquet(folder, tmp_path, capsy
     assert main(["predict", model, file, *columns, "--top", "2"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 1 + 2 * data.groups.ids.size
     refused = {
-        "name its columns of labels and query ids, as in --y label": ["predict", model, file],
-        "another kind of file: omit them": [
+        "another kind of file: omit it": [
             "evaluate",
             str(folder / "v.txt"),
             model,
@@ -397,22 +518,14 @@ def test_the_command_line_predicts_and_evaluates_parquet(folder, tmp_path, capsy
             "labels",
             *columns[2:],
         ],
-        "is LETOR text, which holds labels": ["train", str(folder / "a.txt"), *train[2:], *columns],
-        "is a Parquet file, expected LETOR text: train on it with fit(files": [
-            "explain",
-            model,
-            file,
-        ],
-        "'rankwood train --stream --y COLUMN --qid COLUMN'": ["train", file, "--model", model],
+        "names a column of a CSV or": ["train", str(folder / "a.txt"), *train[2:], *columns],
     }
     for message, words in refused.items():
         assert main(words) == 1
         assert message in capsys.readouterr().err
 
 
-def test_models_of_numbered_features_take_parquet_by_position(
-    sets, folder, tmp_path, capsys, monkeypatch
-):
+def test_models_of_numbered_features_take_parquet_by_position(sets, folder, tmp_path, capsys):
     ranker = rw.Ranker(n_estimators=2, n_jobs=1).fit(sets[0])
     ranker.save(tmp_path / "m.json")
     pq.write_table(table(sets[2]).drop_columns(["f19"]), tmp_path / "fewer.parquet")
@@ -425,10 +538,6 @@ def test_models_of_numbered_features_take_parquet_by_position(
     assert [float(line) for line in out.splitlines()] == ranker.predict(sets[2]).tolist()
     code, _, err = predict(tmp_path / "fewer.parquet")
     assert code == 1 and "has features up to 19, the model was trained on 20" in err
-    # Models of pairs compare the documents of a query, and a block doesn't say which they are.
-    monkeypatch.setattr(type(ranker.model_), "needs_groups", True)
-    code, _, err = predict(folder / "v.parquet")
-    assert code == 1 and "with 'rankwood data convert', and give that" in err
 
 
 def test_validation_files_may_have_columns_of_their_own(sets, folder, tmp_path):

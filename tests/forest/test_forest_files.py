@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankwood as rw
+from rankwood.engines.model_trees.arrays import ARRAYS
 from rankwood.forest import array_checks as checking
-from rankwood.forest.arrays import ARRAYS
 from rankwood.report.card import read_card
 from tests.helpers.examples import examples
 from tests.helpers.forest_models import SMALL, data, features

@@ -87,7 +87,9 @@ def test_the_table_has_the_trees():
             at = 0 if len(nodes) else -1
             while at >= 0:
                 node = nodes.loc[at]
-                at = int(node.left if row[int(node.feature[1:])] <= node.threshold else node.right)
+                at = int(
+                    node.left if row[int(node.feature[1:]) - 1] <= node.threshold else node.right
+                )
             assert ~at == leaf
             assert leaves.loc[leaf].value == forest.leaf_value[forest.first_leaf[t] + leaf]
 

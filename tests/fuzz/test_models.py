@@ -333,6 +333,12 @@ def chain_tree(leaves):
     return "Tree=0\n" + "".join(f"{k}={' '.join(map(str, v))}\n" for k, v in lines.items()) + "\n\n"
 
 
+def test_pairs_of_very_many_features_take_no_memory(bases, tmp_path):
+    content = bases["lightgbm-pairs"]
+    held = {**json.loads(content["model"]), "n_features": 2**62}
+    refuse({**content, "model": json.dumps(held)}, tmp_path)
+
+
 @pytest.mark.slow
 def test_a_few_hundred_files_at_random(folder, monkeypatch):
     monkeypatch.setenv("RANKWOOD_FUZZ_BASES", str(folder))

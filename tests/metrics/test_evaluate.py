@@ -150,7 +150,7 @@ def test_best_and_worst_bound_every_order():
         ([1.0, np.nan, 2.0], "scores must be finite numbers, got nan at row 1"),
         ([1.0, 2.0, -np.inf], "scores must be finite numbers, got -inf at row 2"),
         (["a", "b", "c"], "scores must hold numbers"),
-        (None, "scores must hold numbers, got None"),
+        (None, "needs scores|scores must hold numbers, got None"),
     ],
 )
 def test_bad_scores_get_one_plain_sentence(scores, message):

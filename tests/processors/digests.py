@@ -136,6 +136,8 @@ def others() -> Iterator[tuple[str, str]]:
     d = rng.integers(-500, 700, 150) / 1024.0
     tests = [stats.permutation(d), stats.bootstrap(d), stats.t_test(d), stats.wilcoxon(d)]
     sizes = [stats.t_interval(d), stats.bootstrap_interval(d), (stats.cohen_d(d),)]
+    found = rw.Evaluation(np.arange(d.size), {"difference": d}, {})
+    sizes += [found.intervals(interval=kind)["difference"] for kind in stats.INTERVALS]
     yield (
         "statistics",
         digest(np.concatenate([np.ravel(list(map(float, t))) for t in tests + sizes])),

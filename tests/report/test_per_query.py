@@ -183,7 +183,7 @@ def test_importance():
 
     (ax,) = plots.importance(Trees(), top=2).axes
     assert [bar.get_width() for bar in ax.patches] == [0.75, 0.25]
-    assert [t.get_text() for t in ax.get_yticklabels()] == ["feature 2", "feature 3"]
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["f2", "f3"]
     assert "2 of 3 features used" in ax.get_title(loc="left")
     with pytest.raises(rw.InputError, match="Ranker has no feature importances"):
         plots.importance(type("Ranker", (), {})())

@@ -4,8 +4,10 @@ import errno
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,7 @@ import pytest
 import rankwood as rw
 from rankwood._util.checks import InputError
 from rankwood.metrics.evaluate import evaluate
-from rankwood.reproduce import cells, run, running
+from rankwood.reproduce import cells, plan, programs, run, running
 from rankwood.reproduce.cells import RecipeCell, Store, pack, unpack
 from tests.helpers import tiny_paper as tiny
 
@@ -140,6 +142,67 @@ def test_limits_make_other_cells(paper, data, tmp_path):
     assert "made smaller" not in first.to_markdown()
     few = run("tiny/table1", {"mslr10k": data}, tmp_path, verbose=False, rows="rank*")
     assert few.cells == 4  # RankNet and the baseline
+
+
+def test_cells_of_other_programs_are_computed_again(paper, data, tmp_path, monkeypatch):
+    how = {"verbose": False, "rows": "rank*"}
+    first = run("tiny/table1", {"mslr10k": data}, tmp_path, **how)
+    assert first.computed == 4
+    known = programs.programs_of({"engine": "lightgbm"})
+    assert set(known) == {"rankwood", "code", "lightgbm"}
+    for change, text in (
+        ({"code": "0"}, "the code of rankwood has changed"),
+        ({"lightgbm": "0.1"}, f"lightgbm was {known['lightgbm']} and is 0.1"),
+        ({"rankwood": "9.9"}, f"rankwood was {rw.__version__} and is 9.9"),
+    ):
+        monkeypatch.setattr(plan, "programs_of", lambda spec, change=change: {**known, **change})
+        with pytest.warns(UserWarning, match=rf"computed by other programs.*{re.escape(text)}"):
+            again = run("tiny/table1", {"mslr10k": data}, tmp_path, **how)
+        assert again.computed == 4
+        assert again.to_csv() == first.to_csv()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert run("tiny/table1", {"mslr10k": data}, tmp_path, **how).computed == 0
+
+
+def test_cells_of_earlier_versions_are_named(paper, data, tmp_path):
+    how = {"verbose": False, "rows": "rank*"}
+    run("tiny/table1", {"mslr10k": data}, tmp_path, **how)
+    for path in cell_files(tmp_path):  # as 0.4 wrote them
+        content = json.loads(path.read_text())
+        del content["cell"]["programs"]
+        content["cell"]["version"] = "0.4.0"
+        path.rename(path.with_name("0" * 64 + path.stem[:8] + ".json")).write_text(
+            json.dumps(content)
+        )
+    with pytest.warns(
+        UserWarning, match=rf"4 cells in .* rankwood was 0.4.0 and is {rw.__version__}"
+    ):
+        assert run("tiny/table1", {"mslr10k": data}, tmp_path, **how).computed == 4
+
+
+def test_programs_are_those_that_a_cell_depends_on():
+    def code(**spec):
+        return programs.programs_of(spec)["code"]
+
+    trees = code(engine="lightgbm", tuner=None)
+    assert trees == code(engine="lightgbm")
+    assert len({trees, code(engine="catboost"), code(engine="neural"), code()}) == 4
+    assert code(engine="lightgbm", tuner={"name": "random"}) != trees
+    first = {"first": {"engine": "lightgbm"}}
+    stages = programs.programs_of({"engine": "neural", "two_stage": first})
+    assert {"lightgbm", "torch"} <= set(stages)
+    names = [str(path) for path in programs._files([*programs._EVERY, "neural", "tuning"])]
+    for part in (
+        "objectives/families/lambdaex.py",
+        "fit/loop.py",
+        "neural/learner.py",
+        "_kernels/",
+    ):
+        assert any(part in name for name in names)
+    assert not any(part in name for name in names for part in ("cli/", "render/", "kinds/"))
+    # Every pattern stands for something.
+    assert all(programs._files([name]) for name in [*programs._EVERY, *programs._TUNED])
 
 
 def test_a_damaged_cell_is_computed_again(paper, data, tmp_path):

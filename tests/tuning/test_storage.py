@@ -10,6 +10,7 @@ import time
 import pytest
 
 import rankwood as rw
+from rankwood.tuning.identity import StudyIdentity
 from rankwood.tuning.store import StudyStore
 from tests.helpers.paths import ROOT
 from tests.helpers.small_study import SPACE, data, ranker, refused, same, study
@@ -144,7 +145,7 @@ def test_other_data_and_rankers_are_refused(tmp_path):
     rw.tune(ranker(n_jobs=2, verbose=False), train, valid, **how)  # these change nothing
     with refused("another data;"):
         rw.tune(ranker(), train, train, **how)
-    with refused("another ranker;"):
+    with refused("another ranker (n_estimators is 10 there and 11 here); give another name"):
         rw.tune(ranker(n_estimators=11), train, valid, **how)
 
 
@@ -179,7 +180,7 @@ def test_no_names_of_files(path):
 
 
 def test_two_writers(tmp_path):
-    path, about = tmp_path / "study.db", {"space": "x"}
+    path, about = tmp_path / "study.db", StudyIdentity({"space": "x"})
     one, two = (StudyStore(path, about, "maximize", {}) for _ in range(2))
     for store in (one, two):
         trial = store.study.ask()

@@ -252,7 +252,7 @@ def test_wrong_data_and_compositions():
     train, valid = data()
     with refused("tune takes a Ranker, a NeuralRanker or a TwoStage, got str"):
         rw.tune("ranker", train, valid)
-    with refused("train must be a RankingData"):
+    with refused("tune needs labels"):
         rw.tune(ranker(), train.X, valid)
     with refused("if it is given by name"):
         part = rw.objective("lambdarank-ndcg@10")

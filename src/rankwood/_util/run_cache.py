@@ -1,7 +1,9 @@
-"""A cache between training runs on the same data."""
+"""What training runs leave to the next one on the same data, and a folder for what none leaves."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
@@ -30,3 +32,20 @@ class RunCache:
         entry = make()
         self._entries[kind] = (key, entry)
         return entry
+
+
+class TempFolder(NamedTuple):
+    """A folder that is removed at the end; `cleanup` closes what has files in it before."""
+
+    path: str
+    cleanup: ExitStack
+
+
+@contextmanager
+def temp_folder() -> Iterator[TempFolder]:
+    """Yield a temporary folder, which is removed even after an error."""
+    with (
+        tempfile.TemporaryDirectory(prefix="rankwood-", ignore_cleanup_errors=True) as path,
+        ExitStack() as cleanup,
+    ):
+        yield TempFolder(path, cleanup)

@@ -4,13 +4,12 @@ import contextlib
 import logging
 import multiprocessing
 import platform
-import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
-from urllib.parse import urlsplit
 
 from rankwood._kernels import threads
+from rankwood._util import interrupts
 from rankwood._util.checks import InputError
 from rankwood._util.versions import version_of
 from rankwood._version import __version__
@@ -18,12 +17,12 @@ from rankwood.cluster.messages import PeerFailed, WorkerLost
 
 _WORKERS = 4  # local processes, at most, if nothing else was given
 _LOOK = 0.05  # seconds between two looks at the tasks
+_WAIT = (
+    0.2  # seconds between two looks for an interrupt, which is held while a fit has locks and tasks
+)
 _GRACE = 15.0  # seconds in which workers notice that another one failed
 _RETURN = 20.0  # seconds in which a lost worker may come back before another attempt
-_CLOSING = 1.0  # seconds in which a tracker is closed, unless its worker is busy
 _ENDED = ("finished", "error", "cancelled", "lost")
-#: What brings the workers of a run together, kept in the process of its first worker.
-_TRACKERS: dict[str, Any] = {}
 
 
 def _distributed() -> Any:
@@ -113,11 +112,18 @@ def wait_for_workers(client: Any, count: int) -> bool:
     return bool(workers_of(client))
 
 
-def lock(client: Any) -> Any:
-    """Return the lock of fits on a cluster; it ends with the process that holds it."""
+@contextlib.contextmanager
+def only_fit(client: Any) -> Iterator[None]:
+    """Wait until no other fit runs on a cluster, and keep others waiting; the lock ends with its process."""
     from distributed import Lock
 
-    return Lock("rankwood-fit", scheduler_rpc=client.scheduler, loop=client.loop)
+    lock = Lock("rankwood-fit", scheduler_rpc=client.scheduler, loop=client.loop)
+    while not lock.acquire(timeout=_WAIT):
+        interrupts.deliver()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def versions(engine: str) -> dict[str, str | None]:
@@ -153,36 +159,18 @@ def on_worker(client: Any, worker: str, function: Any, *arguments: Any) -> Any:
     return client.submit(function, *arguments, **where, pure=False)
 
 
-def open_tracker(run: str, workers: int, address: str) -> dict[str, Any]:
-    """Start what brings workers together, in the process of the first of them; return the arguments that they need."""
-    from rankwood.cluster.collective import start_tracker
-
-    _TRACKERS[run], arguments = start_tracker(workers, urlsplit(address).hostname or "127.0.0.1")
-    return arguments
-
-
-def forget_tracker(client: Any, worker: str, run: str) -> None:
-    """Close the tracker, if its worker is still there."""
+def gathered(client: Any, futures: list[Any]) -> list[Any]:
+    """Return the results of tasks."""
     from distributed import wait
 
-    if worker in workers_of(client):
-        closing = on_worker(client, worker, close_tracker, run)
+    while futures:
+        interrupts.deliver()
         try:
-            wait(closing, timeout=_CLOSING)
-        except TimeoutError:  # the worker is busy: keep the future until it is done
-            closing.add_done_callback(lambda _: None)
-
-
-def close_tracker(run: str) -> None:
-    """Let it go, in a thread of its own: it waits for workers that may be lost."""
-    tracker = _TRACKERS.pop(run, None)
-    if tracker is not None:
-        threading.Thread(target=_free, args=[tracker], daemon=True).start()
-
-
-def _free(tracker: Any) -> None:
-    with contextlib.suppress(Exception):  # it complains of workers that are gone
-        tracker.free()
+            wait(futures, timeout=_WAIT)
+            break
+        except TimeoutError:
+            continue
+    return list(client.gather(futures))
 
 
 def results_of(
@@ -198,6 +186,7 @@ def results_of(
                 _wait_for_the_reason(client, tasks)
                 break
             look()
+            interrupts.deliver()
             time.sleep(_LOOK)
         if not _finished(tasks):
             raise _reason(client, tasks)

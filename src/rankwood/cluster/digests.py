@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwood._kernels.numeric.rng import splitmix64
+from rankwood.cluster.clients import gathered
 from rankwood.cluster.placing import PlacedData
 from rankwood.data.digests import rows_of_fingerprint
 from rankwood.data.ranking_data import RankingData
@@ -38,7 +39,8 @@ def fingerprint(client: Any, data: PlacedData) -> str:
     pairs = list(zip(data.futures, data.rows_in_parts(some), strict=True))
     for first in range(0, len(pairs), _AT_ONCE):
         few = pairs[first : first + _AT_ONCE]
-        for part in client.gather([client.submit(excerpt, *pair, pure=False) for pair in few]):
+        tasks = [client.submit(excerpt, *pair, pure=False) for pair in few]
+        for part in gathered(client, tasks):
             digest.update(np.ascontiguousarray(part.y).tobytes())
             sizes.append(part.sizes)
             features.append(part.rows)
@@ -55,7 +57,7 @@ def full_digest(client: Any, data: PlacedData) -> str:
         client.submit(hashes_of, part, *place, pure=False)
         for part, place in zip(data.futures, data.places, strict=True)
     ]
-    sums = np.array(client.gather(tasks), np.uint64).sum(axis=0, dtype=np.uint64)
+    sums = np.array(gathered(client, tasks), np.uint64).sum(axis=0, dtype=np.uint64)
     shape = repr((data.documents, data.queries, data.features, data.names)).encode()
     head = hashlib.blake2b(shape, digest_size=8).hexdigest()
     return f"{CLUSTER}{head}-{int(sums[0]):016x}{int(sums[1]):016x}"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from rankwood._util import interrupts
 from rankwood._util.checks import InputError
 from rankwood._util.progress import Advance, bar
 from rankwood.cluster.messages import DriverChannel, Message, WorkerLost
@@ -79,7 +80,8 @@ class DriverMonitor:
         """Call the callbacks; return whether one of them stops training."""
         settings = self._spec.settings
         params = {**settings.params, **settings.chosen, self._spec.rounds_name: sent["rounds"]}
-        return call_all(self._context.callbacks, Round(**sent, params=params, _make=model))
+        with interrupts.released():
+            return call_all(self._context.callbacks, Round(**sent, params=params, _make=model))
 
     def fitted(self, content: dict[str, Any]) -> Any:
         """Return an estimator with the model of a round."""

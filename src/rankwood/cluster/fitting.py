@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
+from rankwood._util import interrupts
 from rankwood._util.checks import InputError
 from rankwood.cluster import clients, digests
 from rankwood.cluster.arguments import Placed
@@ -30,6 +31,7 @@ _PARTS = 4  # parts of plain data per worker
 MakeSpec = Callable[[bool], FitSpec]
 
 
+@interrupts.held()
 def fit_on_cluster(make_spec: MakeSpec, placed: Placed, context: FitContext, keep: Keep) -> None:
     """Train on the workers of a cluster."""
     clients.end_second_import()

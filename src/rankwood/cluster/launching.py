@@ -1,6 +1,9 @@
 """One run on the workers of a cluster: who trains on which part, and the tasks."""
 
+import contextlib
+import threading
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from rankwood.cluster import clients
 from rankwood.cluster.driver import Look
@@ -8,6 +11,10 @@ from rankwood.cluster.placing import PlacedData, deal, holders, sample_of
 from rankwood.cluster.reporting import Subscription
 from rankwood.cluster.worker import WorkerJob, train_on_worker
 from rankwood.fit.spec import FitSpec
+
+_CLOSING = 1.0  # seconds in which a tracker is closed, unless its worker is busy
+#: What brings the workers of a run together, kept in the process of its first worker.
+_TRACKERS: dict[str, Any] = {}
 
 
 class Plan(NamedTuple):
@@ -34,10 +41,10 @@ def trained(spec: FitSpec, plan: Plan, subscription: Subscription, look: Look) -
     sample = sample_of(client, plan.train, single=spec.settings.learner == "xgboost")
     first, count = owners.workers[0], len(owners.workers)
     # Two fits at once would wait for each other's threads.
-    with clients.lock(client):
-        opened = clients.on_worker(client, first, clients.open_tracker, run, count, first)
-        communicator = clients.results_of(client, {first: opened})[first]
+    with clients.only_fit(client):
         try:
+            opened = clients.on_worker(client, first, open_tracker, run, count, first)
+            communicator = clients.results_of(client, {first: opened})[first]
             tasks = {}
             for number, worker in enumerate(owners.workers):
                 job, parts = _job(spec, plan, owners, number, subscription)
@@ -45,7 +52,7 @@ def trained(spec: FitSpec, plan: Plan, subscription: Subscription, look: Look) -
                 tasks[worker] = clients.on_worker(client, worker, *task)
             found = clients.results_of(client, tasks, look)
         finally:
-            clients.forget_tracker(client, first, run)
+            forget_tracker(client, first, run)
     return dict(found[first])
 
 
@@ -85,3 +92,35 @@ def _parts_of(data: PlacedData, owner: list[str], worker: str) -> tuple[list[Any
     """Return the parts of a worker, and their places."""
     own = [number for number, name in enumerate(owner) if name == worker]
     return [data.futures[i] for i in own], [data.places[i] for i in own]
+
+
+def open_tracker(run: str, workers: int, address: str) -> dict[str, Any]:
+    """Start what brings workers together, in the process of the first of them; return the arguments that they need."""
+    from rankwood.cluster.collective import start_tracker
+
+    _TRACKERS[run], arguments = start_tracker(workers, urlsplit(address).hostname or "127.0.0.1")
+    return arguments
+
+
+def forget_tracker(client: Any, worker: str, run: str) -> None:
+    """Close the tracker, if its worker is still there."""
+    from distributed import wait
+
+    if worker in clients.workers_of(client):
+        closing = clients.on_worker(client, worker, close_tracker, run)
+        try:
+            wait(closing, timeout=_CLOSING)
+        except TimeoutError:  # the worker is busy: keep the future until it is done
+            closing.add_done_callback(lambda _: None)
+
+
+def close_tracker(run: str) -> None:
+    """Let it go, in a thread of its own: it waits for workers that may be lost."""
+    tracker = _TRACKERS.pop(run, None)
+    if tracker is not None:
+        threading.Thread(target=_free, args=[tracker], daemon=True).start()
+
+
+def _free(tracker: Any) -> None:
+    with contextlib.suppress(Exception):  # it complains of workers that are gone
+        tracker.free()

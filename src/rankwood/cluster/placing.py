@@ -7,6 +7,7 @@ import numpy as np
 from rankwood._kernels.numeric.rng import generator_at
 from rankwood._util.checks import InputError
 from rankwood.cluster import partitions as parts
+from rankwood.cluster.clients import gathered
 from rankwood.cluster.partitions import PartInfo
 from rankwood.cluster.sources import Wide, files_of, futures_of
 from rankwood.cluster.whole_queries import QueryLayout, layout_of
@@ -58,7 +59,7 @@ def place(
     """
     wide = None if like is None else Wide(like.features, like.names)
     futures = futures_of(client, given, pieces, wide)
-    described = client.gather(client.map(parts.describe, futures, pure=False))
+    described = gathered(client, client.map(parts.describe, futures, pure=False))
     numbers = [number for number, info in enumerate(described) if info is not None]
     infos = [described[number] for number in numbers]
     futures = [futures[number] for number in numbers]

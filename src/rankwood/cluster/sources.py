@@ -10,12 +10,12 @@ import numpy as np
 from rankwood._util import checks
 from rankwood._util.checks import InputError
 from rankwood.cluster import partitions as parts
+from rankwood.cluster.clients import gathered
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.source import Source
 from rankwood.data.tables.frames import is_lazy
-from rankwood.fit.arguments import FitArguments, training_data
+from rankwood.fit.arguments import FitArguments, named_sets, training_data, with_columns_of_valid
 from rankwood.fit.result import VALID
-from rankwood.fit.validation import named_sets
 
 _PARQUET = (".parquet", ".parq", ".pq")
 _COLUMNS = ("y", "qid", "sample_weight")
@@ -23,27 +23,24 @@ _COLUMNS = ("y", "qid", "sample_weight")
 
 def given_sets(given: FitArguments) -> dict[str, FitArguments]:
     """Return validation sets by name."""
-    valid = given.valid
+    valid = with_columns_of_valid(given).valid
     if valid is None:
         return {}
     pairs = named_sets(valid)
     if pairs is None:
-        return {VALID: _given_set(valid, given)}
+        return {VALID: _given_set(valid)}
     if not pairs:
         raise InputError("valid has no set: give at least one, or omit it.")
-    return {str(name): _given_set(data, given) for name, data in pairs}
+    return {str(name): _given_set(data) for name, data in pairs}
 
 
-def _given_set(valid: Any, given: FitArguments) -> FitArguments:
+def _given_set(valid: Any) -> FitArguments:
     if _are_files(valid) or isinstance(valid, Source):
         return FitArguments(valid)
     if isinstance(valid, (tuple, list)):
         if len(valid) != 3:
             raise InputError(f"valid must be (X, y, qid), got {len(valid)} values.")
         return FitArguments(*valid)
-    if hasattr(valid, "columns") and isinstance(given.y, str) and isinstance(given.qid, str):
-        # The columns are named like those of the training data.
-        return FitArguments(valid, given.y, given.qid)
     if is_lazy(valid):
         raise InputError("valid must be (X, y, qid): X alone has no labels.")
     return FitArguments(valid)
@@ -154,7 +151,7 @@ def _files(client: Any, files: list[str], width: int | None) -> list[Any]:
     """Return LETOR files, all with as many features as the widest of them, or as the training data."""
     names = [os.path.abspath(name) for name in files]
     found = client.map(parts.part_of_file, names, pure=False)
-    widths = client.gather(client.map(parts.width_of, found, pure=False))
+    widths = gathered(client, client.map(parts.width_of, found, pure=False))
     width = max(widths) if width is None else max(width, *widths)
     return [
         client.submit(parts.widened, part, width, pure=False) if own < width else part

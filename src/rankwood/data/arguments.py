@@ -8,6 +8,7 @@ from rankwood._util import checks
 from rankwood.data.comments import Comments
 from rankwood.data.groups import Groups
 from rankwood.data.tables.frames import column, is_frame
+from rankwood.data.tables.schema import renamed_since
 
 
 def resolved_columns(X: Any, values: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[str, ...]]:
@@ -105,7 +106,23 @@ def row_comments(comments: Any, n_rows: int) -> Comments | None:
     return comments
 
 
-def missing_column(name: str, names: list[str]) -> checks.InputError:
+def features_by_name(names: list[str], wanted: list[str]) -> list[int]:
+    """Return the positions of features by name; raise if data has no feature of that name.
+
+    Models of 0.4 and before on `listwise_features` of data without names call them "x0" and "x0:rank".
+    """
+    lacking = [name for name in wanted if name not in names]
+    renamed = renamed_since(wanted)
+    if lacking and "f1:mean" in renamed and set(renamed) <= set(names):
+        wanted, lacking = renamed, []
+    if lacking:
+        raise missing_column(lacking[0], names)
+    return [names.index(name) for name in wanted]
+
+
+def missing_column(name: str, names: list[str], table: str = "X") -> checks.InputError:
     """Return the error for a column that a model needs and a table doesn't have."""
     near = checks.nearest(name, names).rstrip("?.")
-    return checks.InputError(f"X lacks the column {name!r}{near}; the model was trained on it.")
+    return checks.InputError(
+        f"{table} lacks the column {name!r}{near}; the model was trained on it."
+    )

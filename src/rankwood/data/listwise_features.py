@@ -42,7 +42,7 @@ def listwise_features(data: RankingData, score: Any = None) -> RankingData:
     -------
     RankingData
         The same documents with five blocks of features: values, means ("name:mean"), deviations ("name:sd"),
-        ranks ("name:rank"), standardised values ("name:z"). Features without names are "x0", "x1", ...
+        ranks ("name:rank"), standardised values ("name:z"). Features without names are "f1", "f2", ...
         Numbers are float32 if those of `data` are. Categorical features, which have no order, come last, as they are.
 
     Examples
@@ -94,7 +94,7 @@ def base_features(names: list[str] | None, features: int) -> np.ndarray:
 
 
 def _names(data: RankingData) -> list[str]:
-    return data.feature_names or [f"x{i}" for i in range(data.n_features)]
+    return data.schema.labels()
 
 
 def _replaced(data: RankingData, X: Any, names: list[str]) -> RankingData:

@@ -15,6 +15,7 @@ from rankwood.data.given_pairs import GivenPairs
 from rankwood.data.groups import Groups, group_rows, random_folds, random_part
 from rankwood.data.source import Source, T
 from rankwood.data.tables.categories import renamed_categories
+from rankwood.data.tables.data_view import data_html
 from rankwood.data.tables.frames import features, is_frame
 from rankwood.data.tables.query_columns import warn_about_query_columns
 from rankwood.data.unlisted import UnlistedLabels
@@ -115,10 +116,16 @@ class RankingData(Source):
             warn_about_query_columns(self.X, self.feature_names or [], self.groups)
 
     def __repr__(self) -> str:
+        return f"RankingData({self._sizes()})"
+
+    def _repr_html_(self) -> str:
+        return data_html(self, self._sizes())
+
+    def _sizes(self) -> str:
         rows, features = self.X.shape
         return (
-            f"RankingData({plural(rows, 'document')}, {plural(self.groups.ids.size, 'query')}, "
-            f"{plural(features, 'feature')}, labels {self.y.min():g} to {self.y.max():g})"
+            f"{plural(rows, 'document')}, {plural(self.groups.ids.size, 'query')}, {plural(features, 'feature')}, "
+            f"labels {self.y.min():g} to {self.y.max():g}"
         )
 
     def __len__(self) -> int:
@@ -201,11 +208,9 @@ class RankingData(Source):
         names = list(names)
         if self.feature_names is None or self.feature_names == names:
             return self
-        missing = [n for n in names if n not in self.feature_names]
-        if missing:
-            raise arguments.missing_column(missing[0], self.feature_names)
+        here = arguments.features_by_name(self.feature_names, names)
         other = copy(self)
-        other.X = self.X[:, [self.feature_names.index(n) for n in names]]
+        other.X = self.X[:, here]
         other.feature_names = names
         other.categories = {n: v for n, v in self.categories.items() if n in names}
         return other

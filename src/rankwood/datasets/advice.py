@@ -180,7 +180,7 @@ def _features(features: FeatureStatistics) -> Iterator[str]:
         j = int(np.flatnonzero(twins)[0])
         first = features.names[features.duplicate_of[j]]
         repeat = "repeats an earlier one" if twins.sum() == 1 else "repeat earlier ones"
-        yield f"{_named(twins, features)} {repeat} (feature {features.names[j]} is feature {first})."
+        yield f"{_named(twins, features)} {repeat} ({features.names[j]} is {first})."
     if features.per_query.any():
         verb = "has" if features.per_query.sum() == 1 else "have"
         yield (

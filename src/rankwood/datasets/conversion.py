@@ -13,22 +13,23 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from rankwood._util.atomic import replacing
-from rankwood._util.checks import InputError, nearest, one_of
-from rankwood._util.csv_text import marked, plain_text
+from rankwood._util.checks import InputError, one_of
+from rankwood._util.csv_text import marked
 from rankwood._util.file_errors import unwritable
 from rankwood.data.comments import Comments
 from rankwood.data.letor import save_letor
 from rankwood.data.letor.write import chunks
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.tables.categories import check_numeric
+from rankwood.data.tables.column_roles import ColumnNames
 from rankwood.data.tables.frames import dense
+from rankwood.data.tables.table_files import read_table
 from rankwood.datasets.letor_files import LetorArguments, read_files, sizes_file, sizes_name
 
 FORMATS = ("letor", "lightgbm", "csv", "parquet", "npz")
 _ENDINGS = {".csv": "csv", ".csv.gz": "csv", ".parquet": "parquet", ".npz": "npz"}
 _QID = re.compile(rb"(?m)^(\S+) qid:\S+")
 Writer = Callable[[RankingData, Path, bool], None]
-_MISSING = ["", "nan", "NaN", "NAN", "NA", "N/A", "n/a", "<NA>", "null", "NULL", "None"]
 _LABEL, _QUERY, _COMMENT = "label", "qid", "comment"
 
 
@@ -72,14 +73,17 @@ def convert(
     to: str | None = None,
     force: bool = False,
     sparse: bool = False,
+    y: str | None = None,
+    qid: str | None = None,
     absent: float = 0.0,
     missing: Iterable[str] = (),
     n_jobs: int | None = None,
 ) -> Conversion:
     """Write ranking data in another format.
 
-    Tables (CSV, Parquet) have the columns `label`, `qid` and, where there are any, `comment`; every other column is a
-    feature. LightGBM's format is lines without query ids, and a file of query sizes beside them, `<target>.query`.
+    Tables (CSV, Parquet) are written with the columns `label`, `qid` and, where there are any, `comment`; every other
+    column is a feature. They are read with columns of these or other usual names, such as `relevance` and `query_id`.
+    LightGBM's format is lines without query ids, and a file of query sizes beside them, `<target>.query`.
     A `.npz` file has the arrays X, y and qid.
 
     Parameters
@@ -94,6 +98,8 @@ def convert(
         Replace files that exist; without it, they are an error.
     sparse : bool
         Leave zeros out of LETOR and LightGBM text.
+    y, qid : str, optional
+        The columns of a table with the labels and the query ids, if their names aren't usual ones.
     absent : 0 or NaN
         The value of a feature that a line of LETOR text omits.
     missing : list of str
@@ -122,7 +128,8 @@ def convert(
     old, new = Path(source), Path(target)
     files = [new, sizes_name(new)] if kind == "lightgbm" else [new]
     _check_targets(old, files, force)
-    data = _read(old, LetorArguments(absent=absent, missing=tuple(missing), n_jobs=n_jobs))
+    how = LetorArguments(absent=absent, missing=tuple(missing), n_jobs=n_jobs)
+    data = _read(old, how, ColumnNames(y, qid))
     check_numeric(data.categories, "the file")
     try:
         _WRITERS[kind](data, new, sparse)
@@ -155,13 +162,13 @@ def _lost(data: RankingData, kind: str) -> list[str]:
     return lost
 
 
-def _read(path: Path, how: LetorArguments) -> RankingData:
+def _read(path: Path, how: LetorArguments, columns: ColumnNames) -> RankingData:
     if not path.is_file():
         raise InputError(f"{path} doesn't exist, expected a file of ranking data.")
     kind = format_of(path)
     if kind == "letor" or sizes_file(path) is not None:
         return read_files([path], how)[path]
-    return _read_arrays(path) if kind == "npz" else _read_table(path, kind)
+    return _read_arrays(path) if kind == "npz" else read_table(str(path), columns)
 
 
 def _read_arrays(path: Path) -> RankingData:
@@ -194,37 +201,6 @@ def _pandas(kind: str) -> Any:
             f"files of the format {kind} need the package {error.name}: pip install {error.name}."
         ) from None
     return pandas
-
-
-def _read_table(path: Path, kind: str) -> RankingData:
-    pandas = _pandas(kind)
-    try:
-        frame = _read_csv(path, pandas) if kind == "csv" else pandas.read_parquet(path)
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"{path} can't be read as {kind} ({' '.join(str(error).split())})."
-        ) from None
-    for name in (_LABEL, _QUERY):
-        if name not in frame.columns:
-            near = nearest(name, map(str, frame.columns)).rstrip(".?")
-            raise InputError(f"{path} lacks the column {name!r}{near}; rename the right one.")
-    if kind == "csv":
-        frame = _each_text(frame, plain_text)
-    comments = None
-    if _COMMENT in frame.columns:
-        comments = frame.pop(_COMMENT).fillna("").astype(str).tolist()
-    return RankingData(frame, _LABEL, qid=_QUERY, comments=comments)
-
-
-def _read_csv(path: Path, pandas: Any) -> Any:
-    """Read a table in which words stand for missing values, but not as comments."""
-    columns = [name for name in pandas.read_csv(path, nrows=0).columns if name != _COMMENT]
-    return pandas.read_csv(
-        path,
-        keep_default_na=False,
-        na_values=dict.fromkeys(columns, _MISSING),
-        dtype={_COMMENT: str},
-    )
 
 
 def _each_text(frame: Any, change: Callable[[str], str]) -> Any:
@@ -272,7 +248,7 @@ def _table_writer(kind: str) -> Writer:
 
     def write(data: RankingData, target: Path, sparse: bool) -> None:
         pandas = _pandas(kind)
-        names = data.feature_names or [f"f{i + 1}" for i in range(data.n_features)]
+        names = data.schema.labels()
         frame = pandas.DataFrame(dense(data.X), columns=names)
         frame.insert(0, _LABEL, data.y)
         frame.insert(1, _QUERY, data.qid)

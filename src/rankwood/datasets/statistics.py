@@ -155,7 +155,7 @@ def _repeated(groups: Any, label: np.ndarray, hashes: np.ndarray) -> tuple[int, 
 def feature_statistics(parts: list[RankingData]) -> FeatureStatistics:
     """Return the statistics of each feature over all parts."""
     matrices = [dense(part.X) for part in parts]
-    names = parts[0].feature_names or [str(i + 1) for i in range(parts[0].n_features)]
+    names = parts[0].schema.labels()
     rows = sum(len(X) for X in matrices)
     low = np.fmin.reduce([np.fmin.reduce(X, axis=0) for X in matrices])
     high = np.fmax.reduce([np.fmax.reduce(X, axis=0) for X in matrices])

@@ -13,6 +13,7 @@ from rankwood.data.source import Source
 # Some engines take what a sparse matrix doesn't store for missing values, not for 0.
 from rankwood.data.tables.frames import dense as dense
 from rankwood.data.tables.frames import sparse_matrix as sparse_matrix
+from rankwood.data.tables.schema import numbered_names
 
 
 @contextmanager
@@ -154,10 +155,12 @@ def column_numbers(
     found = set()
     for column in columns:
         if isinstance(column, str):
-            if not names or column not in names:
-                near = checks.nearest(column, names) if names else "; features have no names here."
+            known = names or numbered_names(n_features)
+            if column not in known:
+                unnamed = f"; features have no names here, and are f1 to f{n_features}."
+                near = checks.nearest(column, known) if names else unnamed
                 raise checks.InputError(f"{parameter}: there is no feature {column!r}{near}")
-            column = names.index(column)
+            column = known.index(column)
         column = checks.at_least(column, 0, parameter)
         if column >= n_features:
             raise checks.InputError(
@@ -172,14 +175,14 @@ def whole(columns: Any, train: Source) -> list[int]:
     found = categorical(columns, train)
     if not found:
         return found
-    row = 0
+    row, labels = 0, train.schema.labels()
     for X in train.blocks():
         for column in found:
             values = dense(X[:, [column]])[:, 0]
             broken = np.flatnonzero(np.isfinite(values) & (values != np.floor(values)))
             if broken.size:
                 raise checks.InputError(
-                    f"categorical_feature: values of feature {column} must be whole numbers, got "
+                    f"categorical_feature: values of feature {labels[column]!r} must be whole numbers, got "
                     f"{values[broken[0]]:g} at row {row + broken[0]}; number the categories first."
                 )
         row += X.shape[0]

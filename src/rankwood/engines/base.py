@@ -9,8 +9,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from rankwood._util import checks
-from rankwood._util.run_cache import RunCache
-from rankwood._util.temp_folder import TempFolder
+from rankwood._util.run_cache import RunCache, TempFolder
 from rankwood.data.groups import Groups
 from rankwood.data.source import Source
 from rankwood.engines import _parameters, constraints
@@ -208,6 +207,13 @@ class Abilities(NamedTuple):
 
 #: All engines, in the order in which errors suggest them; `register_learner` adds to them.
 ENGINES = {
+    "rankwood": Abilities(
+        "trees.engine",
+        "",
+        units=("documents", "pairs"),
+        constraints=("monotone", "interactions"),
+        streams=True,
+    ),
     "pairtree": Abilities("pairtree.engine", "", units=("pairs",)),
     "lightgbm": Abilities(
         "lightgbm.engine",

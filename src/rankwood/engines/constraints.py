@@ -108,9 +108,9 @@ def _refuse_categories(directions: list[int], given: Any, data: Source, word: st
     """Raise if a categorical feature has a direction, which LightGBM and XGBoost would ignore in silence."""
     for column in _parameters.categorical(given, data):
         if directions[column]:
-            name = repr(data.feature_names[column]) if data.feature_names else f"number {column}"
+            name = data.schema.labels()[column]
             raise checks.InputError(
-                f"{word}: feature {name} is categorical, and categories have no order: omit it."
+                f"{word}: feature {name!r} is categorical, and categories have no order: omit it."
             )
 
 

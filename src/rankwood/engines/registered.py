@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from rankwood._kernels.named import NAME, Parameter
-from rankwood._util import checks
+from rankwood._util import checks, interrupts
 from rankwood.data.source import Source
 from rankwood.engines import _parameters
 from rankwood.engines.base import (
@@ -171,7 +171,8 @@ class GradientLearner(LearnerDefaults, ABC):
         """
         before = self._models[self.rounds]
         grad, hess = gradients(self._scores)
-        improved = self.improve(before, grad.astype(np.float64), hess.astype(np.float64))
+        with interrupts.released():  # nothing of the round is kept yet
+            improved = self.improve(before, grad.astype(np.float64), hess.astype(np.float64))
         after = self._checked(improved, "improve")
         scores = after.predict(self.X)
         valid_scores = np.zeros(0) if self._valid is None else after.predict(self._valid)

@@ -1,6 +1,7 @@
 """What is random inside an engine, as a function of seed and round.
 
-No generator of an engine survives a round, so that training can be resumed after any round, bit-identically.
+No generator of an engine survives a round, so that training can be resumed after any round, bit-identically. Runs that
+can't be resumed for another reason keep the engine's own generators.
 """
 
 from typing import Any
@@ -23,15 +24,19 @@ class LightGBMSeeds:
     ----------
     params : dict
         Parameters under LightGBM's names.
+    resumable : bool
+        Whether the run can be resumed. LightGBM can't change a seed without forgetting more: the weights of trees and
+        the generator of drops of DART, the features that were paid for. Such runs have its own generators.
     """
 
-    def __init__(self, params: dict[str, Any]) -> None:
+    def __init__(self, params: dict[str, Any], resumable: bool) -> None:
         self._seed = int(params.get("seed") or 0)
         self._fraction = float(params.get("bagging_fraction", 1.0))
-        self._bags = self._fraction < 1 and bool(params.get("bagging_freq"))
+        self._bags = resumable and self._fraction < 1 and bool(params.get("bagging_freq"))
         features = ("feature_fraction", "feature_fraction_bynode")
-        self._samples_features = any(float(params.get(name, 1.0)) < 1 for name in features)
-        self._extra = bool(params.get("extra_trees"))
+        sampled = any(float(params.get(name, 1.0)) < 1 for name in features)
+        self._samples_features = resumable and sampled
+        self._extra = resumable and bool(params.get("extra_trees"))
 
     def at(self, round_index: int) -> dict[str, Any]:
         """Return the parameters to set before a round; none if nothing is random."""

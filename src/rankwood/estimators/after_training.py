@@ -250,7 +250,7 @@ class AfterTraining:
             ``"ranklib"``, ``"onnx"``, ``"c"`` or ``"json"``. Models of pairs (``bi-...``) can be JSON.
         names : dict or list of str, optional
             Names of the features in the other program: by the model's own names, which may omit features that
-            no split reads, or one for each feature. Features without names are ``"f0"``, ``"f1"`` and so on.
+            no split reads, or one for each feature. Features without names are ``"f1"``, ``"f2"`` and so on.
         check : RankingData, matrix or table, optional
             Rows to score by the other program's rules, from the file; the report has the differences.
         name : str, optional

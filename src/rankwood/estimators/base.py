@@ -94,11 +94,13 @@ class RankingEstimator(AfterTraining, BaseEstimator, ABC):
         ----------
         X, y, qid, group, weight, sample_weight : RankingData, matrix or table, and arrays
             A `RankingData` alone, or what makes one: features, labels, query ids (or sizes of consecutive queries), a
-            weight per query, and a weight per row. Files that don't fit in memory: `rankwood.stream_files`, or names
+            weight per query, and a weight per row. `y`, `qid` and `sample_weight` may be names of columns of a table,
+            which then aren't features. Files that don't fit in memory: `rankwood.stream_files`, or names
             of files with ``stream=True``. A cluster: a Dask DataFrame or array, or `rankwood.on_cluster`.
-        valid : RankingData, (X, y, qid), or dict of them, optional
-            Data to evaluate after each round, for early stopping; in `TwoStage`, of both stages. Several sets have
-            names, in a dictionary or a list of pairs (name, set): all are evaluated, and the first one decides.
+        valid : RankingData, (X, y, qid), table, or dict of them, optional
+            Data to evaluate after each round, for early stopping; in `TwoStage`, of both stages. A table has labels and
+            queries in the columns that `y` and `qid` name. Several sets have names, in a dictionary or a list of pairs
+            (name, set): all are evaluated, and the first one decides.
         callbacks : list of callables, optional
             Called after each round with a `rankwood.callbacks.Round`; training ends if one returns True.
             `rankwood.callbacks` has ready ones, and docs/training.md explains them.

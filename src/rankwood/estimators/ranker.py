@@ -46,11 +46,12 @@ class Ranker(SingleModel, RankingEstimator):
     ----------
     objective : str or part
         A name such as ``"lambdarank-ndcg@10"`` or a composition of parts.
-    engine : {"lightgbm", "xgboost", "catboost", "pairtree"} or None
-        The program that grows the trees: ``"lightgbm"`` and ``"xgboost"`` train every objective but those of pairs
-        (``"bi-..."``); ``"catboost"`` those that are losses of its own (YetiRank, StochasticRank, LambdaMart,
-        QueryRMSE, QuerySoftMax, PairLogit); ``"pairtree"`` those of pairs. None means ``"pairtree"`` for objectives of
-        pairs and ``"lightgbm"`` for all others.
+    engine : {"rankwood", "lightgbm", "xgboost", "catboost"} or None
+        The program that grows the trees: ``"rankwood"``, our own, trains every objective; ``"lightgbm"`` and
+        ``"xgboost"`` all but those of pairs (``"bi-..."``); ``"catboost"`` those that are losses of its own (YetiRank,
+        StochasticRank, LambdaMart, QueryRMSE, QuerySoftMax, PairLogit, RMSE). ``"pairtree"`` is another name of
+        ``"rankwood"`` for objectives of pairs. None means ``"pairtree"`` for objectives of pairs and ``"lightgbm"`` for
+        all others.
     n_estimators : int or None
         Largest number of trees; None means 500 if validation data can stop training, and 100 otherwise.
     learning_rate : float or None

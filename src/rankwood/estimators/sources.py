@@ -7,8 +7,7 @@ from rankwood._util.checks import InputError
 from rankwood.data.source import Source
 from rankwood.data.stream import StreamedData, stream_files
 from rankwood.data.stream.files import is_file_names, is_parquet
-from rankwood.fit.arguments import FitArguments, training_data
-from rankwood.fit.validation import named_sets
+from rankwood.fit.arguments import FitArguments, named_sets, training_data, with_columns_of_valid
 
 
 class ReadingOptions(NamedTuple):
@@ -19,16 +18,17 @@ class ReadingOptions(NamedTuple):
 
 
 def local_data(
-    arguments: FitArguments, stream: bool, reading: ReadingOptions
+    arguments: FitArguments, stream: bool, reading: ReadingOptions, caller: str = "fit"
 ) -> tuple[Source, Any]:
-    """Return the training data of `fit` on one machine, and what there is of validation data."""
+    """Return the training data of `fit` or `tune` on one machine, and what there is of validation data."""
     checks.one_of(stream, (True, False), "stream")
+    arguments = with_columns_of_valid(arguments, caller)
     if isinstance(arguments.X, Source):
         return _source_of(arguments, stream, reading)
     if stream:
         return _opened(arguments, reading)
     _refuse_names(arguments)
-    return training_data(arguments, "fit"), arguments.valid
+    return training_data(arguments, caller), arguments.valid
 
 
 def is_streamed(arguments: FitArguments, stream: bool) -> bool:
@@ -140,7 +140,8 @@ def _refuse_names(arguments: FitArguments) -> None:
     """Raise if data is names of files and nothing says that they are to be streamed."""
     if is_file_names(arguments.X):
         raise InputError(
-            "X is the name of a file: load it with load_letor, or give stream=True to train without loading it."
+            "X is the name of a file: load it, with load_letor or as a table, or give stream_files(...) to train "
+            "without loading it."
         )
     pairs = named_sets(arguments.valid)
     sets = [arguments.valid] if pairs is None else [data for _, data in pairs]

@@ -66,7 +66,7 @@ def exported(
         forest = forest_of(model, schema.names)
         trained = TrainedForest(forest, schema.categories, rows)
         return export_forest(trained, os.fspath(path), format, options)
-    names = tuple(schema.names or (f"f{i}" for i in range(schema.n_features)))
+    names = tuple(schema.labels())
     scores = None if rows is None else predict(options.check)
     pairs = TrainedPairs(pair_trees(model, schema.n_features), names, rows, scores)
     return export_pairs(pairs, path, options)

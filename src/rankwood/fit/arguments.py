@@ -1,10 +1,12 @@
 """The data arguments of `fit`, as records."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from rankwood._util.checks import InputError
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.source import Source
+from rankwood.data.tables.frames import is_frame
 
 
 class FitArguments(NamedTuple):
@@ -28,6 +30,41 @@ class SourceWords(NamedTuple):
     retries: int = 0
 
 
+def with_columns_of_valid(given: FitArguments, caller: str = "fit") -> FitArguments:
+    """Return the arguments with (table, y, qid) for each validation set that is a table.
+
+    Its labels and queries are in the columns that have the same names as those of the training data.
+    """
+    pairs = named_sets(given.valid)
+    if pairs is None:
+        return given._replace(valid=_with_columns(given.valid, given, caller))
+    sets = [(name, _with_columns(data, given, caller)) for name, data in pairs]
+    return given._replace(valid=dict(sets) if isinstance(given.valid, Mapping) else sets)
+
+
+def _with_columns(valid: Any, given: FitArguments, caller: str) -> Any:
+    if not is_frame(valid):
+        return valid
+    if isinstance(given.y, str) and isinstance(given.qid, str):
+        return valid, given.y, given.qid
+    raise InputError(
+        "valid is a table, and nothing says which of its columns have the labels and the queries: name those of the "
+        f"training data, as in {caller}(..., y='label', qid='query', valid=df2), or give valid=(df2, 'label', 'query')."
+    )
+
+
+def named_sets(valid: Any) -> list[tuple[Any, Any]] | None:
+    """Return the pairs (name, set) that were given; None if there is one set without a name."""
+    if isinstance(valid, Mapping):
+        return list(valid.items())
+    if isinstance(valid, (tuple, list)) and all(
+        isinstance(pair, (tuple, list)) and len(pair) == 2 and isinstance(pair[0], str)
+        for pair in valid
+    ):
+        return [(name, data) for name, data in valid]
+    return None
+
+
 def training_data(arguments: FitArguments, caller: str) -> Source:
     """Return X if it is a source, else a RankingData made of the arguments of `caller`."""
     X, y, qid, group, weight, sample_weight, _ = arguments
@@ -37,8 +74,8 @@ def training_data(arguments: FitArguments, caller: str) -> Source:
         return X
     if y is None:
         raise InputError(
-            f"{caller} needs labels: it requires y to be passed, but the target y is None. Call {caller}(X, y, "
-            "qid=...), or give a RankingData."
+            f"{caller} needs labels: it requires y to be passed, but the target y is None. Give y= and qid=, arrays or "
+            "names of columns of a table, or a RankingData."
         )
     if qid is None and group is None:
         raise InputError(

@@ -13,7 +13,7 @@ from rankwood._kernels.compile.timer import (
     compile_note,
     timing_compilation,
 )
-from rankwood._util import checks
+from rankwood._util import checks, interrupts
 from rankwood._util.run_cache import RunCache
 from rankwood.fit.files.checkpoint import Checkpoint, CheckpointStore, EarlierRounds
 from rankwood.fit.observers.evaluation import Evaluates
@@ -171,7 +171,8 @@ class Callbacks(Observer):
         )
         start = run.timer.clock()
         try:
-            return "callback" if call_all(context.callbacks, done) else ""
+            with interrupts.released():
+                return "callback" if call_all(context.callbacks, done) else ""
         finally:
             run.seconds["callbacks"] += run.timer.clock() - start
 

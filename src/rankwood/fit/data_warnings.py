@@ -104,11 +104,11 @@ def _perfect_features(data: RankingData, varied: np.ndarray, n_jobs: int | None)
         return
     ranking = single_features(data, n_jobs, _SAMPLE, left)
     near = ranking.above_random(ranking.best) >= _PERFECT
+    names = data.schema.labels()
     for column, value in zip(left[near].tolist(), ranking.best[near].tolist(), strict=True):
-        name = repr(data.feature_names[column]) if data.feature_names else f"number {column}"
         yield (
-            f"feature {name} alone ranks nearly perfectly ({ranking.metric} {value:.3f}): if it is known only "
-            "together with the label, leave it out."
+            f"feature {names[column]!r} alone ranks nearly perfectly ({ranking.metric} {value:.3f}): if it is known "
+            "only together with the label, leave it out."
         )
 
 

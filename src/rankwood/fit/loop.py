@@ -10,9 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwood._kernels.compile.timer import CompileTimer
-from rankwood._util import checks
-from rankwood._util.run_cache import RunCache
-from rankwood._util.temp_folder import temp_folder
+from rankwood._util import checks, interrupts
+from rankwood._util.run_cache import RunCache, temp_folder
 from rankwood.data.groups import Groups
 from rankwood.data.source import Source
 from rankwood.engines.base import Diverged, Gradients, Learner, TrainingTask
@@ -43,10 +42,11 @@ class FitData(NamedTuple):
         return [self.train, *(self.valid.by_name.values() if self.valid else ())]
 
 
+@interrupts.held()
 def fit(
     spec: FitSpec, data: FitData, context: FitContext, load_model: LoadModel, keep: Keep
 ) -> None:
-    """Train a model.
+    """Train a model. Signals such as Ctrl-C are handled between two rounds.
 
     Parameters
     ----------
@@ -102,6 +102,7 @@ def _train(
     """Train the rounds until an observer ends the run; keep the complete rounds whatever ends it."""
     try:
         while not run.ends and run.number < run.spec.rounds:
+            interrupts.deliver()
             run.step(gradients)
             for observer in observers:  # all see every round; the first reason to end counts
                 reason = observer.after_round(run)

@@ -113,6 +113,8 @@ class TrainingRun:
     @property
     def kept(self) -> int:
         """The rounds of the model: up to the best one, or all if no metric decides."""
+        if not self.learner.keeps_rounds:
+            return self.number  # evaluated or not: no earlier round can be restored
         return self.rounds_complete if self.best is None else self.best
 
     @cached_property

@@ -1,6 +1,5 @@
 """Validation data: one set or several by name, with the features of the training data."""
 
-from collections.abc import Mapping
 from copy import copy
 from typing import Any, NamedTuple, cast
 
@@ -13,6 +12,7 @@ from rankwood.data.ranking_data import RankingData
 from rankwood.data.source import Source
 from rankwood.data.stream import streamed_data
 from rankwood.data.tables.categories import recoded_data
+from rankwood.fit.arguments import named_sets
 from rankwood.fit.result import VALID
 
 
@@ -107,18 +107,6 @@ def validation_sets(valid: Any, train: Source) -> ValidationSets | None:
             raise InputError(f"valid has two sets of the name {name!r}: give them different ones.")
         sets[name] = validation_data(data, train, name)
     return ValidationSets.of(sets)
-
-
-def named_sets(valid: Any) -> list[tuple[Any, Any]] | None:
-    """Return the pairs (name, set) that were given; None if there is one set without a name."""
-    if isinstance(valid, Mapping):
-        return list(valid.items())
-    if isinstance(valid, (tuple, list)) and all(
-        isinstance(pair, (tuple, list)) and len(pair) == 2 and isinstance(pair[0], str)
-        for pair in valid
-    ):
-        return [(name, data) for name, data in valid]
-    return None
 
 
 def joined_sets(sets: list[Source]) -> Source:

@@ -9,7 +9,7 @@ from rankwood._util import checks
 if TYPE_CHECKING:
     from rankwood.forest.record import Forest
 
-ENGINES = ("lightgbm", "xgboost", "catboost")
+ENGINES = ("rankwood", "lightgbm", "xgboost", "catboost")
 _BY_NODE = (
     *("feature", "threshold", "missing_left", "left", "right", "cover", "gain", "categorical"),
 )

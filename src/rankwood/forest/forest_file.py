@@ -11,8 +11,8 @@ from rankwood._util import checks
 from rankwood._util.atomic import replacing
 from rankwood._util.envelope import damaged, read_content, read_text, require
 from rankwood._version import __version__
+from rankwood.engines.model_trees.arrays import ARRAYS
 from rankwood.engines.saved_model import check_features, saved_model
-from rankwood.forest.arrays import ARRAYS
 
 if TYPE_CHECKING:
     from rankwood.forest.record import Forest
@@ -21,6 +21,7 @@ _FORMAT, _VERSION = "rankwood-forest", 1
 _PLAIN = ("engine", "base", "float32_input", "float32_sum", "n_features", "feature_names")
 #: Fields of a ranker's model file that a forest is made from, and their types.
 _MODEL = {"engine": str, "model": str, "n_features": int, "feature_names": (list, NoneType)}
+_START = 200  # characters that the format is in
 _HEADER = {"format", "format_version", "rankwood"}
 #: How JSON writes infinite thresholds: it has no numbers for them.
 _INFINITE = {"inf": np.inf, "-inf": -np.inf}
@@ -43,10 +44,19 @@ def write_forest(forest: "Forest", path: str | Path) -> None:
         raise checks.InputError(f"{path} can't be written: {error.strerror}.") from None
 
 
+def is_forest_file(path: str | Path) -> bool:
+    """Return whether a file begins as those of forests do; False if it can't be read."""
+    try:
+        with open(path, "rb") as file:
+            return f'"{_FORMAT}"'.encode() in file.read(_START)
+    except OSError:
+        return False
+
+
 def read_forest(kind: type["Forest"], path: str | Path) -> "Forest":
     """Return the forest of a file: one that `write_forest` wrote, or a model file of a ranker."""
     text = read_text(path)
-    if f'"{_FORMAT}"' not in text[:200]:
+    if f'"{_FORMAT}"' not in text[:_START]:
         return _of_model_file(path)
     try:
         content = json.loads(text)

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwood.forest import walking
+from rankwood.data.tables.schema import numbered_names
+from rankwood.engines.model_trees import walking
+from rankwood.engines.model_trees.arrays import ARRAYS, TreeArrays, min_category
 from rankwood.forest.array_checks import array_of, check_arrays
-from rankwood.forest.arrays import ARRAYS, TreeArrays, min_category
 from rankwood.forest.documents import documents_for
 from rankwood.forest.forest_file import read_forest, write_forest
 
@@ -127,8 +128,8 @@ class Forest:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the columns: `feature_names`, or ``"f0"``, ``"f1"`` and so on."""
-        return self.feature_names or tuple(f"f{i}" for i in range(self.n_features))
+        """Names of the columns: `feature_names`, or ``"f1"``, ``"f2"`` and so on."""
+        return self.feature_names or tuple(numbered_names(self.n_features))
 
     @property
     def min_category(self) -> float:

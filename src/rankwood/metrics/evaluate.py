@@ -11,7 +11,7 @@ from rankwood._kernels.device import is_device_array, on_host
 from rankwood._kernels.numeric.sorting import make_sort_scratch
 from rankwood._kernels.parts import check_labels, lower
 from rankwood._util import checks
-from rankwood.data.labels import labels_and_groups
+from rankwood.data.labels import evaluated_columns, labels_and_groups
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.tables.frames import is_lazy
 from rankwood.data.trec.files import Qrels
@@ -50,9 +50,10 @@ __all__ = [
 
 def evaluate(
     metrics: Any,
-    y: Any,
-    scores: Any,
+    data: Any = None,
+    scores: Any = None,
     *,
+    y: Any = None,
     qid: Any = None,
     group: Any = None,
     ties: str | None = None,
@@ -67,15 +68,20 @@ def evaluate(
     metrics : str, part, or list of them
         Names such as ``"ndcg@10"`` or ``"dcg@5(gain='linear')"``, or names of other programs such as ``"P(rel=2)@5"``
         (docs/names.md).
-    y : array, RankingData, Qrels, dict, table or iterable
-        Labels, a data set that knows labels and queries, or judgments: those of `load_qrels`, a dictionary
-        ``{query: {document: label}}``, a table or rows with `query_id`, `doc_id` and `relevance`, or ranx's `Qrels`.
-    scores : array, Run, dict, table or iterable
-        Scores, in the order of `y`, on the host, on a GPU, or on a cluster of Dask; with judgments, a run: that of
-        `load_run`, or with a `score` in the forms of judgments. Where less is better (ARP), judged documents that the
-        run lacks come behind those it has, relevant ones last; other metrics don't rank them.
-    qid, group : array, optional
-        Query id of each row, in any order, or sizes of consecutive queries; one query without both.
+    data : array, RankingData, Qrels, dict, table or iterable
+        Labels, a data set that knows labels and queries, a table with them in columns, or judgments: those of
+        `load_qrels`, a dictionary ``{query: {document: label}}``, a table or rows with `query_id`, `doc_id` and
+        `relevance`, or ranx's `Qrels`.
+    scores : array, str, Run, dict, table or iterable
+        Scores, in the order of `data`, on the host, on a GPU, or on a cluster of Dask; or the name of their column in
+        a table. With judgments, a run: that of `load_run`, or with a `score` in the forms of judgments. Where less is
+        better (ARP), judged documents that the run lacks come behind those it has, relevant ones last; other metrics
+        don't rank them.
+    y : array or str, optional
+        Labels, if `data` is a table: the name of a column, or an array.
+    qid, group : array or str, optional
+        Query id of each row, in any order, or the name of a column of a table; or sizes of consecutive queries; one
+        query without both.
     ties : {"worst", "input", "best", "average"}
         Order of documents with equal scores: less relevant first, the caller's order, more relevant
         first, or the mean over all orders. Default "worst", so that a constant score earns nothing.
@@ -101,7 +107,11 @@ def evaluate(
     0.5
     >>> ev.per_query["ndcg"].round(6).tolist()
     [0.63093, 1.0]
+    >>> table = pandas.DataFrame({"label": [1, 0], "score": [2, 1], "query": ["a", "a"]})  # doctest: +SKIP
+    >>> rw.evaluate("ndcg@10", table, "score", y="label", qid="query")  # doctest: +SKIP
+    Evaluation(ndcg@10=1.00000; 1 query)
     """
+    y, scores, qid = evaluated_columns(data, y, scores, qid)
     y, scores, qid, group = _computed(y, scores, qid, group)
     rules = conventions.rules(convention, ties, empty)
     built = {name: conventions.build(m, rules) for name, m in _listed(metrics).items()}

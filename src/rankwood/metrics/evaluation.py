@@ -12,6 +12,8 @@ from rankwood._util.checks import InputError, one_of
 from rankwood._util.csv_text import csv_text
 from rankwood._util.text import plural, printable
 from rankwood.data.groups import check_ids_differ, join_ids
+from rankwood.render.html import cells_html
+from rankwood.stats import mean_interval
 
 
 class Evaluation:
@@ -118,6 +120,45 @@ class Evaluation:
         """
         return {name: _mean(self.per_query[name]) for name in self.metrics}
 
+    def intervals(
+        self, confidence: float = 0.95, *, interval: str = "t", draws: int = 10_000, seed: int = 0
+    ) -> dict[str, tuple[float, float]]:
+        """Return a confidence interval of the mean of each metric, over the queries that were not skipped.
+
+        It says how much the mean would vary with other queries of the same kind. For the difference of two models give
+        both to `rankwood.compare`, which compares them query by query: overlapping intervals prove nothing.
+
+        Parameters
+        ----------
+        confidence : float
+            Confidence level, between 0 and 1.
+        interval : {"t", "bca", "percentile"}
+            Student's interval, or one of the bootstrap over queries: for few queries, or skewed values.
+        draws, seed : int
+            Number of resamples of the bootstrap, and their seed.
+
+        Returns
+        -------
+        dict
+            The lower and the upper end by name; NaN with fewer than two queries. The numbers are bit-identical on any
+            number of threads.
+
+        Raises
+        ------
+        InputError
+            If `confidence` is not between 0 and 1, or `interval` is unknown.
+
+        Examples
+        --------
+        >>> import rankwood as rw
+        >>> ev = rw.evaluate("p@1", [1, 0, 0, 1, 1, 0], [2, 1, 2, 1, 2, 1], group=[2, 2, 2])
+        >>> low, high = ev.intervals(0.9)["p@1"]
+        >>> round(low, 3), round(high, 3)
+        (-0.307, 1.64)
+        """
+        how = (interval, confidence, draws, seed)
+        return {name: mean_interval(_kept(self.per_query[name]), *how) for name in self.metrics}
+
     def to_csv(self, path: str | Path) -> None:
         """Write the table of queries as CSV, which `rankwood.report.read_evaluation` reads.
 
@@ -136,6 +177,13 @@ class Evaluation:
         runs = f", means of {repeats} runs" if repeats > 1 else ""
         return f"Evaluation({means}; {self._counted()}{runs})"
 
+    def _repr_html_(self) -> str:
+        rows = [["metric", "mean", "95 % interval"]]
+        for name, (low, high) in self.intervals().items():
+            between = "" if math.isnan(low) else f"{low:.5f} to {high:.5f}"
+            rows.append([name, f"{_mean(self.per_query[name]):.5f}", between])
+        return cells_html(rows, (1, 2), 1, self._counted())
+
     def _counted(self) -> str:
         """Return the number of queries, and of those that the means omit."""
         size = self.per_query.size
@@ -146,8 +194,14 @@ class Evaluation:
         return f"{size - skipped:,} of {plural(size, 'query')}, {skipped:,} without relevant documents omitted"
 
 
+def _kept(values: np.ndarray) -> np.ndarray:
+    """Return the values of queries that were not skipped."""
+    kept: np.ndarray = values[~np.isnan(values)]
+    return kept
+
+
 def _mean(values: np.ndarray) -> float:
-    kept = values[~np.isnan(values)]
+    kept = _kept(values)
     return float(kept.mean()) if kept.size else float("nan")
 
 

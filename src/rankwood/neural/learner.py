@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwood._kernels.numeric.rng import generator_at, round_state
 from rankwood._kernels.parts import check_labels
-from rankwood._util import checks
+from rankwood._util import checks, interrupts
 from rankwood.data.source import Source
 from rankwood.engines.base import (
     Diverged,
@@ -209,6 +209,7 @@ class NetworkLearner(LearnerDefaults):
         torch.manual_seed(round_state(params.random_state, epoch + 1))
         set_rate(parts.optimiser, learning_rate(params), params.schedule, epoch, params.epochs)
         for i, at in enumerate(rng.permutation(len(self._batches)).tolist()):
+            interrupts.deliver()  # an epoch may take long, and one that isn't complete doesn't count
             scores = self._passes[at].forward(rng)
             if on_cpu and not scores.isfinite().all():  # a GPU need not wait for the answer
                 return False

@@ -252,7 +252,9 @@ def _features(card: Mapping[str, Any]) -> Iterator[str]:
     yield from ("## Features", "")
     names = card["features"]
     if names is None:
-        yield f"{plural(card['n_features'], 'feature')} without names, in the order of the training data."
+        count = card["n_features"]
+        last = f" to `f{count}`" if count > 1 else ""
+        yield f"{plural(count, 'feature')} without names, in the order of the training data: `f1`{last}."
         yield ""
         return
     rows = [

@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -28,10 +28,23 @@ class RecipeCell:
 
     spec: Mapping[str, Any]
 
+    @property
+    def training(self) -> str:
+        """What is trained, whatever programs do that, as text."""
+        return _training(self.spec)
+
     @cached_property
     def digest(self) -> str:
         """The name of the cell: SHA-256 of its values."""
         return hashlib.sha256(_canonical({"format": FORMAT, **self.spec}).encode()).hexdigest()
+
+
+#: Entries of a cell about the programs that compute it; cells up to 0.4 have the version only.
+_PROGRAMS = ("format", "programs", "version")
+
+
+def _training(spec: Mapping[str, Any]) -> str:
+    return _canonical({name: value for name, value in spec.items() if name not in _PROGRAMS})
 
 
 def _canonical(value: Any) -> str:
@@ -68,6 +81,19 @@ class Store:
         found = self.read(digest)
         return found is not None and wants <= set(found["has"])
 
+    def other_programs(self, wanted: Iterable[RecipeCell]) -> list[dict[str, str]]:
+        """Return the programs of finished cells that train what is wanted, but were computed by other programs."""
+        cells = {cell.training: cell for cell in wanted}
+        found = []
+        for path in sorted(self.folder.glob("*/*.json")):
+            spec = _spec_in(path)
+            if spec is None or _training(spec) not in cells:
+                continue
+            programs = spec.get("programs") or {"rankwood": spec.get("version", "unknown")}
+            if programs != cells[_training(spec)].spec.get("programs"):
+                found.append(programs)
+        return found
+
     def write(self, cell: RecipeCell, about: str, result: Mapping[str, Any]) -> None:
         """Keep the result of a cell; a reader sees the whole file or none."""
         path = self.path(cell.digest)
@@ -81,6 +107,15 @@ class Store:
         }
         with replacing(path) as file:
             file.write((json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
+
+
+def _spec_in(path: Path) -> dict[str, Any] | None:
+    """Return the cell that a file is of; None if the file is damaged."""
+    try:
+        spec = json.loads(path.read_text(encoding="utf-8"))["cell"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return spec if isinstance(spec, dict) else None
 
 
 def _whole(content: Any, digest: str) -> dict[str, Any] | None:

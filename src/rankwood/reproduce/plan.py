@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from rankwood._util import checks
-from rankwood._version import __version__
 from rankwood.reproduce.cells import RecipeCell
+from rankwood.reproduce.programs import programs_of
 from rankwood.reproduce.recipes.options import Options
 from rankwood.reproduce.recipes.recipe import Item, Paper, Protocol, Recipe, Row, SignificanceTest
 from rankwood.reproduce.recipes.template import fill, setting_text
@@ -129,10 +129,11 @@ def _spread(
     else:
         wants = frozenset()
     made = []
+    programs = programs_of(spec)
     for fold, digest in enumerate(source.folds):
         ref = DataRef(source.folder, role, fold, work.options.queries, source.missing)
         for seed in seeds:
-            cell = RecipeCell({**spec, "data": digest, "seed": seed, "version": __version__})
+            cell = RecipeCell({**spec, "data": digest, "seed": seed, "programs": programs})
             about = ", ".join(filter(None, [row.name, setting_text(setting), source.name]))
             about += f", fold {fold + 1}" if len(source.folds) > 1 else ""
             about += f", seed {seed}" if len(seeds) > 1 else ""

@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from rankwood._util import checks
+from rankwood._util.text import plural
+from rankwood._util.warning import warn
 from rankwood.reproduce import kinds
 from rankwood.reproduce.cells import Store
 from rankwood.reproduce.found import Found
 from rankwood.reproduce.pages.pages import make_page
 from rankwood.reproduce.plan import Request, Work
+from rankwood.reproduce.programs import changes
 from rankwood.reproduce.recipes.options import Options
 from rankwood.reproduce.recipes.reading import load_recipe, recipe_names
 from rankwood.reproduce.recipes.recipe import Item, Recipe
@@ -149,6 +152,7 @@ def run(
     plans = [_plan(work) for work in works]
     every = [request for plan in plans for request in plan]
     todo = unfinished(every, store)
+    _warn_of_other_programs(todo, store)
     with full_disk_explained(folder):
         failed = run_cells(todo, store, checks.at_least(jobs, 1, "jobs"), verbose)
     if failed and len(failed) == len({request.cell.digest for request in every}):
@@ -162,6 +166,19 @@ def run(
         ]
     alone = isinstance(item, str) and not item.endswith("/all")
     return results[0] if alone else results
+
+
+def _warn_of_other_programs(todo: Sequence[Request], store: Store) -> None:
+    """Warn if cells are computed again because other programs computed those in the folder."""
+    found = store.other_programs(request.cell for request in todo)
+    if found:
+        here = [request.cell.spec["programs"] for request in todo]
+        verb = "was" if len(found) == 1 else "were"
+        warn(
+            f"{plural(len(found), 'cell')} in {store.folder} {verb} computed by other programs, so they are computed "
+            f"again: {changes(found, here)}.",
+            UserWarning,
+        )
 
 
 def _check_out(folder: Path) -> None:

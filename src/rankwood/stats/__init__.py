@@ -11,14 +11,13 @@ queries. And draws are compiled and threaded: 10,000 draws of 6,000 queries take
 """
 
 from rankwood.stats.corrections import bonferroni, holm
-from rankwood.stats.effect_sizes import (
+from rankwood.stats.effect_sizes import cohen_d, rank_biserial, snap, wins_ties_losses
+from rankwood.stats.intervals import (
+    INTERVALS,
     bootstrap_interval,
-    cohen_d,
     confidence,
-    rank_biserial,
-    snap,
+    mean_interval,
     t_interval,
-    wins_ties_losses,
 )
 from rankwood.stats.paired_tests import (
     ALTERNATIVES,
@@ -33,6 +32,7 @@ from rankwood.stats.paired_tests import (
 __all__ = [
     "ALTERNATIVES",
     "COUNTS",
+    "INTERVALS",
     "Outcome",
     "bonferroni",
     "bootstrap",
@@ -40,6 +40,7 @@ __all__ = [
     "cohen_d",
     "confidence",
     "holm",
+    "mean_interval",
     "permutation",
     "rank_biserial",
     "snap",

@@ -218,7 +218,7 @@ def t_test(differences: ArrayLike, alternative: str = "two-sided") -> Outcome:
         p = 2 * stdtr(d.size - 1, -abs(t))
     else:
         p = stdtr(d.size - 1, -t if alternative == "greater" else t)
-    return Outcome(t, round_scipy(p), True)
+    return Outcome(t, float(round_scipy(p)), True)
 
 
 def wilcoxon(differences: ArrayLike, alternative: str = "two-sided") -> Outcome:
@@ -254,7 +254,7 @@ def wilcoxon(differences: ArrayLike, alternative: str = "two-sided") -> Outcome:
     if not d.size:
         return _NO_DIFFERENCE
     without_ties = np.unique(np.abs(d)).size == d.size
-    p = round_scipy(scipy_wilcoxon(d, alternative=alternative).pvalue)
+    p = float(round_scipy(scipy_wilcoxon(d, alternative=alternative).pvalue))
     return Outcome(float(ranks[d > 0].sum()), p, without_ties and d.size <= 50)
 
 

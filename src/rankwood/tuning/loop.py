@@ -3,6 +3,7 @@
 from time import perf_counter
 from typing import Any, NamedTuple
 
+from rankwood._util import interrupts
 from rankwood._util.checks import InputError
 from rankwood._util.progress import bar
 from rankwood._util.text import plural
@@ -65,19 +66,24 @@ class Loop:
 
     def run(self, limits: StudyLimits, verbose: bool | None) -> Tuning:
         """Run trials until the limits are reached; those that the store has are not repeated."""
+        try:
+            with interrupts.held():
+                return self._run(limits, verbose)
+        except KeyboardInterrupt:
+            raise TuningInterrupt(self._interrupted(), self._result()) from None
+
+    def _run(self, limits: StudyLimits, verbose: bool | None) -> Tuning:
         with quiet():
             for trial in self._store.finished:
                 record = self._take_in(record_of(trial, self._space), None)
                 self._tuner.replay(record.number, self._loss(record))
         left = limits.trials - len(self._records)
-        try:
-            with bar(max(left, 0), "Tuning", verbose, pause=0) as advance:
-                for _ in range(left):
-                    if (self._records and self._spent() >= limits.seconds) or not self._one():
-                        break
-                    advance(self._note())
-        except KeyboardInterrupt:
-            raise TuningInterrupt(self._interrupted(), self._result()) from None
+        with bar(max(left, 0), "Tuning", verbose, pause=0) as advance:
+            for _ in range(left):
+                interrupts.deliver()
+                if (self._records and self._spent() >= limits.seconds) or not self._one():
+                    break
+                advance(self._note())
         return self._finished()
 
     def _one(self) -> bool:

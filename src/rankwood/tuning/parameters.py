@@ -1,17 +1,20 @@
 """From the parameters of a trial to an estimator, and from an estimator to the parameters it has."""
 
+import json
 from math import ceil, log2
 from typing import Any
 
 from sklearn.base import clone
 
+from rankwood._kernels.parts import computed_text, is_part
 from rankwood._util import checks
 from rankwood.estimators.neural_ranker import NeuralRanker
 from rankwood.estimators.parameters import chosen, engine_params
 from rankwood.estimators.ranker import Ranker
 from rankwood.estimators.two_stage.estimator import TwoStage
-from rankwood.neural.architectures.table import OWN_PARAMS, architecture_of
+from rankwood.neural.architectures.table import OWN_PARAMS, REVISION, architecture_of
 from rankwood.neural.parameters import NetworkParams, learning_rate
+from rankwood.objectives.families.registry import objective as to_objective
 from rankwood.tuning.objective_texts import own_parameter, with_parameters
 from rankwood.tuning.spaces.space import OBJECTIVE, Space, stage_and_name
 
@@ -125,11 +128,18 @@ def _check_name(estimator: Tunable, name: str) -> None:
 
 
 def settings_of(estimator: Tunable, tuned: Any) -> dict[str, Any]:
-    """Return what trials of an estimator have in common, by name, for the identity of a study."""
+    """Return what trials of an estimator have in common, by name, for the identity of a study.
+
+    Objectives are what they compute: a name may mean something else in another version.
+    """
     ignored = {*tuned, "n_jobs", "verbose", "record", "eval_metric"}
     whole = estimator.get_params(deep=False)
+    if isinstance(estimator, (Ranker, NeuralRanker)):
+        whole["objective"] = computed_objective(whole["objective"], tuned)
     if isinstance(estimator, Ranker):
-        whole |= chosen(estimator)
+        whole |= {**chosen(estimator), "engine": estimator.engine_}
+    if isinstance(estimator, NeuralRanker):
+        whole["revision of networks"] = REVISION
     if isinstance(estimator, TwoStage):
         for stage in ("first", "second"):
             names = [own for one, own in map(stage_and_name, tuned) if one == stage]
@@ -137,6 +147,22 @@ def settings_of(estimator: Tunable, tuned: Any) -> dict[str, Any]:
         # The first stage has a metric of its own, which stops it.
         whole["first metric"] = getattr(stage_of(estimator, "first"), "eval_metric", None)
     return {name: value for name, value in whole.items() if name not in ignored}
+
+
+def computed_objective(objective: Any, tuned: Any) -> str:
+    """Return what an objective computes; with its name before it if some of the name's parameters are tuned."""
+    text = computed_text(to_objective(objective))
+    named = any(name.startswith(OBJECTIVE) for name in tuned)
+    return f"{objective}: {text}" if named else text
+
+
+def as_text(value: Any) -> str:
+    """Return values as a text that is the same in each process: parts by what they compute, objects by their type."""
+
+    def text(x: Any) -> str:
+        return computed_text(x) if is_part(x) else type(x).__name__
+
+    return json.dumps(value, sort_keys=True, default=text)
 
 
 def rounds_word(estimator: Tunable) -> str:

@@ -10,6 +10,7 @@ from rankwood.tuning.parameters import rounds_word
 from rankwood.tuning.records import TrialRecord
 from rankwood.tuning.spaces.dimensions import Choice, Float, Integer
 from rankwood.tuning.spaces.space import Space
+from rankwood.tuning.store import parameter_shares
 from rankwood.tuning.trials import Task
 
 if TYPE_CHECKING:
@@ -194,9 +195,7 @@ class Tuning:
         dict
             Shares of 1 by name, largest first; empty if there are too few different trials to tell.
         """
-        from rankwood.tuning.importance import importance
-
-        return importance(self._study, list(self.space.free))
+        return parameter_shares(self._study, list(self.space.free))
 
     def plot_history(self) -> "Figure":
         """Draw the value of each trial, and the best so far.

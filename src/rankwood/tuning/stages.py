@@ -6,8 +6,7 @@ from rankwood._util.run_cache import RunCache
 from rankwood.data.ranking_data import RankingData
 from rankwood.estimators.two_stage.estimator import TwoStage
 from rankwood.fit.validation import ValidationSets
-from rankwood.tuning.parameters import settings_of, stage_of
-from rankwood.tuning.store import as_text
+from rankwood.tuning.parameters import as_text, settings_of, stage_of
 
 
 def fit_stages(

@@ -4,7 +4,6 @@ The file gets each trial when it is finished, in one transaction: a killed proce
 ordinary study of Optuna's, which its dashboard can open.
 """
 
-import json
 import os
 import secrets
 import warnings
@@ -13,11 +12,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from rankwood._kernels.parts import is_part
 from rankwood._util import checks
+from rankwood._version import __version__
+from rankwood.tuning.identity import StudyIdentity
 
 _NAME = "rankwood"
 _KEY = "rankwood"  # of the attribute that describes the study
+_FEWEST = 4  # complete trials, below which shares of variance mean nothing
 
 
 @contextmanager
@@ -42,8 +43,8 @@ class StudyStore:
     ----------
     path : path or None
         An SQLite file, made if it doesn't exist.
-    about : dict
-        What identifies the study: texts by name. A file of another study is refused.
+    identity : StudyIdentity
+        What the study is. A file of another study is refused.
     direction : {"maximize", "minimize"}
         Whether larger values are better.
     settings : dict
@@ -53,7 +54,7 @@ class StudyStore:
     def __init__(
         self,
         path: str | os.PathLike[str] | None,
-        about: dict[str, str],
+        identity: StudyIdentity,
         direction: str,
         settings: dict[str, Any],
     ) -> None:
@@ -67,10 +68,10 @@ class StudyStore:
             if self.path is None:
                 return
             if not os.path.exists(self.path):
-                _create(self.path, about, settings, direction)
+                _create(self.path, identity, settings, direction)
             self._file = _open(self.path)
             known = self._file.user_attrs.get(_KEY, {})
-            _check_same(self.path, known.get("about"), about)
+            identity.check(self.path, known)
             self.settings = known["settings"]
             for trial in self._file.trials:
                 if trial.state.is_finished():
@@ -107,7 +108,7 @@ def _checked(path: Any) -> str:
     return text
 
 
-def _create(path: str, about: dict[str, str], settings: dict[str, Any], direction: str) -> None:
+def _create(path: str, identity: StudyIdentity, settings: dict[str, Any], direction: str) -> None:
     """Write the file of an empty study; it appears under its name once it is whole."""
     import optuna
 
@@ -119,7 +120,8 @@ def _create(path: str, about: dict[str, str], settings: dict[str, Any], directio
         with _plain_errors(path):
             storage = _storage(temporary)
             study = optuna.create_study(storage=storage, study_name=_NAME, direction=direction)
-            study.set_user_attr(_KEY, {"about": about, "settings": settings})
+            known = {"about": identity.texts, "settings": settings, "rankwood": __version__}
+            study.set_user_attr(_KEY, known)
             storage.remove_session()
             storage.engine.dispose()
             os.replace(temporary, path)
@@ -168,22 +170,20 @@ def _storage(path: str) -> Any:
     return RDBStorage(url.render_as_string(hide_password=False))
 
 
-def _check_same(path: str, known: dict[str, str] | None, about: dict[str, str]) -> None:
-    """Raise if a file has a study of something else."""
-    if known is None:
-        raise checks.InputError(
-            f"{path} has a study that rankwood didn't begin; give another name as storage."
-        )
-    different = [n for n in dict.fromkeys([*about, *known]) if known.get(n) != about.get(n)]
-    if different:
-        raise checks.InputError(
-            f"{path} has a study with another {', '.join(different)}; give another name as storage, or what that "
-            "study was begun with."
-        )
+def parameter_shares(study: Any, names: list[str]) -> dict[str, float]:
+    """Return shares of the variance of the metric by parameter, largest first, by Optuna's fANOVA.
 
+    The result is empty if there are few complete trials or all of them have the same value.
+    """
+    from optuna.importance import FanovaImportanceEvaluator, get_param_importances
+    from optuna.trial import TrialState
 
-def as_text(value: Any) -> str:
-    """Return values as a text that is the same in each process: parts by their repr, other objects by their type."""
-    return json.dumps(
-        value, sort_keys=True, default=lambda x: repr(x) if is_part(x) else type(x).__name__
-    )
+    complete = study.get_trials(deepcopy=False, states=[TrialState.COMPLETE])
+    if len(complete) < _FEWEST or len({trial.value for trial in complete}) < 2:
+        return {}
+    with quiet():
+        found = get_param_importances(
+            study, evaluator=FanovaImportanceEvaluator(seed=0), params=names
+        )
+    ordered = sorted(found.items(), key=lambda pair: -pair[1])
+    return {name: float(share) for name, share in ordered}

@@ -13,11 +13,14 @@ from rankwood.engines import base
 from rankwood.estimators.neural_ranker import NeuralRanker
 from rankwood.estimators.parameters import rounds_of
 from rankwood.estimators.ranker import Ranker
+from rankwood.estimators.sources import ReadingOptions, local_data
 from rankwood.estimators.two_stage.checks import check_two_stage
 from rankwood.estimators.two_stage.estimator import TwoStage
+from rankwood.fit.arguments import FitArguments
 from rankwood.fit.data_warnings import warn_about_data
 from rankwood.fit.validation import ValidationSets, validation_sets
 from rankwood.tuning import pruners, store, tuners
+from rankwood.tuning.identity import identify
 from rankwood.tuning.loop import Loop, StudyLimits
 from rankwood.tuning.measure import make_measure
 from rankwood.tuning.parameters import (
@@ -25,21 +28,25 @@ from rankwood.tuning.parameters import (
     check_names,
     configured,
     own_values,
-    settings_of,
     stage_of,
 )
 from rankwood.tuning.result import Tuning
 from rankwood.tuning.spaces.dimensions import as_stored, stored
 from rankwood.tuning.spaces.named_spaces import resolve
 from rankwood.tuning.spaces.space import Space
-from rankwood.tuning.trials import Task, make_task
+from rankwood.tuning.trials import make_task
 
 
 def tune(
     ranker: Tunable,
-    train: Source,
+    train: Any,
     valid: Any = None,
     *,
+    y: Any = None,
+    qid: Any = None,
+    group: Any = None,
+    weight: Any = None,
+    sample_weight: Any = None,
     space: Space | dict[str, Any] | str | None = None,
     tuner: str = "tpe",
     start: str | None = "own",
@@ -65,11 +72,13 @@ def tune(
     ----------
     ranker : Ranker, NeuralRanker or TwoStage
         Has the objective, the engine and all parameters that are not tuned; it isn't changed.
-    train : RankingData or StreamedData
+    train : RankingData, StreamedData, matrix or table
         The training data; files suffice for a Ranker without `folds`.
-    valid : RankingData, (X, y, qid), or dict of them, optional
-        The validation data: it decides how many trees a model has, and which trial is the best. Several sets have
-        names, as in `Ranker.fit`: all are evaluated, and the first one decides.
+    valid : RankingData, (X, y, qid), table, or dict of them, optional
+        The validation data, as in `Ranker.fit`: it decides how many trees a model has, and which trial is the best.
+        Several sets have names: all are evaluated, and the first one decides.
+    y, qid, group, weight, sample_weight : arrays or str, optional
+        Labels, queries and weights of a matrix or a table, as in `Ranker.fit`: arrays, or names of columns.
     space : Space, dict, str or None
         What to tune. A string is the name of a space (`rankwood.spaces.names()`); None means
         `rankwood.spaces.default`, by engine or architecture. Parameters of stages have ``"first__"`` or ``"second__"``
@@ -131,7 +140,8 @@ def tune(
     limits = StudyLimits(checks.at_least(trials, 1, "trials"), _seconds(seconds))
     tuners.check_installed(tuner)
     checks.one_of(start, ("own", None), "start")
-    _check_data(ranker, train, valid, folds)
+    given = FitArguments(train, y, qid, group, weight, sample_weight, valid)
+    train, valid = _data_of(ranker, given, folds, verbose)
     wanted = _metric_of(ranker) if metric is None else metric
     measure = make_measure(wanted, convention, ties, empty)
     space = resolve(space, ranker)
@@ -143,12 +153,13 @@ def tune(
     task = make_task(ranker, train, sets, measure, folds, seed)
     # Data are looked at once, here: trials train by `_fit`, which doesn't warn.
     warn_about_data(train, sets, getattr(ranker, "shuffle", True), getattr(ranker, "n_jobs", None))
-    rules = {"tuner": tuner, "seed": seed, "pruner": pruner, "folds": folds}
-    # Files of earlier versions don't say where they start, which was always the same.
-    about = _about(task, space, rules | ({} if start == "own" else {"start": start}))
+    rules = {"tuner": tuner, "seed": seed, "pruner": pruner, "folds": folds, "start": start}
+    identity = identify(task, space, rules)
     steps = pruners.steps(_rounds(configured(ranker, first)), folds)
     with store.quiet():
-        kept = store.StudyStore(storage, about, measure.direction, tuners.settings(limits.trials))
+        kept = store.StudyStore(
+            storage, identity, measure.direction, tuners.settings(limits.trials)
+        )
         kept.study.pruner = pruners.make(pruner, steps)
         optimiser = tuners.make_tuner(tuner, _search(space, first if start else None, seed, kept))
     return Loop(task, space, kept, optimiser, steps.every).run(limits, verbose)
@@ -168,14 +179,16 @@ def _seconds(seconds: Any) -> float:
     return math.inf if seconds is None else checks.positive(seconds, "seconds")
 
 
-def _check_data(ranker: object, train: object, valid: Any, folds: int | None) -> None:
-    """Raise unless there is a ranker, training data, and either validation data or folds."""
+def _data_of(
+    ranker: object, given: FitArguments, folds: int | None, verbose: bool | None
+) -> tuple[Source, Any]:
+    """Return training and validation data; raise unless there is a ranker, and either validation data or folds."""
     if not isinstance(ranker, (Ranker, NeuralRanker, TwoStage)):
         raise checks.InputError(
             f"tune takes a Ranker, a NeuralRanker or a TwoStage, got {type(ranker).__name__}."
         )
-    if not isinstance(train, Source):
-        raise checks.InputError(f"train must be a RankingData, got {type(train).__name__}.")
+    reading = ReadingOptions(getattr(ranker, "n_jobs", None), verbose)
+    train, valid = local_data(given, False, reading, "tune")
     if folds is not None or not isinstance(ranker, Ranker):
         train.matrix()  # files can't be split into folds, nor train networks and two stages: they say so
     if (valid is None) == (folds is None):
@@ -188,6 +201,7 @@ def _check_data(ranker: object, train: object, valid: Any, folds: int | None) ->
             raise checks.InputError(
                 "tune needs validation data for a TwoStage, which has folds of its own: give valid= in place of folds=."
             )
+    return train, valid
 
 
 def _metric_of(ranker: Tunable) -> Any:
@@ -222,22 +236,3 @@ def _check_start(first: Any, train: Source, valid: ValidationSets | None) -> Non
         check_two_stage(first, cast("RankingData", train), valid)
     else:
         first._check(train.unlisted is not None)
-
-
-def _about(task: Task, space: Space, rules: dict[str, Any]) -> dict[str, str]:
-    """Return what identifies a study, as texts: a file with another study is refused."""
-    data = [
-        one.fingerprint()
-        for pair in task.data
-        for one in (pair.train, *pair.valid.by_name.values())
-    ]
-    metric = task.measure
-    return {
-        "space": repr(space),
-        "data": store.as_text(data),
-        "metric": store.as_text(
-            [list(metric.parts.values()), metric.ties, metric.empty, metric.single]
-        ),
-        "ranker": store.as_text(settings_of(task.ranker, list(space))),
-        **{name: store.as_text(value) for name, value in rules.items()},
-    }

@@ -92,8 +92,8 @@ def test_texts_and_pictures(data):
     pytest.importorskip("matplotlib")
     found = permutation_importance(Linear(), data, repeats=2)
     frame = found.to_frame()
-    assert list(frame["feature"][:2]) == ["feature 1", "feature 2"]
-    assert repr(found).splitlines()[1].split()[:2] == ["feature", "1"]
+    assert list(frame["feature"][:2]) == ["f1", "f2"]
+    assert repr(found).splitlines()[1].split()[0] == "f1"
     assert "<table>" in found._repr_html_()
     assert len(found.plot(top=2).axes[0].patches) == 2
     single = permutation_importance(Linear(), data, repeats=1)
@@ -144,5 +144,5 @@ def test_refusals(data):
     with pytest.raises(rw.InputError, match="there is no feature 4: columns are from 0 to 3"):
         partial_dependence(Linear(), data, 4)
     empty = rw.RankingData(np.full((4, 1), np.nan), [0, 1, 0, 1])
-    with pytest.raises(rw.InputError, match="no document has a value of feature 1"):
+    with pytest.raises(rw.InputError, match="no document has a value of f1"):
         partial_dependence(Linear(), empty, 0)

@@ -254,7 +254,7 @@ def test_the_command(ranker, train, tmp_path, capsys):
     run = caller(capsys, tmp_path, "export")
     ranker.save(tmp_path / "m.json")
     rw.save_letor(train, tmp_path / "rows.txt")
-    names = {f"f{i}": f"x{i}" for i in range(20)}
+    names = {f"f{i + 1}": f"x{i}" for i in range(20)}
     (tmp_path / "names.json").write_text(json.dumps(names))
     code, out, err = run("@m.json --format solr -o @s.json --check @rows.txt")
     assert (code, err) == (0, "") and "0 rows in another leaf" in out and "curl -X PUT" in out

@@ -256,11 +256,13 @@ def test_importance_is_by_feature_and_stage(trained, told):
     models, own = trained[0], told.importance
     assert own.stages == ["one", "two, first stage", "two, second stage", "pairs"]
     best = int(np.argmax(models["one"].feature_importances_))
-    row = own.shares[own.features.index(f"feature {best + 1}")]
+    row = own.shares[own.features.index(f"f{best + 1}")]
     assert row[0] == pytest.approx(models["one"].feature_importances_[best])
     first = np.mean([r.feature_importances_[best] for r in models["two"].first_])
     assert row[1] == pytest.approx(first)
-    assert not any(name.startswith("x") for name in own.features)  # "x3:rank" is of feature 4
+    assert all(
+        name.startswith(("f", "score")) for name in own.features
+    )  # "f4:rank" is of feature 4
     assert math.isnan(own.shares[own.features.index("score"), 0])
 
 

@@ -39,8 +39,8 @@ def add(commands: arguments.Commands) -> argparse.ArgumentParser:
         "files",
         nargs="+",
         metavar="FILE",
-        help="a LETOR file with labels, followed by two or more files of scores (one per line) or models; or "
-        "TREC judgments, followed by runs; or tables of queries from rankwood evaluate --per-query",
+        help="a LETOR, CSV or Parquet file with labels, followed by two or more files of scores (one per line) or "
+        "models; or TREC judgments, followed by runs; or tables of queries from rankwood evaluate --per-query",
     )
     default = "ndcg@10, or all metrics of the tables"
     text = f"metric, see rankwood metrics; may be repeated (default: {default})"

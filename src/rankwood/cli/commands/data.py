@@ -101,6 +101,11 @@ def _add_convert(commands: arguments.Commands) -> None:
     )
     parser.add_argument("--force", action="store_true", help="replace a file that exists")
     parser.add_argument("--sparse", action="store_true", help="leave zeros out of text")
+    for option, content in (("--y", "labels"), ("--qid", "query ids")):
+        text = (
+            f"column of the {content} in a CSV or Parquet file (default: the one with a usual name)"
+        )
+        parser.add_argument(option, metavar="COLUMN", help=text)
     _add_absent(parser)
     arguments.add_threads(parser)
 
@@ -257,6 +262,8 @@ def run_convert(args: argparse.Namespace) -> dict[str, Any]:
             to=args.to,
             force=args.force,
             sparse=args.sparse,
+            y=args.y,
+            qid=args.qid,
             absent=float(args.absent or 0),
             missing=args.missing or (),
             n_jobs=args.threads,

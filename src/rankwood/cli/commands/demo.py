@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         _keep(paths, {"train": train, "valid": valid, "test": test}, ranker)
     orders = {
         "order of the file, untrained": -np.arange(len(test), dtype=float),
-        f"best single feature ({feature + 1})": sign * _column(test, feature),
+        f"best single feature (f{feature + 1})": sign * _column(test, feature),
         f"LambdaMART ({plural(ranker.best_iteration_, 'tree')})": ranker.predict(test),
     }
     means = {

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from rankwood import metric
+from rankwood import metric, stats
 from rankwood._kernels import spec
-from rankwood.cli.shared import arguments, display, evaluated_files, file_access, parquet
+from rankwood.cli.shared import arguments, display, evaluated_files, file_access
 from rankwood.data.source import Source
 from rankwood.data.trec.files import Qrels
 from rankwood.metrics.evaluate import CONVENTIONS, METRICS
@@ -31,19 +31,37 @@ _GAINS = {"exp": "2^label - 1", "linear": "the label"}
 
 def add(commands: arguments.Commands) -> argparse.ArgumentParser:
     """Add the command and its arguments."""
-    about = "Evaluate scores or a model on a LETOR or Parquet file, or a TREC run by its judgments."
+    about = "Evaluate scores or a model on a LETOR, CSV or Parquet file, or a TREC run by its judgments."
     parser = arguments.command(commands, "evaluate", about, _EXAMPLE, run, show)
-    text = "LETOR file with labels, or TREC judgments (qid 0 doc label), plain or gzipped; or Parquet file"
+    text = "LETOR or CSV file with labels, or TREC judgments (qid 0 doc label), plain or gzipped; or Parquet file"
     arguments.add_file(parser, "data", text)
     text = "file with one score per line (- for standard input), model file, or TREC run"
     arguments.add_file(parser, "scores", text)
     text = "metric, see rankwood metrics; may be repeated (default: ndcg@10)"
     arguments.add_names(parser, "--metric", text)
     arguments.add_metric_rules(parser)
+    _add_intervals(parser)
     parser.add_argument("--per-query", metavar="FILE", help="CSV file to write, one row per query")
     arguments.add_reading(parser)
-    parquet.add_columns(parser.add_argument_group("Parquet files"))
     return parser
+
+
+def _add_intervals(parser: argparse.ArgumentParser) -> None:
+    """Add the options for confidence intervals."""
+    parser.add_argument(
+        "--interval",
+        choices=stats.INTERVALS,
+        default="t",
+        help="confidence interval of a mean over queries: Student's (t), or one of the bootstrap (bca, percentile) "
+        "(default: t)",
+    )
+    parser.add_argument(
+        "--confidence",
+        type=float,
+        default=0.95,
+        metavar="LEVEL",
+        help="confidence level of the interval, between 0 and 1 (default: 0.95)",
+    )
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
@@ -51,16 +69,21 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     metrics = args.metric or ["ndcg@10"]
     for name in metrics:
         metric(name)
+    stats.confidence(args.confidence)
     if args.per_query is not None:
         file_access.check_output(args.per_query, [args.data, args.scores])
     with display.status(f"Evaluating {args.scores}"):
-        data, ev = evaluated_files.FileEvaluator(args.data, args).evaluate(args.scores, metrics)
+        source = evaluated_files.FileEvaluator(args.data, args, in_memory=False)
+        data, ev = source.evaluate(args.scores, metrics)
     if args.per_query is not None:
         ev.to_csv(args.per_query)
     return {
         "data": _sizes(args.data, data, ev),
         "scores": args.scores,
         "metrics": ev.mean(),
+        "intervals": ev.intervals(args.confidence, interval=args.interval),
+        "interval": args.interval,
+        "confidence": args.confidence,
         "queries": {name: int((~np.isnan(ev.per_query[name])).sum()) for name in ev.metrics},
         "queries_without_relevant": _without_relevant(data, ev),
         "conventions": {
@@ -103,9 +126,15 @@ def _without_relevant(data: Source | Qrels, ev: Evaluation) -> int:
 def show(result: dict[str, Any], out: Console) -> None:
     """Write the table of means, with the rules behind them as notes."""
     rows = [
-        [Cell(name), Cell(f"{mean:.5f}"), Cell(f"{result['queries'][name]:,}")]
+        [
+            Cell(name),
+            Cell(f"{mean:.5f}"),
+            _between(*result["intervals"][name]),
+            Cell(f"{result['queries'][name]:,}"),
+        ]
         for name, mean in result["metrics"].items()
     ]
+    heads = ["metric", "mean", f"{100 * result['confidence']:g} % interval", "queries"]
     rules = result["conventions"]
     without = f"{result['queries_without_relevant']:,} of {result['data']['queries']:,}"
     notes = [
@@ -115,9 +144,14 @@ def show(result: dict[str, Any], out: Console) -> None:
     if rules["gain"] is not None:
         gain = _by_metric(rules["gain"], _GAINS.get)
         notes.append(f"Gain, unless a metric states another: {gain}.")
-    display.show_table(out, Table("", ["metric", "mean", "queries"], rows, 2, notes))
+    display.show_table(out, Table("", heads, rows, 3, notes), ("queries",))
     if result["per_query"]:
         out.print(f"Table of queries: {result['per_query']}", soft_wrap=True)
+
+
+def _between(low: float, high: float) -> Cell:
+    """Return an interval; one query has none."""
+    return Cell("" if np.isnan(low) else f"{low:.5f} to {high:.5f}")
 
 
 def _by_metric(rule: Any, describe: Any) -> str:

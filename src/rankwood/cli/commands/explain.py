@@ -9,7 +9,7 @@ from rich.console import Console
 
 from rankwood._util.checks import InputError, nearest
 from rankwood._util.text import shortened
-from rankwood.cli.shared import arguments, display, file_access
+from rankwood.cli.shared import arguments, display, file_access, tables
 from rankwood.data.ranking_data import RankingData
 from rankwood.render.table import Cell, Table
 
@@ -29,7 +29,7 @@ def add(commands: arguments.Commands) -> argparse.ArgumentParser:
     )
     parser = arguments.command(commands, "explain", about, _EXAMPLE, run, show)
     arguments.add_file(parser, "model", "model file written by rankwood train")
-    arguments.add_file(parser, "data", "LETOR file, plain or gzipped")
+    arguments.add_file(parser, "data", "LETOR or CSV file, plain or gzipped, or Parquet file")
     parser.add_argument(
         "--query", metavar="Q", help="the query to explain (default: all, as means)"
     )
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         file_access.check_output(args.plot, [args.model, args.data])
     ranker = file_access.read_model(args.model, args.threads)
     with display.status(f"Explaining {args.data}"):
-        data = file_access.read_data(args.data, args, ranker.n_features_in_, ranker)
+        data = tables.read_documents(args.data, args, ranker.n_features_in_, ranker, ("qid",))
         if args.query is not None:
             data = _one_query(data, args.query)
         explanation = ranker.explain(data)

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from rankwood._util.checks import InputError
 from rankwood._util.text import printable
-from rankwood.cli.shared import arguments, display, file_access
+from rankwood.cli.shared import arguments, display, file_access, tables
 from rankwood.forest.export.target_table import TARGETS, target_of
 
 _EXAMPLE = """
@@ -31,9 +31,9 @@ def add(commands: arguments.Commands) -> argparse.ArgumentParser:
         "--format", metavar="FORMAT", required=True, help=f"what to write: {', '.join(TARGETS)}"
     )
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="file to write")
-    text = "JSON file with the target's name of each feature, by the model's own (f0, f1, ... if it has none)"
+    text = "JSON file with the target's name of each feature, by the model's own (f1, f2, ... if it has none)"
     parser.add_argument("--names", metavar="FILE", help=text)
-    text = "LETOR file with rows to score by the target's rules, from the file that was written"
+    text = "LETOR, CSV or Parquet file with rows to score by the target's rules, from the file that was written"
     parser.add_argument("--check", metavar="FILE", help=text)
     text = "name of the model in the target (default: that of the file)"
     parser.add_argument("--name", metavar="NAME", help=text)
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     check = None
     if args.check is not None:
         with display.status(f"Reading {args.check}"):
-            check = file_access.read_data(args.check, args, ranker.n_features_in_, ranker)
+            check = tables.read_documents(args.check, args, ranker.n_features_in_, ranker, ())
     with display.status(f"Writing {args.output}"):
         report = ranker.export(
             args.output,

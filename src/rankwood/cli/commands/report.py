@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 
 from rankwood import metric
-from rankwood.cli.shared import arguments, display, evaluated_files, file_access
+from rankwood.cli.shared import arguments, display, evaluated_files, file_access, tables
 from rankwood.data.ranking_data import RankingData
 from rankwood.render import theme
 from rankwood.report import read_evaluation
@@ -31,8 +31,8 @@ def add(commands: arguments.Commands) -> argparse.ArgumentParser:
         "files",
         nargs="+",
         metavar="FILE",
-        help="a LETOR file with labels, followed by models or files of scores (one per line); or TREC judgments, "
-        "followed by runs; or tables of queries from rankwood evaluate --per-query",
+        help="a LETOR, CSV or Parquet file with labels, followed by models or files of scores (one per line); or TREC "
+        "judgments, followed by runs; or tables of queries from rankwood evaluate --per-query",
     )
     parser.add_argument("--output", metavar="FILE", required=True, help="HTML file to write")
     evaluated_files.add_model_names(parser)
@@ -42,7 +42,7 @@ def add(commands: arguments.Commands) -> argparse.ArgumentParser:
     parser.add_argument(
         "--train",
         metavar="FILE",
-        help="LETOR file that the models were trained on: adds the metrics on it, and what the "
+        help="LETOR, CSV or Parquet file that the models were trained on: adds the metrics on it, and what the "
         "objectives did is shown there",
     )
     parser.add_argument("--title", help="heading of the page (default: the names of the models)")
@@ -94,7 +94,7 @@ def _scored(
     path = source.args.train
     if scored.ranker is None or path is None:
         return model
-    train = file_access.read_data(path, source.args, scored.ranker.n_features_in_, scored.ranker)
+    train = tables.read_documents(path, source.args, scored.ranker.n_features_in_, scored.ranker)
     return model._replace(train=train)
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from rankwood import metric, objective
 from rankwood._kernels.parts import check_labels
-from rankwood.cli.shared import arguments, file_access, parquet
+from rankwood.cli.shared import arguments, file_access, tables
 from rankwood.cli.training import neural, options, training_files, tree_rankers, two_stages
 from rankwood.cli.training.summary import next_commands, show_summary
 from rankwood.data.source import Source
@@ -21,15 +21,17 @@ rankwood train train.txt --model m.json --engine neural --architecture attn-din
 rankwood train train.txt --valid vali.txt --model m.json --second bi-lambdarank-ndcg@5 --top 20
 rankwood train train.txt --model m.json --record effective_pairs --record-file rounds.csv
 rankwood train train.txt --valid vali.txt --valid later=new.txt --model m.json --monotone 5=-1 --log-csv rounds.csv
+rankwood train a.csv b.csv --y grade --qid query --categorical shop --valid late.csv --model m.json
 rankwood train a.txt b.txt --stream --valid vali.txt --model m.json --engine xgboost
 """
 
 
 def add(commands: arguments.Commands) -> argparse.ArgumentParser:
     """Add the command and its arguments."""
-    about = "Train a model on a LETOR file."
+    about = "Train a model on LETOR, CSV or Parquet files."
     parser = arguments.command(commands, "train", about, _EXAMPLE, run, show_summary)
     training_files.add_training_files(parser)
+    training_files.add_stream(parser)
     parser.add_argument("--model", required=True, metavar="FILE", help="file to write the model to")
     options.add_valid(parser, "for early stopping")
     arguments.add_verbosity(parser)
@@ -39,7 +41,8 @@ def add(commands: arguments.Commands) -> argparse.ArgumentParser:
     options.add_constraints(group)
     options.add_stopping(group)
     options.add_other_parameters(group)
-    two_stages.add_two_stage_options(parser.add_argument_group("two stages"))
+    stages = parser.add_argument_group("two stages")
+    two_stages.add_two_stage_options(stages, "--eval-metric", "--folds")
     options.add_recording(parser.add_argument_group("recording"))
     arguments.add_reading(parser, training=True)
     return parser
@@ -54,6 +57,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     trees = {name: default for name, (_, default, _) in options.TUNING.items()}
     ranker = two_stages.staged_ranker(args, lambda stage: _ranker(stage, metrics), trees)
     files = training_files.valid_files(args.valid)
+    tables.check_column_options(args, [*args.train_files, *files.values()])
     training_files.check_outputs(args, files)
     checkpoint = tree_rankers.checkpoint(args)
     if args.stream:
@@ -92,7 +96,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         "record": last.record_,
         "record_file": args.record_file,
         "seconds": {**seconds, "other": total - sum(seconds.values()), "total": total},
-        "next": next_commands(args.model, metrics, parquet.column_words(args, args.train_files[0])),
+        "next": next_commands(args.model, metrics),
     }
 
 

@@ -11,7 +11,7 @@ from rankwood import evaluate, metric, objective
 from rankwood._util.atomic import replacing
 from rankwood._util.checks import InputError, nearest
 from rankwood._util.text import plural
-from rankwood.cli.shared import arguments, display, file_access
+from rankwood.cli.shared import arguments, display, file_access, tables
 from rankwood.cli.training import neural, options, training_files, tree_rankers, two_stages
 from rankwood.cli.training.summary import next_commands
 from rankwood.engines import base
@@ -21,6 +21,7 @@ _EXAMPLE = """
 rankwood tune train.txt --valid vali.txt --model best.json --trials 40 --storage study.db
 rankwood tune train.txt --valid vali.txt --test test.txt --model best.json --output tuning.html
 rankwood tune train.txt --valid vali.txt --model best.json --engine neural --architecture gsf
+rankwood tune train.txt --valid vali.txt --model best.json --second bi-lambdarank-ndcg@5 --space space.txt
 rankwood tune train.txt --folds 5 --model best.json --tuner cfo --space lambdagap-2025 --objective lambdagap-x@5
 """
 # The library's own lists take a second to import, for which --help need not wait.
@@ -33,11 +34,11 @@ def add(commands: arguments.Commands) -> argparse.ArgumentParser:
     """Add the command and its arguments."""
     about = "Search for the parameters with the best validation metric."
     parser = arguments.command(commands, "tune", about, _EXAMPLE, run, show)
-    arguments.add_file(parser, "train", "LETOR file to train on, plain or gzipped")
+    training_files.add_training_files(parser)
     options.add_valid(parser, "to compare trials on")
     text = "cross-validate by query with N folds, in place of --valid"
     arguments.add_number(parser, "--folds", text, low=2)
-    text = "LETOR file to evaluate the best model on, once, at the end"
+    text = "LETOR, CSV or Parquet file to evaluate the best model on, once, at the end"
     parser.add_argument("--test", metavar="FILE", help=text)
     parser.add_argument("--model", metavar="FILE", help="file to write the best model to")
     text = "page of the study to write: HTML, or Markdown if it ends in .md"
@@ -49,6 +50,7 @@ def add(commands: arguments.Commands) -> argparse.ArgumentParser:
     neural.add_neural_options(group)
     options.add_patience(group)
     options.add_other_parameters(group)
+    two_stages.add_two_stage_options(parser.add_argument_group("two stages"), "--metric")
     arguments.add_metric_rules(parser.add_argument_group("rules of metrics"))
     arguments.add_reading(parser, training=True)
     return parser
@@ -86,10 +88,12 @@ def _add_search(group: Any) -> None:
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Tune, write the best model and the page, and return a summary."""
+    training_files.list_training_files(args)
     metrics = args.metric or ["ndcg@10"]
     _check_names(args, metrics)
     ranker = _ranker(args, metrics)
     files = training_files.valid_files(args.valid)
+    tables.check_column_options(args, [*args.train_files, *files.values(), args.test])
     _check_outputs(args, files)
     data, valid = training_files.read_sets(args, files)
     from rankwood.tuning import TuningInterrupt, tune  # slow to import: --help need not wait for it
@@ -122,11 +126,16 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _ranker(args: argparse.Namespace, metrics: list[str]) -> Any:
-    """Return the unfitted ranker of the options: trees, or a network."""
-    if args.engine != neural.ENGINE:
-        return tree_rankers.tree_ranker(args, metrics)
-    known = argparse.Namespace(**{**vars(args), "record": None, "record_file": None})
-    return neural.neural_ranker(known, metrics, options.TUNING)
+    """Return the unfitted ranker of the options: trees, a network, or two stages."""
+
+    def make(stage: argparse.Namespace) -> Any:
+        if stage.engine != neural.ENGINE:
+            return tree_rankers.tree_ranker(stage, metrics)
+        known = argparse.Namespace(**{**vars(stage), "record": None, "record_file": None})
+        return neural.neural_ranker(known, metrics, options.TUNING)
+
+    defaults = {name: default for name, (_, default, _) in options.TUNING.items()}
+    return two_stages.staged_ranker(args, make, defaults)
 
 
 def _check_names(args: argparse.Namespace, metrics: list[str]) -> None:
@@ -138,13 +147,18 @@ def _check_names(args: argparse.Namespace, metrics: list[str]) -> None:
             raise InputError("--architecture needs --engine neural.")
     for name in metrics:
         metric(name)
+    two_stages.check_two_stage_options(args)
+    if args.second is not None and args.valid is None:
+        raise InputError(
+            "two stages have folds of their own (--first-folds): give --valid FILE, by which trials are compared."
+        )
     if (args.valid is None) == (args.folds is None):
         raise InputError("give either --valid FILE or --folds N, by which trials are compared.")
 
 
 def _check_outputs(args: argparse.Namespace, files: dict[str, str]) -> None:
     """Raise if a file can't be written, before anything is read."""
-    inputs = [path for path in (args.train, *files.values(), args.test) if path is not None]
+    inputs = [path for path in (*args.train_files, *files.values(), args.test) if path is not None]
     outputs = [path for path in (args.model, args.output, args.storage) if path is not None]
     for path in outputs:
         file_access.check_output(path, inputs)
@@ -174,7 +188,7 @@ def _space(text: str) -> Any:
 def _write(tuning: Any, args: argparse.Namespace) -> None:
     """Write the best model and the page, if they have a file."""
     if args.model is not None:
-        tuning.best._save_with(args.model, file_access.reading_options(args))
+        tuning.best._save_with(args.model, training_files.reading_of_training(args))
     if args.output is not None:
         text = tuning.to_markdown() if _is_markdown(args.output) else tuning.to_html()
         with replacing(args.output) as out:
@@ -185,7 +199,7 @@ def _rescue(stop: Any, args: argparse.Namespace) -> str:
     """Write the best model of an interrupted study if there is one, and return a message about it."""
     if args.model is None or stop.tuning.fitted is None:
         return str(stop)
-    stop.tuning.fitted._save_with(args.model, file_access.reading_options(args))
+    stop.tuning.fitted._save_with(args.model, training_files.reading_of_training(args))
     return f"{str(stop).rstrip('.')}; its model is saved in {args.model}."
 
 
@@ -207,7 +221,7 @@ def _summary(
         "best_value": tuning.best_value,
         "best_trial": tuning.best_trial,
         "best_params": tuning.best_params,
-        "trees": tuning.best.best_iteration_,
+        "trees": two_stages.last_stage(tuning.best).best_iteration_,
         "ties": tuning.ties,
         "counts": {state: tuning.count(state) for state in states},
         "space": repr(tuning.space),
@@ -228,7 +242,7 @@ def _summary(
 
 def _test(ranker: Any, args: argparse.Namespace, metrics: list[str]) -> dict[str, Any]:
     """Return the metrics of the best model on the test file, which is read only here."""
-    data = file_access.read_data(args.test, args, ranker.n_features_in_, ranker)
+    data = tables.read_documents(args.test, args, ranker.n_features_in_, ranker)
     rules = {"ties": args.ties, "empty": args.empty, "convention": args.convention}
     evaluation = evaluate(metrics, data, ranker.predict(data), n_jobs=args.threads, **rules)
     return {**file_access.sizes(args.test, data), "metrics": evaluation.mean()}

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
+from rankwood.cli.shared import tables
 from rankwood.metrics.evaluate import CONVENTIONS, EMPTY, TIES
 
 
@@ -47,13 +48,14 @@ def command(
 
 
 def add_reading(parser: argparse.ArgumentParser, training: bool = False) -> None:
-    """Add the options for reading LETOR files; `training` tells whether a model is trained on them."""
+    """Add the options for reading files of documents; `training` tells whether a model is trained on them."""
+    tables.add_columns(parser, training)
     group = parser.add_argument_group("reading")
     as_trained = "as for the model's training data"
     group.add_argument(
         "--absent",
         choices=("0", "nan"),
-        help="value of a feature that a line does not list: 0, or nan for missing "
+        help="value of a feature that a line of a LETOR file does not list: 0, or nan for missing "
         f"(default: {'0' if training else f'{as_trained}, else 0'})",
     )
     group.add_argument(
@@ -67,7 +69,7 @@ def add_reading(parser: argparse.ArgumentParser, training: bool = False) -> None
     group.add_argument(
         "--cache",
         action="store_true",
-        help="keep a binary copy next to each file, and read the copy next time",
+        help="keep a binary copy next to each LETOR file, and read the copy next time",
     )
     add_threads(group)
     if training:

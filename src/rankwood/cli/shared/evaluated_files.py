@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from rankwood import Evaluation, evaluate
 from rankwood._util.checks import InputError, nearest
 from rankwood._util.text import plural
-from rankwood.cli.shared import file_access, parquet
+from rankwood.cli.shared import file_access, tables
 from rankwood.data.source import Source
 from rankwood.data.trec.files import Qrels, load_qrels, load_run, trec_kind
 from rankwood.report import read_evaluation
@@ -26,7 +26,7 @@ def split_files(files: list[str], least: int = 2) -> tuple[str | None, list[str]
         if other is not None:
             raise InputError(
                 f"{other} is not a table of queries, as {files[0]} is; expected only tables, or a "
-                "LETOR file first."
+                "file with labels first."
             )
         labels, models = None, files
     else:
@@ -37,7 +37,7 @@ def split_files(files: list[str], least: int = 2) -> tuple[str | None, list[str]
         )
     if len(models) < least:
         raise InputError(
-            f"there must be at least two models to compare, got {len(models)}; expected a LETOR file and "
+            f"there must be at least two models to compare, got {len(models)}; expected a file with labels and "
             "two files of scores or models, TREC judgments and two runs, or two tables of queries; with "
             "--bounds, one model is enough."
         )
@@ -117,8 +117,12 @@ class ScoredFile(NamedTuple):
 class FileEvaluator:
     """Evaluates files against one file of labels, which is read once per set of reading options."""
 
-    def __init__(self, labels: str | None, args: argparse.Namespace) -> None:
+    def __init__(
+        self, labels: str | None, args: argparse.Namespace, in_memory: bool = True
+    ) -> None:
         self.labels, self.args = labels, args
+        self._read_documents = tables.read_documents if in_memory else tables.read_or_stream
+        tables.check_column_options(args, [labels])
         self._read: dict[tuple[Any, ...], Source | Qrels] = {}
 
     def data(self, ranker: Any = None) -> Source | Qrels:
@@ -126,12 +130,14 @@ class FileEvaluator:
         if ranker is None and self._read:
             return next(iter(self._read.values()))
         n_features = None if ranker is None else ranker.n_features_in_
-        key = (n_features, *map(str, file_access.reading_options(self.args, ranker).values()))
+        names = None if ranker is None else str(ranker._feature_names())
+        rules = file_access.reading_options(self.args, ranker).values()
+        key = (n_features, names, *map(str, rules))
         if key not in self._read:
             self._read[key] = (
                 load_qrels(str(self.labels))
                 if trec_kind(str(self.labels)) == "qrels"
-                else parquet.read_letor_or_parquet(str(self.labels), self.args, n_features, ranker)
+                else self._read_documents(str(self.labels), self.args, n_features, ranker)
             )
         return self._read[key]
 

@@ -59,9 +59,16 @@ def _read_pipe(
     """Read a pipe, which can be read only once, and add the features that it lacks if that is allowed."""
     data = load_letor(path, **options)
     check_width(path, data.n_features, ranker, args)
-    wide = np.full((len(data), ranker.n_features_in_), options["absent"], data.X.dtype)
+    return with_absent_features(data, ranker.n_features_in_, options["absent"])
+
+
+def with_absent_features(data: RankingData, width: int, absent: float) -> RankingData:
+    """Return data with as many features: those that it lacks have the value `absent`."""
+    if data.n_features == width:
+        return data
+    wide = np.full((len(data), width), absent, data.X.dtype)
     wide[:, : data.n_features] = data.X
-    data.X = wide
+    data.X, data.feature_names = wide, None
     return data
 
 

@@ -51,7 +51,7 @@ def add_valid(parser: argparse.ArgumentParser, purpose: str) -> None:
         "--valid",
         action="append",
         metavar="[NAME=]FILE",
-        help=f"LETOR file {purpose}; may be repeated: all are evaluated, the first one decides",
+        help=f"LETOR, CSV or Parquet file {purpose}; may be repeated: all are evaluated, the first one decides",
     )
 
 
@@ -66,7 +66,7 @@ def add_learning(group: Any) -> None:
     group.add_argument(
         "--engine",
         metavar="NAME",
-        help="engine that grows the trees: lightgbm, xgboost, catboost, or pairtree for objectives "
+        help="engine that grows the trees: rankwood, lightgbm, xgboost, catboost, or pairtree for objectives "
         "bi-NAME; or neural for a network (default: pairtree for objectives bi-NAME, else lightgbm)",
     )
     for name, (kind, default, text) in TUNING.items():
@@ -118,7 +118,8 @@ def add_constraints(group: Any) -> None:
         action="append",
         default=[],
         metavar="FEATURE=1|-1",
-        help="let scores rise (1) or fall (-1) with a feature, by its number in the file; may be repeated",
+        help="let scores rise (1) or fall (-1) with a feature, by its name or its number in the file, from 1; may be "
+        "repeated",
     )
     group.add_argument(
         "--interactions",
@@ -126,24 +127,25 @@ def add_constraints(group: Any) -> None:
         action="append",
         default=[],
         metavar="FEATURE,...",
-        help="features, by their numbers in the file, that may share a branch of a tree; may be repeated, and the "
-        "features that are left are a group too",
+        help="features, by their names or their numbers in the file, from 1, that may share a branch of a tree; may be "
+        "repeated, and the features that are left are a group too",
     )
 
 
-def _feature(text: str) -> int:
-    """Return the number of a feature from 0; files count from 1."""
-    return arguments.integer_at_least(1)(text) - 1
+def _feature(text: str) -> int | str:
+    """Return a feature: its name, or its number from 0; files count from 1."""
+    is_number = text.lstrip("+-").isdecimal()
+    return arguments.integer_at_least(1)(text) - 1 if is_number else text
 
 
-def _direction(text: str) -> tuple[int, int]:
-    feature, _, direction = text.partition("=")
+def _direction(text: str) -> tuple[int | str, int]:
+    feature, _, direction = text.rpartition("=")
     if direction not in ("1", "+1", "-1"):
         raise argparse.ArgumentTypeError(f"expected FEATURE=1 or FEATURE=-1, got {text!r}")
     return _feature(feature), int(direction)
 
 
-def _group(text: str) -> list[int]:
+def _group(text: str) -> list[int | str]:
     return [_feature(word) for word in text.split(",")]
 
 

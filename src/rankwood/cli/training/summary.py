@@ -1,7 +1,6 @@
 """The summary that ``rankwood train`` writes for people."""
 
 import shlex
-from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
@@ -17,12 +16,12 @@ _CURVES = {
 }
 
 
-def next_commands(model: str, metrics: list[str], columns: Sequence[str] = ()) -> list[str]:
-    """Return the commands that predict with a model and evaluate it; `columns` are words for a Parquet file."""
+def next_commands(model: str, metrics: list[str]) -> list[str]:
+    """Return the commands that predict with a model and evaluate it."""
     options = [word for name in metrics for word in ("--metric", name)]
     return [
-        shlex.join(["rankwood", "predict", model, "TEST", "--output", "scores.txt", *columns]),
-        shlex.join(["rankwood", "evaluate", "TEST", model, *options, *columns]),
+        shlex.join(["rankwood", "predict", model, "TEST", "--output", "scores.txt"]),
+        shlex.join(["rankwood", "evaluate", "TEST", model, *options]),
     ]
 
 

@@ -2,48 +2,57 @@
 
 import argparse
 import os
+import re
+import sys
 from pathlib import Path
 from typing import Any
 
 from rankwood._util.atomic import written
 from rankwood._util.checks import InputError
 from rankwood._util.csv_text import csv_text
-from rankwood._util.text import plural
-from rankwood.cli.shared import arguments, display, file_access, parquet
+from rankwood._util.text import plural, printable
+from rankwood.cli.shared import arguments, display, file_access, tables
 from rankwood.cli.training import neural, two_stages
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.source import Source
+from rankwood.data.tables.table_files import table_kind
 from rankwood.fit.result import VALID
+
+#: Names of files that people validate or test on.
+_FOR_VALIDATION = r"(vali|dev|test)"
 
 
 def add_training_files(parser: argparse.ArgumentParser) -> None:
-    """Add the training files and the options that go with several of them."""
+    """Add the training files."""
     parser.add_argument(
         "train",
         metavar="TRAIN",
         nargs="+",
-        help="LETOR file to train on, plain or gzipped; with --stream, one or several, LETOR or Parquet",
+        help="one or several files to train on: LETOR or CSV, plain or gzipped, or Parquet",
     )
-    group = parser.add_argument_group("files that don't fit in memory")
-    group.add_argument(
+
+
+def add_stream(parser: argparse.ArgumentParser) -> None:
+    """Add the option for files that don't fit in memory."""
+    parser.add_argument(
         "--stream",
         action="store_true",
-        help="read the features block by block, so that they are never all in memory (engines lightgbm and xgboost)",
+        help="read the features block by block, so that they are never all in memory: LETOR and Parquet files, engines "
+        "lightgbm and xgboost",
     )
-    parquet.add_columns(group, "in Parquet files, with --stream")
 
 
 def list_training_files(args: argparse.Namespace) -> None:
     """Set `args.train_files`, a list, and `args.train`, their names as one text."""
     args.train_files = args.train
     args.train = ", ".join(args.train_files)
-    if not args.stream and len(args.train_files) > 1:
-        raise InputError(
-            f"there are {len(args.train_files)} training files: give --stream to train on all of them, or --valid FILE "
-            "for the one to validate on."
-        )
-    if not args.stream and (args.y is not None or args.qid is not None):
-        raise InputError("--y and --qid name columns of Parquet files: give --stream with them.")
+    repeated = next((f for i, f in enumerate(args.train_files) if f in args.train_files[:i]), None)
+    if repeated is not None:
+        raise InputError(f"{repeated} is given twice: give each file once.")
+    for path in args.train_files[1:]:
+        if re.match(_FOR_VALIDATION, Path(path).name, re.IGNORECASE):
+            note = f"note: {path} is trained on, too; to validate on it, write --valid {path}."
+            print(printable(note), file=sys.stderr)
 
 
 def valid_files(texts: list[str] | None) -> dict[str, str]:
@@ -83,19 +92,39 @@ def check_outputs(args: argparse.Namespace, files: dict[str, str]) -> None:
 def read_sets(
     args: argparse.Namespace, files: dict[str, str]
 ) -> tuple[RankingData, dict[str, RankingData]]:
-    """Read the training file and the validation files with the number of features of the widest one."""
+    """Read the training files, as one set, and the validation files; LETOR files have the width of the widest one."""
 
     def load(path: str, n_features: int | None) -> RankingData:
         with display.status(f"Reading {path}", arguments.verbosity(args)):
-            return file_access.read_data(path, args, n_features)
+            return tables.read_training(path, args, n_features)
 
-    paths = [args.train, *files.values()]
+    paths = [*args.train_files, *files.values()]
     sets = [load(path, args.features) for path in paths]
-    width = max(data.n_features for data in sets)
-    for i, path in enumerate(paths):
+    unnamed = [i for i, data in enumerate(sets) if data.feature_names is None]
+    width = max((sets[i].n_features for i in unnamed), default=0)
+    for i in unnamed:
         if sets[i].n_features < width:
-            sets[i] = load(path, width)
-    return sets[0], dict(zip(files, sets[1:], strict=True))
+            sets[i] = load(paths[i], width)
+    first = len(args.train_files)
+    train = _joined(args.train_files, sets[:first])
+    return train, dict(zip(files, sets[first:], strict=True))
+
+
+def _joined(paths: list[str], parts: list[RankingData]) -> RankingData:
+    """Return all training files as one set; raise, naming them, if they don't go together."""
+    owner: dict[Any, str] = {}
+    for path, data in zip(paths, parts, strict=True):
+        for query in data.groups.ids.tolist():
+            if query in owner:
+                raise InputError(
+                    f"query {str(query)!r} is in {owner[query]} and in {path}, expected each query in one file: join "
+                    "the files if it is one query, or give the queries different ids."
+                )
+        owner |= dict.fromkeys(data.groups.ids.tolist(), path)
+    if len(parts) == 1:
+        return parts[0]
+    with file_access.errors_naming(", ".join(paths)):
+        return RankingData.concat(parts)
 
 
 def check_streamable(ranker: Any) -> None:
@@ -108,33 +137,48 @@ def stream_sets(
 ) -> tuple[Source, dict[str, Source]]:
     """Read labels and queries of the training files and of the validation files."""
     from rankwood.data.stream import stream_files
-    from rankwood.data.stream.files import is_parquet
     from rankwood.data.stream.sample import SAMPLE
 
     how = file_access.reading_options(args)
     options = {**how, "absent": float(how["absent"]), "n_jobs": args.threads}
     options |= {"n_features": args.features, "verbose": arguments.verbosity(args)}
-    in_parquet = any(is_parquet(name) for name in (*args.train_files, *files.values()))
 
     def scan(names: list[str], sample: int) -> Source:
-        # A file of either kind may validate a model; without any Parquet file, the columns are a mistake.
-        is_letor = in_parquet and not is_parquet(names[0])
-        columns = {} if is_letor else {"y": args.y, "qid": args.qid}
-        return stream_files(names, sample=sample, **columns, **options)
+        return stream_files(names, sample=sample, **_columns_to_stream(names, args), **options)
 
     train = scan(args.train_files, SAMPLE)
     return train, {name: scan([path], 0) for name, path in files.items()}
 
 
+def _columns_to_stream(names: list[str], args: argparse.Namespace) -> dict[str, Any]:
+    """Return the columns of labels and query ids of Parquet files; LETOR files need none."""
+    kind = table_kind(names[0])
+    if kind == "csv":
+        raise InputError(
+            f"{names[0]} is a CSV file, which can't be read block by block: write it as Parquet, or omit --stream."
+        )
+    if args.ignore or args.categorical:
+        raise InputError(
+            "--ignore and --categorical can't be combined with --stream: write files without the columns, with numbers "
+            "for categories, and name those by --param categorical_feature=..."
+        )
+    return {} if kind is None else tables.label_and_query(names[0], args)
+
+
 def save_model_and_record(ranker: Any, args: argparse.Namespace) -> None:
     """Write the model, and the record if it has a file of its own."""
     # Other files for this model are read in the same way as the training data.
-    ranker._save_with(args.model, file_access.reading_options(args))
+    ranker._save_with(args.model, reading_of_training(args))
     if args.record_file is None:
         return
     rounds = range(1, 1 + max(map(len, ranker.record_.values()), default=0))
     columns = {"round": rounds, **ranker.record_}
     written(csv_text(list(columns), zip(*columns.values(), strict=True)), args.record_file)
+
+
+def reading_of_training(args: argparse.Namespace) -> dict[str, Any]:
+    """Return how the training files were read, which a model remembers."""
+    return file_access.reading_options(args) | tables.remembered_columns(args.train_files[0], args)
 
 
 def rescue(ranker: Any, args: argparse.Namespace) -> str:

@@ -53,9 +53,10 @@ def check_constraints(args: argparse.Namespace, n_features: int) -> None:
         "--interactions": [feature for group in args.interactions for feature in group],
     }
     for option, features in features_of.items():
-        if features and max(features) >= n_features:
+        largest = max((feature for feature in features if isinstance(feature, int)), default=0)
+        if largest >= n_features:
             raise InputError(
-                f"{option}: {args.train} has features 1 to {n_features}, got {max(features) + 1}."
+                f"{option}: {args.train} has features 1 to {n_features}, got {largest + 1}."
             )
 
 

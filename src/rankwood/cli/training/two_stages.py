@@ -1,4 +1,4 @@
-"""``rankwood train --second``: a second stage that ranks the best documents of the first again."""
+"""``--second`` of `train` and `tune`: a second stage that ranks the best documents of the first again."""
 
 import argparse
 from collections.abc import Callable
@@ -14,6 +14,8 @@ from rankwood.engines import base
 
 #: Settings of TwoStage that are options, with their defaults.
 _SETTINGS = {"top": 20, "folds": 10, "ideal": "full", "serve": "mean"}
+#: Where the parser keeps them, if that isn't their name: `tune` has --folds of its own.
+_OPTIONS = {"folds": "first_folds"}
 # Parameters of the second stage that options set, so that `--second-param` refuses them.
 _TAKEN = {
     "objective": "--second",
@@ -24,11 +26,11 @@ _TAKEN = {
 }
 
 
-def add_two_stage_options(group: Any) -> None:
-    """Add the options of two stages."""
+def add_two_stage_options(group: Any, metric: str, *also: str) -> None:
+    """Add the options of two stages; `metric` is the option of metrics, `also` another one for --first-folds."""
     group.description = (
         "The options of learning are those of the first stage; --second-param is of the second.\n"
-        "--eval-metric, --early-stopping-rounds and --seed are of both."
+        f"{metric}, --early-stopping-rounds and --seed are of both."
     )
     group.add_argument(
         "--second",
@@ -51,10 +53,13 @@ def add_two_stage_options(group: Any) -> None:
     arguments.add_number(
         group, "--top", "documents of each query that the second stage ranks (default: 20)"
     )
-    arguments.add_number(
-        group,
-        "--folds",
-        "first-stage models; each ranks the training queries that it was trained without (default: 10)",
+    group.add_argument(
+        *also,
+        "--first-folds",
+        dest="first_folds",
+        type=arguments.integer_at_least(1),
+        metavar="N",
+        help="first-stage models; each ranks the training queries that it was trained without (default: 10)",
     )
     group.add_argument(
         "--ideal",
@@ -72,7 +77,8 @@ def add_two_stage_options(group: Any) -> None:
 
 def check_two_stage_options(args: argparse.Namespace) -> list[Any]:
     """Return the objective of the second stage, in a list; raise if options of two stages contradict each other."""
-    names = [name for name in ("second_engine", *_SETTINGS) if getattr(args, name) is not None]
+    settings = [_OPTIONS.get(name, name) for name in _SETTINGS]
+    names = [name for name in ("second_engine", *settings) if getattr(args, name) is not None]
     names += ["second_param"] if args.second_param else []
     if args.second is None:
         if names:
@@ -80,7 +86,7 @@ def check_two_stage_options(args: argparse.Namespace) -> list[Any]:
             raise InputError(f"{option} needs --second.")
         return []
     for name in ("record", "record_file"):
-        if getattr(args, name) is not None:
+        if getattr(args, name, None) is not None:
             option = "--" + name.replace("_", "-")
             raise InputError(f"{option} can't be combined with --second.")
     second = objective(args.second)
@@ -103,7 +109,7 @@ def engine_of(args: argparse.Namespace) -> str:
 
 def two_stage_settings(args: argparse.Namespace) -> dict[str, Any]:
     """Return the settings of TwoStage."""
-    values = {name: getattr(args, name) for name in _SETTINGS}
+    values = {name: getattr(args, _OPTIONS.get(name, name)) for name in _SETTINGS}
     return {name: _SETTINGS[name] if value is None else value for name, value in values.items()}
 
 

@@ -21,6 +21,8 @@ class Piece(NamedTuple):
     file: int
     #: Bytes of the file that the rows took, so that blocks end at the same rows in every pass.
     size: int
+    #: Checksums of what was read, so that every pass sees the same; of the text, or of labels, ids and each feature.
+    checksums: np.ndarray
 
 
 class Block(NamedTuple):
@@ -65,7 +67,7 @@ def whole_queries(
 def _rest(block: Block, first: int) -> Piece:
     """Return the last rows of a block as a piece; all of them are of one query, in one file or at a seam of two."""
     X, y, qid, place, file = (column[first:].copy() for column in block)
-    return Piece(X, y, qid, place, file, 0)  # type: ignore[arg-type]
+    return Piece(X, y, qid, place, file, 0, np.empty(0, np.uint32))  # type: ignore[arg-type]
 
 
 def _joined(pieces: list[Piece], fill_value: float) -> Block:

@@ -25,10 +25,14 @@ class File(NamedTuple):
         except OSError as error:
             raise unreadable(self.path, error) from None
         if (now.size, now.mtime_ns) != (self.stamp.size, self.stamp.mtime_ns):
-            raise InputError(
-                f"{self.path} was changed after it was first read, expected a file at rest: read it again, with fit or "
-                "stream_files."
-            )
+            raise self.changed()
+
+    def changed(self) -> InputError:
+        """Return the error for a file whose content is another one than at first."""
+        return InputError(
+            f"{self.path} was changed after it was first read, expected a file at rest: read it again, with fit or "
+            "stream_files."
+        )
 
 
 def file_names(given: Any) -> list[str]:

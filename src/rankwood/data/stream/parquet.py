@@ -1,5 +1,6 @@
 """Pieces of Parquet files."""
 
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -58,11 +59,18 @@ class ParquetReader:
                 )
         return first
 
+    def compared(self, names: list[str] | None) -> list[int]:
+        """Return which checksums of pieces a pass with these features has: labels and ids come first."""
+        known = self.names()
+        return [0, *(1 + known.index(name) for name in names or known)]
+
     def pieces(
         self, width: int | None, names: list[str] | None = None, digest: Any = None
     ) -> Iterator[Piece]:
         """Yield the rows of all files, with the features `names`; `digest`, a hash, gets their values."""
         names = names or self.names()
+        for file in self.files:
+            file.check()
         real = _real(self.files, names)
         for number, file in enumerate(self.files):
             file.check()
@@ -102,7 +110,16 @@ class ParquetReader:
         if qid.dtype.kind == "O" and all(isinstance(one, str) for one in qid.tolist()):
             qid = qid.astype(np.str_)
         place = np.arange(row, row + y.size)
-        return Piece(X, y.astype(np.float64), qid, place, number, X.nbytes)
+        checksums = _checksums(X, y, qid)
+        return Piece(X, y.astype(np.float64), qid, place, number, X.nbytes, checksums)
+
+
+def _checksums(X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> np.ndarray:
+    """Return a checksum of labels and ids, and one of each feature: a later pass may have some of them only."""
+    head = zlib.crc32(repr(qid.tolist()).encode(), zlib.crc32(np.ascontiguousarray(y).data))
+    return np.array(
+        [head, *(zlib.crc32(column.data) for column in np.ascontiguousarray(X.T))], np.uint32
+    )
 
 
 def _matrix(table: Any, names: list[str], real: type) -> np.ndarray:
@@ -130,6 +147,8 @@ def _real(files: list[File], names: list[str]) -> type:
     types = set()
     for file in files:
         schema = _opened(file).schema_arrow
+        if not set(names) <= set(schema.names):
+            raise file.changed()
         types |= {str(schema.field(name).type) for name in names}
     return np.float32 if types == {"float"} else np.float64
 

@@ -16,6 +16,7 @@ from rankwood.data.source import Source, T
 from rankwood.data.stream.blocks import Block, Piece, join_ids, whole_queries
 from rankwood.data.stream.files import File
 from rankwood.data.stream.passes import first_pass, later_pass
+from rankwood.data.stream.record import PassRecord
 from rankwood.data.stream.sample import RowSample, matrix_in_file
 from rankwood.data.tables.frames import dense
 
@@ -45,6 +46,9 @@ class Reader(Protocol):
 
     def names(self) -> list[str] | None:
         """Return the names of the features, None if they have none."""
+
+    def compared(self, names: list[str] | None) -> Any:
+        """Return which checksums of pieces a pass with these features has, as an index."""
 
     def pieces(
         self, width: int | None, names: list[str] | None = None, digest: Any = None
@@ -92,7 +96,7 @@ class StreamedData(Source):
     def __init__(self, reader: Reader, sample: int, verbose: bool | None = None) -> None:
         self._verbose = verbose
         found = _scan(reader, sample, verbose)
-        self._parts: list[_Part] = [_Files(reader)]
+        self._parts: list[_Part] = [_Files(reader, found.record)]
         self.files = [file.path for file in reader.files]
         self.y = arguments.read_only(found.y)
         self.groups = found.groups
@@ -259,13 +263,14 @@ class _Files(NamedTuple):
     """Features that a reader reads."""
 
     reader: Reader
+    record: PassRecord
 
     @property
     def fill_value(self) -> float:
         return self.reader.fill_value
 
     def blocks(self, width: int, names: list[str] | None) -> Iterator[np.ndarray]:
-        pieces = self.reader.pieces(width, names)
+        pieces = self.record.compared(self.reader.pieces(width, names), names)
         yield from (block.X for block in whole_queries(pieces, self.fill_value))
 
 
@@ -291,6 +296,7 @@ class _Scan(NamedTuple):
     width: int
     sample: np.ndarray
     digest: str
+    record: PassRecord
 
 
 def _scan(reader: Reader, sample: int, verbose: bool | None) -> _Scan:
@@ -298,7 +304,9 @@ def _scan(reader: Reader, sample: int, verbose: bool | None) -> _Scan:
     digest = hashlib.blake2b(digest_size=16)
     rows = RowSample(sample, reader.fill_value)
     labels, sizes, queries, width = [], [], _Queries([], [], []), 0
-    blocks = whole_queries(reader.pieces(None, None, digest), reader.fill_value)
+    record = PassRecord(reader)
+    pieces = record.noted(reader.pieces(None, None, digest))
+    blocks = whole_queries(pieces, reader.fill_value)
     for block in first_pass(blocks, len(reader.files), verbose):
         labels.append(block.y)
         sizes.append(np.diff(np.append(block.starts, block.y.size)))
@@ -311,7 +319,8 @@ def _scan(reader: Reader, sample: int, verbose: bool | None) -> _Scan:
     y = checks.labels(np.concatenate(labels))
     ids = queries.checked(reader)
     ptr = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
-    return _Scan(y, Groups(ptr, np.arange(y.size), ids), width, rows.rows(), digest.hexdigest())
+    groups = Groups(ptr, np.arange(y.size), ids)
+    return _Scan(y, groups, width, rows.rows(), digest.hexdigest(), record)
 
 
 class _Queries(NamedTuple):

@@ -54,12 +54,13 @@ def query_columns(X: Any, names: list[str], groups: Groups) -> list[str]:
         value = column[groups.rows[groups.ptr[:-1]]]
         if groups.ids.size > 1 and not (column == groups.per_row(value)).all():
             continue
-        if _is_named(names[at]) or _tells_apart(value, groups):
+        if is_query_name(names[at]) or _tells_apart(value, groups):
             suspects.append(names[at])
     return suspects
 
 
-def _is_named(name: str) -> bool:
+def is_query_name(name: str) -> bool:
+    """Return whether a column of this name has query ids, as a rule."""
     return re.sub(r"[^a-z]", "", name.lower()) in _NAMES
 
 
@@ -80,4 +81,4 @@ def _candidates(X: Any, names: list[str], groups: Groups) -> list[int]:
     constant = (dense(X[first]) == dense(X[second])).all(axis=0)
     if groups.ids.size == 1:
         constant[:] = False
-    return [at for at, name in enumerate(names) if constant[at] or _is_named(name)]
+    return [at for at, name in enumerate(names) if constant[at] or is_query_name(name)]

@@ -206,7 +206,7 @@ def start(params: dict[str, Any], task: TrainingTask) -> CatBoostEngine:
     """Begin a training run; parameters have the shared names or CatBoost's own."""
     loss, real = _parse_params(params, task.objective)
     weighted = task.train.weight is not None
-    if loss.name != "QueryRMSE" and task.train.sample_weight is not None:
+    if loss.name not in ("QueryRMSE", "RMSE") and task.train.sample_weight is not None:
         raise _refused(f"{loss.name} has weights of documents in its probabilities too;")
     if loss.name == "LambdaMart" and weighted:
         raise _refused("LambdaMart ignores the weights of queries;")

@@ -18,7 +18,7 @@ from rankwood.metrics.parts.gains import Exp, ExpChance, Linear, LinearChance
 from rankwood.metrics.parts.position import ExpDCG
 from rankwood.metrics.parts.reciprocal_rank import RR
 from rankwood.objectives.lists.given_pairs import RankNetPairs
-from rankwood.objectives.lists.pointwise import QueryRMSE
+from rankwood.objectives.lists.pointwise import RMSE, QueryRMSE
 from rankwood.objectives.lists.softmax import Softmax
 from rankwood.objectives.lists.stochastic import StochasticRank
 from rankwood.objectives.pairwise import Lambda
@@ -37,7 +37,10 @@ from rankwood.objectives.parts.scales import Log2Sum, NoScale
 from rankwood.objectives.parts.weights import ByDistance, Scaled, Swap, Uniform
 from rankwood.objectives.units import read_labels as read
 
-LOSSES = ("YetiRank", "StochasticRank", "LambdaMart", "QueryRMSE", "QuerySoftMax", "PairLogit")
+LOSSES = (
+    *("YetiRank", "StochasticRank", "LambdaMart"),
+    *("QueryRMSE", "QuerySoftMax", "PairLogit", "RMSE"),
+)
 _ANY = None  # a pair set has no largest distance of ranks, or no cutoff
 
 
@@ -63,6 +66,9 @@ def native(objective: Any) -> Native:
     found = None
     if isinstance(objective, QueryRMSE):
         found = Native("QueryRMSE", {}, _as_they_are)
+    elif isinstance(objective, RMSE):
+        # By default CatBoost starts from the mean label; scores here start from 0.
+        found = Native("RMSE", {}, _as_they_are, {"boost_from_average": False})
     elif isinstance(objective, RankNetPairs):
         found = Native("PairLogit", {}, _as_they_are)
     elif isinstance(objective, Softmax):

@@ -17,7 +17,7 @@ from rankwood.engines.base import (
     TrainingTask,
 )
 from rankwood.engines.lightgbm import langevin, network, resuming, text_check
-from rankwood.engines.lightgbm.langevin import Langevin, ShrinkingScores
+from rankwood.engines.lightgbm.langevin_learner import LangevinLearner
 from rankwood.engines.lightgbm.parameters import parse, translate
 from rankwood.engines.lightgbm.parameters import real_name as real_name
 from rankwood.engines.round_seeds import LightGBMSeeds
@@ -52,7 +52,7 @@ class LightGBMEngine(LearnerDefaults):
         self.keeps_rounds = params.get("boosting") != "dart"
         self._backend = backend = network.backend_for(params, task.member)
         self._params, binning = backend.params, backend.binning
-        self._seeds = LightGBMSeeds(self._params)
+        self._seeds = LightGBMSeeds(self._params, resuming.obstacle(self._params) is None)
         self._rounds = 0 if task.before is None else task.before.rounds
         first = {**self._params, **self._seeds.before(self._rounds)}
         with _plain_errors():
@@ -74,6 +74,10 @@ class LightGBMEngine(LearnerDefaults):
         def objective(scores: np.ndarray, _: Any) -> tuple[np.ndarray, np.ndarray]:
             # Here and not before `update`, as the first `update` of a booster draws from its generators.
             seeds = self._seeds.at(self._rounds)
+            if self._rounds == 0 and not self.keeps_rounds:
+                # By memory that it hasn't initialised, LightGBM decides whether it has drawn drops for the first round,
+                # when there is nothing to drop. This begins DART's generator anew, after that.
+                seeds = {"learning_rate": self._params.get("learning_rate", 0.1)}
             if seeds:
                 self._booster.reset_parameter(seeds)
             return self._backend.gradients(lambda: gradients(scores), self._rounds)
@@ -98,7 +102,8 @@ class LightGBMEngine(LearnerDefaults):
     def _text(self, rounds: int) -> str:
         if self._continuation is not None:
             return self._backend.text(self._continuation.text(rounds))
-        return self._backend.text(self._booster.model_to_string(num_iteration=rounds))
+        text = self._backend.text(self._booster.model_to_string(num_iteration=rounds))
+        return text if self.keeps_rounds else langevin.undropped(text)
 
     def valid_scores(self) -> np.ndarray:
         """Return the scores of the validation data after the last round."""
@@ -150,72 +155,6 @@ def _datasets(
     return data, other
 
 
-class LangevinEngine(LearnerDefaults):
-    """LightGBM with Langevin noise on the gradients and a model that shrinks before each round.
-
-    The trees of the wrapped run keep the leaves they were grown with. The scores that gradients and validation are
-    computed from, and the model at the end, are those of the shrunken trees.
-    """
-
-    def __init__(self, params: Langevin, engine: LightGBMEngine, task: TrainingTask) -> None:
-        self._params, self._member = params, task.member
-        self._engine = engine
-        before = task.before
-        self._round = -1 if before is None else before.rounds - 1
-        arrays = {} if before is None else before.arrays
-        self._train = self._valid = None
-        if params.shrink_rate:
-            self._train = ShrinkingScores.of(arrays, "train")
-            self._valid = ShrinkingScores.of(arrays, "valid") if task.valid is not None else None
-
-    def step(self, gradients: Gradients) -> bool:
-        """Shrink the model and grow a tree; return False if no leaf can be split any more."""
-        params, last = self._params, self._round
-        this = last + 1
-        grown: list[ShrinkingScores] = []
-
-        def noisy(tree_sum: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            scores = tree_sum
-            if self._train is not None:
-                grown.append(self._train.after(tree_sum, params.factor(last)))
-                scores = params.factor(this) * grown[-1].scores
-            grad, hess = gradients(scores)
-            return grad + params.noise(
-                this, grad.size, self._member
-            ) if params.noise_sd else grad, hess
-
-        more = self._engine.step(noisy)
-        valid = self._valid
-        if valid is not None:
-            valid = valid.after(self._engine.valid_scores(), params.factor(this))
-        # Nothing is kept before the round is complete: an interrupt must not leave the scores of half a round.
-        self._train = grown[-1] if grown else None
-        self._valid, self._round = valid, this
-        return more
-
-    def state(self, rounds: int) -> RunState | None:
-        """Return the first trees, as they were grown, and the scores of the shrunken ones; None if these are later."""
-        if self._member is not None and self._train is not None:
-            raise _errors.not_resumable(
-                "model_shrink_rate on a cluster", "each worker has the scores of its own rows"
-            )
-        if rounds != self._round + 1:
-            return None
-        scores = {"train": self._train, "valid": self._valid}
-        held = [own.arrays(name) for name, own in scores.items() if own is not None]
-        arrays = {name: array for part in held for name, array in part.items()}
-        return self._engine.state(rounds)._replace(arrays=arrays)
-
-    def valid_scores(self) -> np.ndarray:
-        """Return the scores of the validation data after the last round."""
-        return self._engine.valid_scores() if self._valid is None else self._valid.scores
-
-    def model(self, rounds: int) -> "LightGBMModel":
-        """Return the ensemble of the first `rounds` trees, with leaves as they were after that round."""
-        text = self._engine.model(rounds).text
-        return LightGBMModel(langevin.scale_trees(text, self._params.tree_weights(rounds)))
-
-
 class LightGBMModel(TextModel):
     """A trained LightGBM ensemble."""
 
@@ -251,7 +190,7 @@ def start(params: dict[str, Any], task: TrainingTask) -> Learner:
     engine = LightGBMEngine(parsed.booster, task)
     if parsed.langevin is None:
         return engine
-    return LangevinEngine(parsed.langevin, engine, task)
+    return LangevinLearner(parsed.langevin, engine, task)
 
 
 def reference(params: dict[str, Any], X: Any) -> Any:
@@ -277,7 +216,7 @@ def load(text: str) -> Model:
     if text.startswith("{"):
         from rankwood.engines.lightgbm import old_pairs  # it imports this module
 
-        return old_pairs.load(text)
+        return old_pairs.load_pairs_model(text)
     text_check.check(text)
     return read(text)
 

@@ -163,6 +163,16 @@ def scale_trees(text: str, weights: np.ndarray) -> str:
     return head + "".join(blocks) + end
 
 
+def undropped(text: str) -> str:
+    """Return the text of a model of DART with all trees as they were before the round that an error ended.
+
+    LightGBM drops a tree by changing its sign, before it asks for gradients.
+    """
+    rates = re.findall(r"^shrinkage=(\S+)$", text, flags=re.MULTILINE)
+    weights = np.where([float(rate) < 0 for rate in rates], -1.0, 1.0)
+    return text if (weights > 0).all() else scale_trees(text, weights)
+
+
 def _scale(tree: str, weight: float) -> str:
     """Return the text of one tree with its values multiplied by a weight."""
 

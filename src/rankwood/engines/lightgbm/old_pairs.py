@@ -93,23 +93,26 @@ class PairsModel:
         return out
 
 
-def load(text: str) -> PairsModel:
+def load_pairs_model(text: str) -> PairsModel:
     """Return the model that `text` holds, or raise if it is damaged."""
     try:
         content = json.loads(text)
-        trees, n_features = content["lightgbm"], content["n_features"]
-        checks.at_least(n_features, 1, "n_features")
-        columns = columns_of(content["differences"], None, n_features)
+        trees, differences = content["lightgbm"], content["differences"]
+        n_features = checks.at_least(content["n_features"], 1, "n_features")
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise checks.InputError(f"there is no model of pairs in the text: {error}.") from None
-    if not isinstance(trees, str) or columns != content["differences"]:
+    if not isinstance(trees, str) or not isinstance(differences, list):
         raise checks.InputError("the model of pairs is damaged: its differences or its trees.")
+    # The trees say how many features there are before anything is made for each feature.
     width = text_check.check(trees)
-    if width != 2 * n_features + len(columns):
+    if width != 2 * n_features + len(differences):
         raise checks.InputError(
             f"the model of pairs is damaged: its trees are on {width} features, and pairs have "
-            f"{2 * n_features + len(columns)}."
+            f"{2 * n_features + len(differences)}."
         )
+    columns = columns_of(differences, None, n_features)
+    if columns != differences:
+        raise checks.InputError("the model of pairs is damaged: its differences.")
     read(trees)
     return PairsModel(trees, columns, n_features)
 

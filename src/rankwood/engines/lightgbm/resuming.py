@@ -10,23 +10,35 @@ from rankwood.engines.lightgbm.network import Backend
 with _parameters.passive_threads():
     import lightgbm as lgb
 
+#: Parameters with which LightGBM keeps more from round to round than its trees.
+_KEEPS_STATE = (
+    "linear_tree",
+    "use_quantized_grad",
+    "cegb_penalty_feature_lazy",
+    "cegb_penalty_feature_coupled",
+)
+
+
+def obstacle(params: dict[str, Any]) -> tuple[str, str] | None:
+    """Return what keeps a run from being resumed bit-identically, and why; None if nothing does."""
+    boosting = params.get("boosting", "gbdt")
+    if boosting not in ("gbdt", "gbrt"):
+        return f"boosting={boosting!r}", "later rounds change or depend on earlier trees"
+    if params.get("data_sample_strategy", "bagging") != "bagging":
+        return "data_sample_strategy='goss'", "it counts rounds from the start of the run"
+    if params.get("bagging_freq", 1) not in (0, 1):
+        return "bagging_freq above 1", "a sample would have to outlive its round"
+    for name in _KEEPS_STATE:
+        if params.get(name) not in (None, False, "", 0):
+            return name, "its state isn't in the model"
+    return None
+
 
 def check(params: dict[str, Any]) -> None:
     """Raise if a run with these parameters can't be resumed bit-identically."""
-    boosting = params.get("boosting", "gbdt")
-    if boosting != "gbdt":
-        raise not_resumable(
-            f"boosting={boosting!r}", "later rounds change or depend on earlier trees"
-        )
-    if params.get("data_sample_strategy", "bagging") != "bagging":
-        raise not_resumable(
-            "data_sample_strategy='goss'", "it counts rounds from the start of the run"
-        )
-    if params.get("bagging_freq", 1) not in (0, 1):
-        raise not_resumable("bagging_freq above 1", "a sample would have to outlive its round")
-    for name in ("linear_tree", "use_quantized_grad"):
-        if params.get(name):
-            raise not_resumable(name, "its state isn't in the model")
+    found = obstacle(params)
+    if found is not None:
+        raise not_resumable(*found)
 
 
 class Continuation:

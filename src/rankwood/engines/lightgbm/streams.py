@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwood._util import interrupts
 from rankwood.data.source import Source
 from rankwood.data.stream.sample import put_aside
 from rankwood.data.stream.streamed_data import StreamedData
@@ -37,6 +38,7 @@ class BlockSequence(lgb.Sequence):  # type: ignore[misc]
 
     def __getitem__(self, rows: Any) -> np.ndarray:
         """Return the next rows."""
+        interrupts.deliver()  # a pass may take long
         if rows.start == 0:
             self._blocks = self._data.blocks()
             self._rest = np.empty((0, self._data.n_features))

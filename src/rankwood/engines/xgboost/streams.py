@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwood._util import interrupts
 from rankwood._util.checks import InputError
 from rankwood.data.stream.sample import put_aside
 from rankwood.data.stream.streamed_data import StreamedData
@@ -33,11 +34,16 @@ class BlockIterator(xgb.DataIter):  # type: ignore[misc]
     def __init__(self, data: StreamedData, cache: str, kinds: list[str] | None) -> None:
         self._data, self._kinds = data, kinds
         self._blocks: Iterator[np.ndarray] = iter(())
+        self._shapes: list[
+            tuple[int, ...]
+        ] = []  # of the blocks that an earlier pass has handed over
+        self._at = 0
+        self._error: BaseException | None = None
         super().__init__(cache_prefix=cache, on_host=False)
 
     def next(self, input_data: Callable[..., Any]) -> bool:
         """Hand over the next block; return False if there are no more."""
-        block = next(self._blocks, None)
+        block = self._next_block()
         if block is None:
             return False
         input_data(data=block, feature_types=self._kinds)
@@ -45,7 +51,32 @@ class BlockIterator(xgb.DataIter):  # type: ignore[misc]
 
     def reset(self) -> None:
         """Begin anew."""
-        self._blocks = self._data.blocks()
+        self._blocks, self._at = self._data.blocks(), 0
+
+    def _next_block(self) -> np.ndarray | None:
+        """Return the next block, None at the end; after an error, zeros of the same shape.
+
+        XGBoost ends the process if a pass has fewer rows than the one before.
+        """
+        if self._error is None:
+            try:
+                interrupts.deliver()  # a pass may take long
+                block = next(self._blocks, None)
+            except BaseException as error:  # an interrupt, too
+                self._error = error
+        if self._error is not None:
+            known = self._at < len(self._shapes)
+            block = np.zeros(self._shapes[self._at], np.float32) if known else None
+        if block is not None:
+            if self._at == len(self._shapes):
+                self._shapes.append(block.shape)
+            self._at += 1
+        return block
+
+    def raise_error(self) -> None:
+        """Raise what has ended a pass, if anything did."""
+        if self._error is not None:
+            raise self._error
 
 
 def matrices(
@@ -64,7 +95,10 @@ def matrices(
 
     def in_files(data: StreamedData, name: str) -> Any:
         blocks = BlockIterator(data, os.path.join(folder.path, name), kinds)
-        matrix = xgb.ExtMemQuantileDMatrix(blocks, ref=bins, **options)
+        try:
+            matrix = xgb.ExtMemQuantileDMatrix(blocks, ref=bins, **options)
+        finally:
+            blocks.raise_error()
         folder.cleanup.callback(matrix.__del__)  # XGBoost warns if its files are gone before
         return matrix
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from rankwood._kernels.numeric.rng import generator
-from rankwood._util import checks
+from rankwood._util import checks, interrupts
 from rankwood._util.progress import bar
 from rankwood.data.ranking_data import RankingData
 from rankwood.estimators.base import RankingEstimator
@@ -121,7 +121,8 @@ def fit_stage(model: Any, train: RankingData, valid: Any, context: FitContext) -
     if isinstance(model, RankingEstimator) and own.startswith("rankwood."):
         model._fit(train, validation_sets(valid, train), context)
     else:
-        model.fit(train, valid=next(iter(valid.values())) if valid else None)
+        with interrupts.released():
+            model.fit(train, valid=next(iter(valid.values())) if valid else None)
 
 
 def _stream(i: int) -> int:

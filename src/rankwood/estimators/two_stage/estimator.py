@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from rankwood._util import checks
+from rankwood._util import checks, interrupts
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.truncation import merge_scores
 from rankwood.estimators.base import QueryIds, RankingEstimator, Sizes
@@ -116,6 +116,7 @@ class TwoStage(TrainedOn, RankingEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    @interrupts.held()
     def _fit(
         self, train: RankingData, valid: ValidationSets | None, context: FitContext = _ALONE
     ) -> None:
@@ -137,6 +138,7 @@ class TwoStage(TrainedOn, RankingEstimator):
         )
         self._fit_second(train, sets, first, context)
 
+    @interrupts.held()
     def fit_second(self, train: RankingData, *, valid: Any = None) -> "TwoStage":
         """Train the second stage again, on the first stage that `fit` trained in this session.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from rankwood._util import checks
 from rankwood._util.envelope import damaged, require
-from rankwood.data.tables.schema import Schema
+from rankwood.data.tables.schema import Schema, renamed_since
 from rankwood.estimators.base import RankingEstimator
 from rankwood.estimators.fitted import TrainedFacts
 from rankwood.estimators.loading import estimator_class
@@ -24,6 +24,7 @@ from rankwood.fit.origin import origin_from
 
 _STAGES = ("first", "second")
 _KIND = "kind"  # the class of a stage that isn't a Ranker
+_NAMING = ("differences", "categorical_feature", "monotone", "interactions")  # name features
 #: Fields of a TwoStage and their types.
 _TWO_STAGE = {
     "params": dict,
@@ -87,6 +88,7 @@ def fill_stages(model: Any, content: Any, path: str | Path) -> None:
     require(content, _TWO_STAGE, path)
     params = {"serve": FORMER, **content["params"]}  # older files name no other way to serve
     require(params, dict.fromkeys(_STAGES, (dict, NoneType)), path)
+    second, params["second"] = _second_stage(content)
     unknown = sorted(set(params) - set(model.get_params(deep=False)))
     if unknown:
         raise checks.InputError(
@@ -106,7 +108,7 @@ def fill_stages(model: Any, content: Any, path: str | Path) -> None:
     model.first_ = [_ranker_from(ranker, path) for ranker in content["first"]]
     refit = content.get("refit")
     model.refit_ = None if refit is None else _ranker_from(refit, path)
-    model.second_ = _ranker_from(content["second"], path)
+    model.second_ = _ranker_from(second, path)
     categories = model.first_[0].categories_ if model.first_ else {}  # those of X
     model._trained_on = TrainedFacts(
         Schema(content["n_features"], content["feature_names"], categories),
@@ -114,6 +116,34 @@ def fill_stages(model: Any, content: Any, path: str | Path) -> None:
         origin_from(content.get("origin")),
     )
     _check_stages(model, path)
+
+
+def _renamed(value: Any) -> Any:
+    """Return names of features, or parameters that have some, as they are now; 0.4 and before gave them others."""
+    if isinstance(value, str):
+        return renamed_since([value])[0]
+    if isinstance(value, list):
+        return [_renamed(one) for one in value]
+    if isinstance(value, dict):
+        return {_renamed(name): one for name, one in value.items()}
+    return value
+
+
+def _second_stage(content: dict[str, Any]) -> tuple[Any, Any]:
+    """Return the second stage of a file, and its parameters, with the names that features without names have now."""
+    stage, params = content["second"], content["params"].get("second")
+    if content["feature_names"] is not None:
+        return stage, params
+    return _with_names(stage, ("feature_names",)), _with_names(params, _NAMING)
+
+
+def _with_names(content: Any, fields: tuple[str, ...]) -> Any:
+    if not isinstance(content, dict):
+        return content
+    renamed = {name: _renamed(content[name]) for name in fields if name in content}
+    if "params" in content:
+        renamed["params"] = _with_names(content["params"], _NAMING)
+    return {**content, **renamed}
 
 
 def _check_stages(model: Any, path: str | Path) -> None:

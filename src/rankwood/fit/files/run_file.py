@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwood._kernels.parts import computed_text
 from rankwood._util import checks
 from rankwood._util.envelope import damaged, read_content, require, write_content
 from rankwood._util.versions import version_of
@@ -69,6 +70,8 @@ class RunFile:
             "params": {name: value for name, value in params.items() if name not in spec.free},
             "data": digests,
             "versions": versions,
+            # A name may be registered for something else, and the code of a part of one's own may change.
+            "computes": computed_text(spec.settings.objective),
         }
         self._clock = Clock(checkpoint)
         self._failed = False
@@ -125,6 +128,12 @@ class RunFile:
                 f"{self.path} belongs to a run with other sets of validation data: {_START_OVER}."
             )
         self._compare_values("params", run, "")
+        here = self._identity["computes"]
+        if run.get("computes", here) != here:  # files up to 0.4 don't have it
+            raise checks.InputError(
+                f"{self.path} belongs to a run whose objective was {run['computes']}, and now it is {here}: "
+                f"{_START_OVER}."
+            )
         if self._checkpoint.resume != "force":
             self._compare_values("versions", run, ", or set resume='force'")
 

@@ -45,10 +45,11 @@ def forest_of(model: Any, feature_names: Sequence[str] | None = None) -> Forest:
             "a model of pairs (bi-...) or of whole lists scores documents by comparing them, so it is no forest of "
             "trees on documents."
         )
-    if kind == "LightGBMModel":
+    if kind in ("LightGBMModel", "TreesModel"):
         from rankwood.forest.convert import from_lightgbm
 
-        return from_lightgbm.to_forest(model.text, names)
+        engine = "lightgbm" if kind == "LightGBMModel" else "rankwood"
+        return from_lightgbm.to_forest(model.text, names, engine)
     if kind == "XGBoostModel":
         from rankwood.forest.convert import from_xgboost
 

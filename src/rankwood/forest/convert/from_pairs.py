@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwood._util import checks
-from rankwood.forest.arrays import TreeArrays
+from rankwood.engines.model_trees.arrays import TreeArrays
 
 
 class PairTrees(NamedTuple):

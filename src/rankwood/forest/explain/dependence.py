@@ -10,7 +10,7 @@ from rankwood._util import checks
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.tables.frames import dense
 from rankwood.forest.explain.contributions import data_frame
-from rankwood.forest.explain.permutation import ScoringModel, check_data, data_labels
+from rankwood.forest.explain.permutation import ScoringModel, check_data
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -125,11 +125,11 @@ def partial_dependence(
     >>> ranker = rw.Ranker(n_estimators=3, n_jobs=1).fit(rw.load_demo("train"))
     >>> curve = partial_dependence(ranker, rw.load_demo("test"), 13, points=5)
     >>> curve.feature, len(curve.grid)
-    ('feature 14', 4)
+    ('f14', 4)
     """
     data = check_data(data)
     checks.at_least(points, 2, "points")
-    names = data_labels(data)
+    names = data.schema.labels()
     at = _column(feature, names)
     work = copy(data)
     work.X = np.array(dense(data.X), order="F")

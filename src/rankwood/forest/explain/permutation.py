@@ -11,7 +11,6 @@ from rankwood._util.progress import bar
 from rankwood._util.text import cells_text, plural
 from rankwood.data.ranking_data import RankingData
 from rankwood.data.tables.frames import dense
-from rankwood.data.tables.schema import Schema
 from rankwood.forest.explain.contributions import data_frame
 from rankwood.metrics.evaluate import evaluate, named_metrics
 from rankwood.metrics.verbs import higher_is_better
@@ -195,7 +194,7 @@ def permutation_importance(
     value = measure(data)
     work = copy(data)
     work.X = np.array(dense(data.X), order="F")
-    losses = np.zeros((data.n_features, repeats))
+    losses, names = np.zeros((data.n_features, repeats)), data.schema.labels()
     with bar(losses.size, "Permuting", verbose) as advance:
         for feature in range(data.n_features):
             before = work.X[:, feature].copy()
@@ -205,9 +204,9 @@ def permutation_importance(
                 if not np.array_equal(moved, before, equal_nan=True):
                     work.X[:, feature] = moved
                     losses[feature, repeat] = sign * (value - measure(work))
-                advance(f"feature {feature + 1}")
+                advance(names[feature])
             work.X[:, feature] = before
-    return PermutationImportance(name, value, data_labels(data), losses)
+    return PermutationImportance(name, value, names, losses)
 
 
 def check_data(data: Any) -> RankingData:
@@ -217,11 +216,6 @@ def check_data(data: Any) -> RankingData:
             f"data must be a RankingData, which has labels and queries, got {type(data).__name__}."
         )
     return data
-
-
-def data_labels(data: RankingData) -> list[str]:
-    """Return a name for each feature of the data."""
-    return list(Schema(data.n_features, data.feature_names, data.categories).labels())
 
 
 def _single(metrics: dict[str, Any]) -> dict[str, Any]:

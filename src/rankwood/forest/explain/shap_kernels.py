@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwood._kernels.compile.jit import inner, jit
-from rankwood.forest.walking import AT_MOST, category_goes_left, goes_left
+from rankwood.engines.model_trees.walking import AT_MOST, category_goes_left, goes_left
 
 #: What an edge is to a document: open; closed below an open edge, or below none; closed like the edge above.
 OPEN, CLOSED_HERE, CLOSED_ABOVE = 0, 1, 2

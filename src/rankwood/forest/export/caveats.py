@@ -6,6 +6,7 @@ import numpy as np
 
 from rankwood._util import checks
 from rankwood._util.text import plural
+from rankwood.data.tables.schema import numbered_names
 from rankwood.forest.export import cuts
 from rankwood.forest.export.exported_model import ExportedModel, features_by_missing, lowest_score
 from rankwood.forest.export.target_table import Target
@@ -48,9 +49,9 @@ def _reads_float32(format: str, target: Target, model: ExportedModel) -> bool:
 def caveats(format: str, target: Target, model: ExportedModel, size: int) -> list[str]:
     """Return what is different in the target, and what has to be done there, a sentence each."""
     numbered = [
-        "The model has no names of features: f0 is feature 1 of LETOR files, f1 feature 2, and so on."
+        "The model has no names of features: f1 is feature 1 of LETOR files and column 0 of an array, and so on."
     ]
-    unnamed = target.named and model.names == tuple(f"f{i}" for i in range(len(model.names)))
+    unnamed = target.named and list(model.names) == numbered_names(len(model.names))
     of_target = _OF_TARGET.get(format, lambda *_: ())
     return [
         *(numbered if unnamed else []),

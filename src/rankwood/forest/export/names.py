@@ -40,8 +40,11 @@ def mapped_names(features: tuple[str, ...], names: Any, used: list[int]) -> tupl
     if isinstance(names, Mapping):
         unknown = next((str(name) for name in names if name not in features), None)
         if unknown is not None:
+            near = checks.nearest(unknown, features)
+            if unknown == "f0":
+                near = ": features without names count from 1, so that f1 is column 0 of an array."
             raise checks.InputError(
-                f"names has {unknown!r}, but the model has no such feature{checks.nearest(unknown, features)}"
+                f"names has {unknown!r}, but the model has no such feature{near}"
             )
         missing = [features[column] for column in used if features[column] not in names]
         if missing:

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwood.forest import Forest, walking
-from rankwood.forest.arrays import TreeArrays
+from rankwood.engines.model_trees import walking
+from rankwood.engines.model_trees.arrays import TreeArrays
+from rankwood.forest import Forest
 
 
 def in_float32(values: np.ndarray) -> np.ndarray:

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rankwood.engines.model_trees.arrays import TreeArrays
 from rankwood.forest import Forest
-from rankwood.forest.arrays import TreeArrays
 from rankwood.forest.export.reference import Semantics, reference_scores
 from rankwood.forest.export.target_trees import places_of_leaves
 

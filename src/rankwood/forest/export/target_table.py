@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 from rankwood._util import checks
 
 if TYPE_CHECKING:
-    from rankwood.forest.arrays import TreeArrays
+    from rankwood.engines.model_trees.arrays import TreeArrays
     from rankwood.forest.export.exported_model import ExportedModel
     from rankwood.forest.export.reference import Semantics
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwood._util import checks
+from rankwood.engines.model_trees.arrays import TreeArrays
 from rankwood.forest import Forest
-from rankwood.forest.arrays import TreeArrays
 from rankwood.forest.export.cuts import Cuts
 
 #: Nested objects that readers of JSON accept; a split takes up to two levels.

@@ -221,10 +221,8 @@ def _at_limit(outcome: stats.Outcome, rules: dict[str, Any]) -> bool:
 
 
 def _interval(d: np.ndarray, rules: dict[str, Any], n_jobs: int | None) -> tuple[float, float]:
-    level, kind = rules["confidence"], rules["interval"]
-    if kind == "t":
-        return stats.t_interval(d, level)
-    return stats.bootstrap_interval(d, level, rules["draws"], rules["seed"], kind, n_jobs)
+    kind, level = rules["interval"], rules["confidence"]
+    return stats.mean_interval(d, kind, level, rules["draws"], rules["seed"], n_jobs)
 
 
 def _stars(row: dict[str, Any], rules: dict[str, Any]) -> int:

@@ -9,8 +9,10 @@ import numpy as np
 
 from rankwood._util.checks import InputError
 from rankwood._util.csv_text import plain_text
+from rankwood.data.tables.column_roles import is_label_name
 from rankwood.metrics.evaluation import Evaluation
 
+_LONGEST = 1 << 20  # bytes of a first line
 _HEAD = 'expected a first line such as "qid,ndcg@10"'
 
 
@@ -18,10 +20,13 @@ def looks_like_evaluation(path: str | os.PathLike[str]) -> bool:
     """Return whether a file starts like one that `Evaluation.to_csv` wrote."""
     try:
         with open(path, "rb") as file:
-            start = file.read(8).removeprefix(b"\xef\xbb\xbf").lstrip(b'"')
+            line = file.readline(_LONGEST).removeprefix(b"\xef\xbb\xbf")
     except OSError:
         return False
-    return start.startswith((b"qid,", b'qid"'))
+    if not line.lstrip(b'"').startswith((b"qid,", b'qid"')):
+        return False
+    (names,) = csv.reader([line.decode("utf-8", "replace")])
+    return not any(map(is_label_name, names))  # a table of documents has labels
 
 
 def read_evaluation(path: str | os.PathLike[str]) -> Evaluation:

@@ -58,7 +58,6 @@ class ComparisonRules(TypedDict, total=False):
 TESTS = ("permutation", "fisher", "t", "wilcoxon", "bootstrap")
 CORRECTIONS = ("holm", "bonferroni", None)
 MARKS = ("stars", "letters")
-INTERVALS = ("t", "bca", "percentile")
 #: Rules for which neither the caller nor the preset gives a value.
 DEFAULTS: dict[str, Any] = {
     "test": "permutation",
@@ -149,7 +148,9 @@ def resolve(arguments: ComparisonRules) -> dict[str, Any]:
     rules["draws"] = checks.at_least(rules["draws"], 1, "draws")
     rules["alphas"] = _levels(rules["alphas"])
     usual = "bca" if rules["test"] == "bootstrap" else "t"
-    rules["interval"] = checks.one_of(arguments.get("interval") or usual, INTERVALS, "interval")
+    rules["interval"] = checks.one_of(
+        arguments.get("interval") or usual, stats.INTERVALS, "interval"
+    )
     rules["confidence"] = stats.confidence(arguments.get("confidence", 0.95))
     rules["seed"] = checks.at_least(arguments.get("seed", 0), 0, "seed")
     return {"preset": preset, **rules}

@@ -1,6 +1,5 @@
 """What the estimators of a page know: learning curves, feature importance, parameters, and what objectives did."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, cast
 
@@ -16,7 +15,6 @@ from rankwood.report.fitted import Configured, FittedStages, Predictor
 from rankwood.report.page.scored import ScoredModel
 
 FEATURES = 20  # features of the table of importance
-_NUMBERED = re.compile(r"^x(\d+)(?=:|$)")
 _MOST_QUERIES = 2000  # queries that an objective is inspected on
 
 
@@ -33,8 +31,6 @@ class Stage(NamedTuple):
     #: What training left; None for a model that isn't ours.
     results: list[FitResult | None]
     first: bool = False  # whether another stage follows
-    #: Whether features have names only because a first stage added to them: "x0" is the first, "x0:rank" its rank.
-    numbered: bool = False
 
 
 #: A metric of the validation data, or a record, by round. Its quantity is its name without that of a validation set.
@@ -71,10 +67,9 @@ def stages_of(models: Sequence[ScoredModel]) -> list[Stage]:
     for i, model in enumerate(models):
         result = model.result
         if isinstance(result, StagesResult):
-            numbered = result.schema.names is None
             stages += [
                 Stage(f"{model.name}, first stage", i, list(result.first), True),
-                Stage(f"{model.name}, second stage", i, [result.second], numbered=numbered),
+                Stage(f"{model.name}, second stage", i, [result.second]),
             ]
         elif result is not None:
             stages.append(Stage(model.name, i, [result]))
@@ -113,7 +108,7 @@ def importance_of(stages: Sequence[Stage]) -> Importance | None:
     """Return the features with the largest shares of the gain in any stage; None if no model knows its features."""
     known: list[tuple[Stage, dict[str, float]]] = []
     for stage in stages:
-        shares = [_shares(result, stage.numbered) for result in stage.results]
+        shares = [_shares(result) for result in stage.results]
         if all(shares):
             names = dict.fromkeys(name for own in shares for name in own)
             means = {n: float(np.mean([own.get(n, 0.0) for own in shares])) for n in names}
@@ -137,15 +132,12 @@ def most_important(known: Sequence[tuple[Stage, dict[str, float]]]) -> Importanc
     return Importance(stage_names, [s.model for s, _ in known], features, table, len(used))
 
 
-def _shares(result: FitResult | None, numbered: bool) -> dict[str, float]:
+def _shares(result: FitResult | None) -> dict[str, float]:
     """Return the importance of each feature by name; empty if the model has none."""
     shares = None if result is None else result.importances()
     if result is None or shares is None:
         return {}
-    names = result.schema.labels()
-    if numbered:
-        names = [_NUMBERED.sub(lambda m: f"feature {int(m[1]) + 1}", name) for name in names]
-    return dict(zip(names, shares.tolist(), strict=True))
+    return dict(zip(result.schema.labels(), shares.tolist(), strict=True))
 
 
 def objective_uses(models: Sequence[ScoredModel]) -> list[ObjectiveUse]:

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from rankwood._util import checks
-from rankwood._version import __version__
 from rankwood.render.table import Cell, Table
 from rankwood.reproduce.cells import RecipeCell
 from rankwood.reproduce.found import Found
 from rankwood.reproduce.pages.content import Content
 from rankwood.reproduce.plan import Place, Request, Work
+from rankwood.reproduce.programs import programs_of
 from rankwood.reproduce.recipes.recipe import Item, Row
 from rankwood.reproduce.sources import DataRef
 
@@ -72,7 +72,8 @@ def plan(work: Work) -> list[Request]:
     made = []
     for role in work.roles:
         source = work.sources[role]
-        spec = {"model": "statistics", "data": source.folds[0], "version": __version__}
+        spec: dict[str, Any] = {"model": "statistics", "data": source.folds[0]}
+        spec["programs"] = programs_of(spec)
         ref = DataRef(source.folder, role, 0, work.options.queries, source.missing)
         about = f"statistics, {source.name}"
         made.append(Request(Place(role, 0), RecipeCell(spec), ref, frozenset(), about))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from rankwood._version import __version__
-from rankwood.forest.arrays import TreeArrays
+from rankwood.engines.model_trees.arrays import TreeArrays
 from rankwood.forest.export.exported_model import ExportedModel
 from rankwood.forest.export.reference import Semantics, engine_semantics
 

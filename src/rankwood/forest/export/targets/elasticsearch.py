@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from rankwood.forest.arrays import TreeArrays
+from rankwood.engines.model_trees.arrays import TreeArrays
+from rankwood.engines.model_trees.walking import AT_MOST_IN_JAVA
 from rankwood.forest.export import cuts
 from rankwood.forest.export.exported_model import ExportedModel
 from rankwood.forest.export.json_text import array_text, items_of, tree_lines
 from rankwood.forest.export.reference import Semantics
 from rankwood.forest.export.target_trees import FileNode, read_trees, trees_of
-from rankwood.forest.walking import AT_MOST_IN_JAVA
 
 #: A query that no server knows, so that a file whose queries weren't filled in is refused.
 _NO_QUERY: dict[str, Any] = {"replace_me": {}}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rankwood.forest.arrays import ARRAYS, WALKED, TreeArrays, min_category
+from rankwood.engines.model_trees.arrays import ARRAYS, WALKED, TreeArrays, min_category
 from rankwood.forest.export.exported_model import ExportedModel
 from rankwood.forest.export.reference import Semantics, engine_semantics
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from rankwood._util import checks
 from rankwood._version import __version__
-from rankwood.forest.arrays import TreeArrays
+from rankwood.engines.model_trees.arrays import TreeArrays
 from rankwood.forest.export import cuts
 from rankwood.forest.export.exported_model import ExportedModel
 from rankwood.forest.export.reference import Semantics, sum_in_order

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rankwood._version import __version__
-from rankwood.forest.arrays import TreeArrays
+from rankwood.engines.model_trees.arrays import TreeArrays
 from rankwood.forest.convert.from_pairs import PairTrees, without_categories
 from rankwood.forest.export.reference import leaf_numbers, sum_in_order
 from rankwood.forest.export.row_check import Check, Rows, other_ranks

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from rankwood.forest.arrays import TreeArrays
+from rankwood.engines.model_trees.arrays import TreeArrays
 from rankwood.forest.export import cuts
 from rankwood.forest.export.exported_model import ExportedModel
 from rankwood.forest.export.json_text import narrow

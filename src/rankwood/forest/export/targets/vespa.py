@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from rankwood._util import checks
-from rankwood.forest.arrays import TreeArrays
+from rankwood.engines.model_trees.arrays import TreeArrays
+from rankwood.engines.model_trees.walking import BELOW
 from rankwood.forest.export import cuts
 from rankwood.forest.export.exported_model import ExportedModel
 from rankwood.forest.export.json_text import array_text, items_of, tree_lines, value_of
@@ -20,7 +21,6 @@ from rankwood.forest.export.target_trees import (
     read_trees,
     trees_of,
 )
-from rankwood.forest.walking import BELOW
 
 
 def trees(model: ExportedModel) -> TreeArrays:
