@@ -96,20 +96,25 @@ def test_lightgbm_has_as_many_bins(name):
     assert (distance <= 1e-12 * np.abs(thresholds)).all()
 
 
+def by_line(table, number):
+    """The codes of a column, from the lines: eight words each, but for the last one, which has 1, 2, 4 or 8."""
+    codes, line = table.lines.view(np.uint8), number // LINE
+    words = min(table.n_columns // LANES - 8 * line, 8)
+    width = LANES * min(size for size in (1, 2, 4, 8) if size >= words)
+    start = line * LINE * table.n_rows
+    return codes[start : start + width * table.n_rows].reshape(-1, width)[:, number % LINE]
+
+
 def decoded(binned, feature):
-    """The bin of each document, from the lines and from the words."""
+    """The bin of each document, from the lines and from the columns."""
     plan = binned.coder.plan
     record = plan.features[feature]
     column = plan.columns[record["column"]]
     number, of_queries = int(record["column"]), record["column"] >= plan.document_columns
-    words, lines = (
-        (binned.words, binned.lines) if not of_queries else (binned.query_words, binned.query_lines)
-    )
+    table = binned.queries if of_queries else binned.documents
     number -= plan.document_columns if of_queries else 0
-    by_word = words[number // LANES].view(np.uint8).reshape(-1, 8)[:, number % LANES]
-    by_line = lines[number // LINE].view(np.uint8).reshape(-1, 64)[:, number % LINE]
-    assert (by_word == by_line).all()
-    codes = by_word.astype(int)
+    assert (table.codes[number] == by_line(table, number)).all()
+    codes = table.codes[number].astype(int)
     codes = np.where(codes >= column["codes"], column["alias_of"], codes)
     bins = codes // record["divisor"] % (record["bins"] + record["missing"])
     return bins[binned.query_of] if of_queries else bins

@@ -160,7 +160,7 @@ def test_features_of_queries(fewest, monkeypatch):
         X[:, 0] = np.random.default_rng(seed).normal(size=query.max() + 1)[query]
         grad, hess = gradients(seed, len(X), ["dense", "sparse"][seed % 2])
         bins = binned(X, query)
-        assert (bins.query_words.shape[0] > 0) == (fewest == 1)
+        assert (bins.queries.n_columns > 0) == (fewest == 1)
         params = {"num_leaves": 15, "min_data": 2}
         tree, _ = grown(bins, grad, hess, **params)
         assert_equal(tree, *expected(X, bins, grad, hess, **params))

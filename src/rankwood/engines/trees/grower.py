@@ -15,11 +15,12 @@ from rankwood.engines.trees.growth.node_histograms import REALS, ROOM
 from rankwood.engines.trees.growth.records import (
     CHUNK_ROWS,
     CODES,
+    HALF_WORD,
     LANES,
+    LINE,
     TREE,
     UNUSED,
     WIDE,
-    WORDS,
 )
 from rankwood.engines.trees.parameters import TreeParams
 
@@ -188,17 +189,17 @@ def _documents(binned: BinnedDocuments) -> dict[str, Any]:
     """Return the fields of binned documents."""
     plan, sizes = binned.coder.plan, np.diff(binned.ptr)
     return {
-        "words": binned.words,
-        "lines": binned.lines,
-        "query_words": binned.query_words,
-        "query_lines": binned.query_lines,
+        "codes": binned.documents.codes,
+        "lines": binned.documents.lines,
+        "query_codes": binned.queries.codes,
+        "query_lines": binned.queries.lines,
         "query_of": binned.query_of,
         "columns": plan.columns,
         "listed": plan.listed,
         "n_documents": binned.n_documents,
         "n_queries": sizes.size,
         "longest": int(sizes.max()),
-        "n_words": plan.document_words,
+        "document_columns": plan.document_columns,
         "n_columns": plan.columns.size,
         "n_features": plan.features.size,
     }
@@ -207,22 +208,25 @@ def _documents(binned: BinnedDocuments) -> dict[str, Any]:
 def _items(binned: BinnedDocuments, n_threads: int) -> tuple[np.ndarray, int]:
     """Return the items of histograms, those of gathered rows first, and how many these are.
 
-    Words of one line are read together, unless that would leave a thread without work.
+    Columns of one line are read together, unless that would leave a thread without work. A line of one word is read
+    by half words, so that threads end at the same time.
     """
-    n_words = binned.coder.plan.document_words
-    n_query_words = binned.coder.plan.columns.size // LANES - n_words
-    size = WORDS
-    while size > 1 and -(-n_words // size) < n_threads:
+    plan = binned.coder.plan
+    n_columns, n_query_columns = plan.document_columns, plan.columns.size - plan.document_columns
+    size = LINE
+    while size > HALF_WORD and -(-n_columns // size) < n_threads:
         size //= 2
-    gathered = _ranges(0, n_words, size) + _ranges(n_words, n_query_words, WORDS)
-    in_order = _ranges(0, n_words, 1) + _ranges(n_words, n_query_words, WORDS)
+    last = n_columns // LINE * LINE if n_columns % LINE == LANES and n_threads > 1 else n_columns
+    of_queries = _ranges(n_columns, n_query_columns, LINE)
+    gathered = _ranges(0, last, size) + _ranges(last, n_columns - last, HALF_WORD) + of_queries
+    in_order = _ranges(0, n_columns, HALF_WORD) + of_queries
     items = np.zeros(len(gathered) + len(in_order), records.ITEM)
     items[:] = sorted(gathered, key=lambda item: item[0] - item[1]) + in_order
     return items, len(gathered)
 
 
 def _ranges(first: int, count: int, size: int) -> list[tuple[int, int]]:
-    """Return ranges of words; none has words of two lines."""
+    """Return ranges of columns; none has columns of two lines."""
     return [(first + a, first + min(a + size, count)) for a in range(0, count, size)]
 
 

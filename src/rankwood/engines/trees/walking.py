@@ -5,9 +5,9 @@ import numpy as np
 from rankwood._kernels import threads
 from rankwood._kernels.compile.jit import jit, uncounted
 from rankwood._kernels.pointers import MemoryLayout
-from rankwood.engines.trees.binning.documents import BinnedDocuments
+from rankwood.engines.trees.binning.documents import BinnedDocuments, CodeTable
 from rankwood.engines.trees.grower import GrownTree
-from rankwood.engines.trees.growth.records import CODES, LINE, TREE_SPLIT, WORDS
+from rankwood.engines.trees.growth.records import CODES, LANES, LINE, TREE_SPLIT, line_shift
 
 _ROWS = 4096  # documents that a thread takes at a time
 _U = np.uint64
@@ -15,15 +15,15 @@ _U = np.uint64
 WALK = MemoryLayout(
     "walk",
     arrays={
-        "bytes": np.uint8,  # lines of documents: [line, document, column]
-        "query_bytes": np.uint8,  # lines of queries
+        "codes": np.uint8,  # of documents: [line, document, column]
+        "query_codes": np.uint8,  # of queries
         "query_of": np.uint32,
         "splits": TREE_SPLIT,
         "values": np.float64,
         "tables": np.uint8,
         "scores": np.float64,
     },
-    integers=("n_documents", "n_queries", "n_splits", "document_columns"),
+    integers=("n_documents", "n_queries", "n_splits", "document_columns", "query_columns"),
 )
 _open = WALK.opened
 
@@ -45,14 +45,16 @@ def add_tree(table, begin, end):
 def _code(walk, row, column):
     """Return the code of a document in a column, of documents or of queries."""
     if column < walk.document_columns:
-        return np.int64(
-            walk.bytes[(column // LINE * walk.n_documents + row) * LINE + column % LINE]
-        )
-    column -= walk.document_columns
-    row = np.int64(walk.query_of[row])
-    return np.int64(
-        walk.query_bytes[(column // LINE * walk.n_queries + row) * LINE + column % LINE]
-    )
+        return np.int64(walk.codes[_place(column, row, walk.document_columns, walk.n_documents)])
+    column, row = column - walk.document_columns, np.int64(walk.query_of[row])
+    return np.int64(walk.query_codes[_place(column, row, walk.query_columns, walk.n_queries)])
+
+
+@uncounted
+def _place(column, row, n_columns, n_rows):
+    """Return the place of a row's code in the lines of a table."""
+    shift = line_shift(n_columns // LANES, column // LANES)
+    return column // LINE * LINE * n_rows + (row << shift) * LANES + column % LINE
 
 
 class Walker:
@@ -60,12 +62,10 @@ class Walker:
 
     Parameters
     ----------
-    lines : array
-        Codes of documents by line.
-    document_columns : int
-        Number of columns that documents have.
-    query_lines : array
-        Codes of queries by line, for the other columns.
+    documents : CodeTable
+        Codes of documents.
+    queries : CodeTable
+        Codes of queries, for the other columns.
     query_of : array
         The query of each document.
     n_jobs : int, optional
@@ -74,38 +74,36 @@ class Walker:
 
     def __init__(
         self,
-        lines: np.ndarray,
-        document_columns: int,
-        query_lines: np.ndarray,
+        documents: CodeTable,
+        queries: CodeTable,
         query_of: np.ndarray,
         n_jobs: int | None,
     ) -> None:
-        self._n_jobs, self._n_documents = n_jobs, lines.shape[1] // WORDS
+        self._n_jobs, self._n_documents = n_jobs, documents.n_rows
         self._memory = WALK.memory(
-            bytes=lines.view(np.uint8),
-            query_bytes=query_lines.view(np.uint8),
+            codes=documents.lines.view(np.uint8),
+            query_codes=queries.lines.view(np.uint8),
             query_of=query_of,
             splits=np.zeros(1, TREE_SPLIT),
             values=np.zeros(1),
             tables=np.zeros(CODES, np.uint8),
             scores=np.zeros(1),
             n_documents=self._n_documents,
-            n_queries=query_lines.shape[1] // WORDS,
+            n_queries=queries.n_rows,
             n_splits=0,
-            document_columns=document_columns,
+            document_columns=documents.n_columns,
+            query_columns=queries.n_columns,
         )
 
     @classmethod
     def of_training(cls, binned: BinnedDocuments, n_jobs: int | None) -> "Walker":
         """Return what adds trees to the scores of the documents that they are grown on."""
-        columns, lines = binned.coder.plan.document_columns, binned.query_lines
-        return cls(binned.lines, columns, lines, binned.query_of, n_jobs)
+        return cls(binned.documents, binned.queries, binned.query_of, n_jobs)
 
     @classmethod
-    def of_others(cls, lines: np.ndarray, n_jobs: int | None) -> "Walker":
+    def of_others(cls, documents: CodeTable, n_jobs: int | None) -> "Walker":
         """Return what adds trees to the scores of other documents, which have the codes of all columns."""
-        none = np.zeros((1, WORDS), np.uint64)
-        return cls(lines, lines.shape[0] * LINE, none, np.zeros(1, np.uint32), n_jobs)
+        return cls(documents, CodeTable.of_lines(0, 0), np.zeros(1, np.uint32), n_jobs)
 
     def add(self, tree: GrownTree, scores: np.ndarray, weight: float = 1.0) -> None:
         """Add a tree's values, times a weight, to the scores of all documents."""

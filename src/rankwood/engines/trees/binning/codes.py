@@ -1,4 +1,4 @@
-"""Codes of documents: the bin of each value, joined by column, and written by word and by line.
+"""Codes of documents: the bin of each value, joined by column, and written by column and by line.
 
 The code of a value is the number of bounds below it. Equal cells between the first and the last bound tell most of it:
 a table has the number of bounds in earlier cells, and a few steps of a search tell the rest. Products and differences
@@ -15,7 +15,7 @@ from rankwood._kernels.numeric.plain import larger, smaller
 from rankwood._kernels.pointers import MemoryLayout, behind
 from rankwood.engines.trees.binning.bins import FeatureBins
 from rankwood.engines.trees.binning.tiles import STRIDE
-from rankwood.engines.trees.growth.records import COLUMN, FEATURE, LANES, LINE, WORDS
+from rankwood.engines.trees.growth.records import COLUMN, FEATURE, LANES, LINE, line_shift
 
 CELLS = 4096
 #: Bounds of a feature, filled up with infinity, so that a search may look beyond the last one.
@@ -41,14 +41,14 @@ CODES = MemoryLayout(
         "columns": COLUMN,
         "listed": np.int64,
         "features": FEATURE,
-        "bytes": np.uint8,  # [document of the tile, column of a line]: room
-        "words": np.uint64,
-        "lines": np.uint64,
+        "room": np.uint8,  # [column of a line, document of the tile]
+        "codes": np.uint8,  # [column, document]
+        "lines": np.uint64,  # [line, document, word]
     },
     integers=(
         *("first_column", "n_columns", "n_rows"),
         *("begin", "size"),  # documents of the tile
-        "with_words",
+        "with_codes",  # 1 if codes are written by column too
     ),
 )
 _open = CODES.opened
@@ -114,20 +114,21 @@ def write_codes(table):
     for first in range(0, task.n_columns, LINE):
         end = smaller(first + LINE, task.n_columns)
         for c in range(first, end):
-            _write_column(task, task.first_column + c, c - first)
-        _write_line(task, first // LINE, end - first)
-        if task.with_words:
-            for word in range(first // LANES, (end + LANES - 1) // LANES):
-                _write_word(task, word)
+            out = behind(task.room, (c - first) * STRIDE)
+            _write_column(task, task.first_column + c, out)
+            if task.with_codes:
+                codes = behind(task.codes, c * task.n_rows + task.begin)
+                for i in range(_U(task.size)):
+                    codes[i] = out[i]
+        _write_line(task, first // LANES, (end - first) // LANES)
 
 
 @uncounted
-def _write_column(task, c, place):
-    """Write the codes of a column to its place in the bytes of a line."""
+def _write_column(task, c, out):
+    """Write the codes of a column."""
     column = task.columns[c]
-    out = behind(task.bytes, place)
     for i in range(_U(task.size)):
-        out[i * _U(LINE)] = 0
+        out[i] = np.uint8(0)
     for k in range(column.first, column.first + column.features):
         number = task.listed[k]
         values, bounds = behind(task.tile, number * STRIDE), behind(task.bounds, number * PADDED)
@@ -136,8 +137,8 @@ def _write_column(task, c, place):
         # Documents of a frequent code take turns among the code and its aliases.
         for i in range(task.size):
             turn = (task.begin + i) & 7
-            if out[i * LINE] == column.alias_of and turn < column.aliases:
-                out[i * LINE] = column.codes + turn
+            if out[i] == column.alias_of and turn < column.aliases:
+                out[i] = column.codes + turn
 
 
 @uncounted
@@ -157,31 +158,24 @@ def _add_codes(task, number, values, bounds, out):
             k += step if bounds[k + step - _1] < x else _U(0)
             step >>= _1
         code = k if x == x else missing
-        out[i * _U(LINE)] += np.uint8(code) * divisor
+        out[i] += np.uint8(code) * divisor
 
 
 @uncounted
-def _write_line(task, line, columns):
-    """Write the bytes of a line, in which places without a column are 0."""
-    words = (columns + LANES - 1) // LANES
-    out = behind(task.lines, (line * task.n_rows + task.begin) * WORDS)
-    for i in range(task.size):
-        for w in range(words):
-            out[i * WORDS + w] = _word(task.bytes, i * LINE + w * LANES)
+def _write_line(task, first, words):
+    """Write a line, whose first word has the number `first`; its words are those of the room."""
+    shift = line_shift(task.n_columns // LANES, first)
+    out = behind(task.lines, first * task.n_rows + (task.begin << shift))
+    for w in range(words):
+        lanes = behind(task.room, w * LANES * STRIDE)
+        for i in range(_U(task.size)):
+            out[(i << _U(shift)) + _U(w)] = _word(lanes, i)
 
 
 @uncounted_inline
-def _word(bytes, at):
-    """Return eight bytes as one word, the first of them lowest."""
+def _word(lanes, i):
+    """Return the codes of a document in eight columns as one word, the first of them lowest."""
     word = _U(0)
     for lane in range(LANES):
-        word |= _U(bytes[at + lane]) << _U(LANES * lane)
+        word |= _U(lanes[_U(lane * STRIDE) + i]) << _U(LANES * lane)
     return word
-
-
-@uncounted
-def _write_word(task, word):
-    """Write one word of all documents of the tile."""
-    out, place = behind(task.words, word * task.n_rows + task.begin), word % WORDS * LANES
-    for i in range(task.size):
-        out[i] = _word(task.bytes, i * LINE + place)

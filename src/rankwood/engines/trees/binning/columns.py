@@ -82,12 +82,12 @@ def _joined(features: Sequence[int], n_codes: Sequence[int]) -> list[list[int]]:
 
 
 def choose_aliases(plan: ColumnPlan, codes: np.ndarray) -> None:
-    """Give aliases to frequent codes, given the codes of some documents: an array of documents by columns."""
-    for number in range(codes.shape[1]):
+    """Give aliases to frequent codes, given the codes of some documents: an array of columns by documents."""
+    for number in range(codes.shape[0]):
         column = plan.columns[number]
         spare = min(_MOST_ALIASES, CODES - int(column["codes"]))
         if not column["features"] or not spare:
             continue
-        counts = np.bincount(codes[:, number], minlength=1)
-        if counts.max() > _FREQUENT * codes.shape[0]:
+        counts = np.bincount(codes[number], minlength=1)
+        if counts.max() > _FREQUENT * codes.shape[1]:
             column["aliases"], column["alias_of"] = spare, int(counts.argmax())

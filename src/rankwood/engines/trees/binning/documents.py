@@ -21,7 +21,7 @@ from rankwood.engines.trees.binning.tiles import (
     copy_part,
     scan_tile,
 )
-from rankwood.engines.trees.growth.records import LANES, LINE, WORDS
+from rankwood.engines.trees.growth.records import LANES, LINE, WORDS, line_shift
 
 SAMPLE = 200_000  # documents that bins are made from, as in LightGBM
 _FEATURES_AT_ONCE = 16  # of the sample: a cache line of float32
@@ -76,12 +76,29 @@ def _rows_of(data: Source) -> np.ndarray:
     return _IN_ORDER if (rows[1:] > rows[:-1]).all() else rows
 
 
-def aligned_zeros(shape: tuple[int, int], dtype: Any) -> np.ndarray:
-    """Return zeros from the start of a cache line on."""
-    size = shape[0] * shape[1] * np.dtype(dtype).itemsize
-    room = np.zeros(size + _ALIGNED, np.uint8)
-    start = -room.ctypes.data % _ALIGNED
-    return room[start : start + size].view(dtype).reshape(shape)
+class CodeTable(NamedTuple):
+    """Codes of rows, documents or queries, in some columns: by column, unless these are empty, and by line."""
+
+    n_columns: int
+    n_rows: int
+    codes: np.ndarray
+    lines: np.ndarray
+
+    @classmethod
+    def of_lines(cls, n_columns: int, n_rows: int) -> "CodeTable":
+        """Return a table to be filled, by line only."""
+        words, last = n_columns // LANES, (n_columns - 1) // LINE * WORDS
+        width = last + (1 << line_shift(words, last)) if words else 0
+        room = np.zeros(n_rows * width + WORDS, np.uint64)
+        start = -room.ctypes.data % _ALIGNED // room.itemsize
+        lines = room[start : start + n_rows * width]
+        return cls(n_columns, n_rows, np.zeros(0, np.uint8), lines)
+
+    @classmethod
+    def of_columns(cls, n_columns: int, n_rows: int) -> "CodeTable":
+        """Return a table to be filled, by column and by line."""
+        codes = np.zeros((n_columns, n_rows), np.uint8)
+        return cls.of_lines(n_columns, n_rows)._replace(codes=codes)
 
 
 class Survey(NamedTuple):
@@ -180,14 +197,9 @@ class Coder(NamedTuple):
     categorical: tuple[int, ...]
 
     def write(
-        self,
-        block: DocumentBlock,
-        columns: range,
-        words: np.ndarray | None,
-        lines: np.ndarray,
-        n_jobs: int | None,
+        self, block: DocumentBlock, columns: range, table: CodeTable, n_jobs: int | None
     ) -> None:
-        """Write the codes of some columns for all documents of a block: by word, unless these are None, and by line."""
+        """Write the codes of some columns for all documents of a block."""
         n_features = block.X.shape[1]
 
         def work(first: int, last: int) -> None:
@@ -198,15 +210,15 @@ class Coder(NamedTuple):
                 columns=self.plan.columns,
                 listed=self.plan.listed,
                 features=self.plan.features,
-                bytes=np.zeros(ROWS * LINE, np.uint8),
-                words=lines if words is None else words,
-                lines=lines,
+                room=np.zeros(STRIDE * LINE, np.uint8),
+                codes=table.codes,
+                lines=table.lines,
                 first_column=columns.start,
                 n_columns=len(columns),
-                n_rows=lines.shape[1] // WORDS,
+                n_rows=table.n_rows,
                 begin=0,
                 size=0,
-                with_words=words is not None,
+                with_codes=table.codes.size > 0,
             )
             for number in range(first, last):
                 begin = number * ROWS
@@ -221,23 +233,22 @@ class Coder(NamedTuple):
 
         threads.run_ranges(work, np.ones(-(-block.size // ROWS)), n_jobs)
 
-    def all_lines(self, data: Source, n_jobs: int | None) -> np.ndarray:
+    def all_lines(self, data: Source, n_jobs: int | None) -> CodeTable:
         """Return the codes of all columns of other documents, by line: columns of queries too, by document."""
         columns = range(self.plan.columns.size)
-        lines = aligned_zeros((-(-len(columns) // LINE), len(data) * WORDS), np.uint64)
+        table = CodeTable.of_lines(len(columns), len(data))
         for block in blocks_of(data):
-            self.write(block, columns, None, lines, n_jobs)
-        return lines
+            self.write(block, columns, table, n_jobs)
+        return table
 
 
 class BinnedDocuments(NamedTuple):
     """All documents of a source as codes, query by query."""
 
     coder: Coder
-    words: np.ndarray
-    lines: np.ndarray
-    query_words: np.ndarray
-    query_lines: np.ndarray
+    documents: CodeTable
+    #: Codes of columns that queries have.
+    queries: CodeTable
     #: Where queries begin.
     ptr: np.ndarray
     #: The row of each document; nothing if they are in order.
@@ -307,23 +318,16 @@ def _coded(data: Source, coder: Coder, n_jobs: int | None) -> BinnedDocuments:
     n, n_queries = int(ptr[-1]), ptr.size - 1
     of_documents = range(plan.document_columns)
     of_queries = range(plan.document_columns, plan.columns.size)
-
-    def memory(columns: range, rows: int) -> tuple[np.ndarray, np.ndarray]:
-        words = aligned_zeros((len(columns) // LANES, rows), np.uint64)
-        return words, aligned_zeros((-(-len(columns) // LINE), rows * WORDS), np.uint64)
-
-    words, lines = memory(of_documents, n)
-    query_words, query_lines = memory(of_queries, n_queries)
+    documents = CodeTable.of_columns(len(of_documents), n)
+    queries = CodeTable.of_columns(len(of_queries), n_queries)
     for block in blocks_of(data):
         if block.first == 0:
             _count_codes(block, coder, n_jobs)
-        coder.write(block, of_documents, words, lines, n_jobs)
+        coder.write(block, of_documents, documents, n_jobs)
         if len(of_queries):  # then there is one block
             firsts = ptr[:-1] if not block.rows.size else block.rows[ptr[:-1]]
-            coder.write(
-                DocumentBlock(0, block.X, firsts), of_queries, query_words, query_lines, n_jobs
-            )
-    return BinnedDocuments(coder, words, lines, query_words, query_lines, ptr, _rows_of(data))
+            coder.write(DocumentBlock(0, block.X, firsts), of_queries, queries, n_jobs)
+    return BinnedDocuments(coder, documents, queries, ptr, _rows_of(data))
 
 
 def _count_codes(block: DocumentBlock, coder: Coder, n_jobs: int | None) -> None:
@@ -332,7 +336,6 @@ def _count_codes(block: DocumentBlock, coder: Coder, n_jobs: int | None) -> None
     some = np.arange(0, block.size, step)
     rows = block.rows[some] if block.rows.size else some
     columns = range(coder.plan.document_columns)
-    lines = aligned_zeros((-(-len(columns) // LINE), some.size * WORDS), np.uint64)
-    coder.write(DocumentBlock(0, block.X, rows), columns, None, lines, n_jobs)
-    codes = lines.view(np.uint8).reshape(-1, some.size, LINE).transpose(1, 0, 2)
-    choose_aliases(coder.plan, codes.reshape(some.size, -1)[:, : len(columns)])
+    table = CodeTable.of_columns(len(columns), some.size)
+    coder.write(DocumentBlock(0, block.X, rows), columns, table, n_jobs)
+    choose_aliases(coder.plan, table.codes.reshape(len(columns), -1))

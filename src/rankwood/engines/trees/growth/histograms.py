@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwood._kernels.compile.jit import uncounted, uncounted_inline
-from rankwood._kernels.numeric.intrinsics import prefetch_later
-from rankwood._kernels.numeric.plain import smaller
+from rankwood._kernels.numeric.intrinsics import prefetch, prefetch_later
+from rankwood._kernels.numeric.plain import larger, smaller
 from rankwood.engines.trees.growth.records import CODES, LANES, WORDS
 
 _U = np.uint64
@@ -28,6 +28,7 @@ _HALF = 32
 WORD_SUMS = LANES * CODES
 _WORD_SUMS = _U(WORD_SUMS)
 _TILE = _U(1024)  # rows whose words are copied at once
+_AHEAD = _U(32)  # rows that are prefetched before they are needed
 #: Of a word in a tile: not a power of two, or all words would share a set of the first-level cache.
 _STRIDE = _TILE + _8
 # A thread's room: packed sums of the words of a line, a tile, and the packed numbers of the rows of the tile.
@@ -36,12 +37,21 @@ _NUMBERS_AT = _TILE_AT + _8 * _STRIDE
 HISTOGRAM_ROOM = int(_NUMBERS_AT + _STRIDE)
 
 
+class InOrder(NamedTuple):
+    """All rows in order: their packed gradients and Hessians, and the codes of four columns, `stride` apart."""
+
+    numbers: np.ndarray
+    codes: np.ndarray
+    stride: Any
+
+
 class Gathered(NamedTuple):
-    """Rows in any order: their numbers, their packed gradients and Hessians, and lines of codes by row."""
+    """Rows in any order: their numbers, their packed gradients and Hessians, and lines of `2 ** shift` words by row."""
 
     rows: np.ndarray
     numbers: np.ndarray
     lines: np.ndarray
+    shift: Any
 
 
 class WordRange(NamedTuple):
@@ -85,15 +95,37 @@ def _add_to_lanes(word, number, sums, at):
 
 
 @uncounted
-def add_in_order(words, numbers, begin, end, target):
-    """Add rows `begin` to `end` of one word to packed sums."""
-    sums, at = target.sums, target.at
+def add_in_order(source, begin, end, target):
+    """Add rows `begin` to `end` of four columns to packed sums."""
+    numbers, codes, sums, at = source.numbers, source.codes, target.sums, target.at
+    one, two, three = source.stride, _2 * source.stride, _3 * source.stride
     for i in range(_U(begin), _U(end)):
-        _add_to_lanes(words[i], numbers[i], sums, at)
+        number = numbers[i]
+        sums[at + _U(codes[i])] += number
+        sums[at + _U(CODES) + _U(codes[i + one])] += number
+        sums[at + _U(2 * CODES) + _U(codes[i + two])] += number
+        sums[at + _U(3 * CODES) + _U(codes[i + three])] += number
 
 
 @uncounted
-def add_gathered(source, words, begin, end, target):
+def add_half_word(source, word, shift, begin, end, target):
+    """Add rows number `begin` to `end` of `source` to packed sums of four columns, from bit `shift` of a word on."""
+    begin, end, sums, at = _U(begin), _U(end), target.sums, target.at
+    numbers, lines, rows = source.numbers, source.lines, source.rows
+    for k in range(begin, end):
+        ahead = _U(rows[smaller(k + _AHEAD, end - _1)])
+        prefetch(lines, (ahead << source.shift) + word)
+        prefetch(numbers, ahead)
+        row = _U(rows[k])
+        lanes, number = lines[(row << source.shift) + word] >> shift, numbers[row]
+        sums[at + (lanes & _BYTE)] += number
+        sums[at + _U(CODES) + ((lanes >> _U(8)) & _BYTE)] += number
+        sums[at + _U(2 * CODES) + ((lanes >> _U(16)) & _BYTE)] += number
+        sums[at + _U(3 * CODES) + ((lanes >> _U(24)) & _BYTE)] += number
+
+
+@uncounted
+def add_words(source, words, begin, end, target):
     """Add rows number `begin` to `end` of `source` to packed sums, word by word.
 
     The lines of a tile are copied first; then the sums of one word are all that the first-level cache must hold. The
@@ -106,41 +138,42 @@ def add_gathered(source, words, begin, end, target):
     while begin < end:
         size = smaller(_TILE, end - begin)
         _copy_tile(source, words, begin, size, target)
-        ahead = begin + size
-        # One row of the next tile for each eight that are added.
-        each = smaller((smaller(_TILE, end - ahead) + n_words - _1) // n_words, size >> _3)
+        begin += size
+        ahead, stop, eights = begin, smaller(begin + _TILE, end), size >> _3
+        each = (stop - ahead) // larger(n_words * eights, _1) + _1
         for word in range(words.first, words.end):
             tile = target.room + _TILE_AT + word * _STRIDE
             at = target.at + (word - words.first) * _WORD_SUMS
-            prefetched = smaller(each, end - ahead)
-            for k in range(prefetched):
-                _prefetch_row(source, ahead + k, words.first)
+            for k in range(eights):
+                until = smaller(ahead + each, stop)
+                while ahead < until:
+                    _prefetch_row(source, ahead, words.first)
+                    ahead += _1
                 for i in range(k << _3, (k << _3) + _8):
                     _add_to_lanes(_U(sums[tile + i]), sums[numbers + i], sums, at)
-            for i in range(prefetched << _3, size):
+            for i in range(eights << _3, size):
                 _add_to_lanes(_U(sums[tile + i]), sums[numbers + i], sums, at)
-            ahead += prefetched
-        begin += size
 
 
 @uncounted_inline
 def _prefetch_row(source, k, word):
     """Prefetch the line of a row, and its packed number."""
     row = _U(source.rows[k])
-    prefetch_later(source.lines, (row << _3) + word)
+    prefetch_later(source.lines, (row << source.shift) + word)
     prefetch_later(source.numbers, row)
 
 
 @uncounted
 def _copy_tile(source, words, begin, size, target):
-    """Copy the words of some rows to a tile: all eight of a line, or the only one that is wanted."""
+    """Copy the words of some rows to a tile."""
     lines, numbers, rows = source.lines, source.numbers, source.rows
     sums, tile, to_numbers = target.sums, target.room + _TILE_AT, target.room + _NUMBERS_AT
-    if words.end - words.first == _1:
+    if words.end - words.first < _8:
         for k in range(size):
             row = _U(rows[begin + k])
             sums[to_numbers + k] = numbers[row]
-            sums[tile + words.first * _STRIDE + k] = np.int64(lines[(row << _3) + words.first])
+            for word in range(words.first, words.end):
+                sums[tile + word * _STRIDE + k] = np.int64(lines[(row << source.shift) + word])
         return
     for k in range(size):
         row = _U(rows[begin + k])

@@ -7,8 +7,8 @@ long is a loop over items, which all members share.
 from rankwood._kernels import team as team_of
 from rankwood._kernels.compile.jit import jit, uncounted
 from rankwood.engines.trees.growth.loops import SCORES, help_team, share
-from rankwood.engines.trees.growth.partition import list_chunks
-from rankwood.engines.trees.growth.records import LIVE, UNUSED, open_tree
+from rankwood.engines.trees.growth.partition import score_blocks
+from rankwood.engines.trees.growth.records import open_tree
 from rankwood.engines.trees.growth.splitting import complete_root, find_splits, split_leaf
 from rankwood.engines.trees.growth.starting import make_root
 
@@ -60,12 +60,9 @@ def _finish(tree, leaves):
         split.value *= weight
         split.hessian /= job.h_factor
         split.gain *= job.h_factor / (job.g_factor * job.g_factor)
-    n_chunks = 0
     for k in range(leaves):
         node, leaf = tree.nodes[k], tree.leaves[k]
         leaf.value = node.value * weight
         leaf.count, leaf.hessian = node.count, node.h / job.h_factor
-        for kind in range(LIVE, UNUSED + 1):
-            rows = tree.ranges[(UNUSED + 1) * k + kind]
-            n_chunks = list_chunks(rows.begin, rows.end, node.buffer, k, tree.chunks, n_chunks)
-    share(SCORES, n_chunks, tree)
+    job.leaves = leaves
+    share(SCORES, score_blocks(tree.n_documents), tree)

@@ -1,7 +1,5 @@
 """The loops of a tree, whose items the members of a team share."""
 
-import numpy as np
-
 from rankwood._kernels import team as team_of
 from rankwood._kernels.compile.jit import uncounted
 from rankwood._kernels.pointers import behind
@@ -19,10 +17,9 @@ from rankwood.engines.trees.growth.partition import (
     move_chunk,
     next_buffer,
 )
-from rankwood.engines.trees.growth.records import CODES, LANES
+from rankwood.engines.trees.growth.records import CODES
 
-_U = np.uint64
-#: What a loop does: with a node's histogram, or with each of `TREE.chunks`.
+#: What a loop does: with a node's histogram, with each of `TREE.chunks`, or with blocks of scores.
 HISTOGRAMS, LARGEST, QUANTISE, LIST_ROWS, MARK, MOVE, SCORES = range(7)
 
 
@@ -54,6 +51,8 @@ def _take_items(member, tree):
     while item >= 0:
         if tree.job[0].kind == HISTOGRAMS:
             build_and_search(tree, item, member)
+        elif tree.job[0].kind == SCORES:
+            add_to_scores(tree, item)
         else:
             _do_chunk(tree, tree.job[0].kind, tree.chunks[item])
         team_of.finish_item(tree.team)
@@ -75,21 +74,18 @@ def _do_chunk(tree, kind, chunk):
         list_rows(tree, chunk)
     elif kind == MARK:
         _mark(tree, chunk, rows)
-    elif kind == MOVE:
+    else:
         out = behind(tree.rows, next_buffer(chunk.buffer) * tree.n_documents)
         move_chunk(chunk, rows, tree.goes_left, out)
-    else:
-        add_to_scores(chunk, rows, tree.leaves[chunk.leaf].value, tree.scores)
 
 
 @uncounted
 def _mark(tree, chunk, rows):
     """Note which rows of a chunk go left."""
-    job = tree.job[0]
-    word = job.column // LANES
-    words = behind(tree.words, word * tree.n_documents)
-    if word >= tree.n_words:
-        words = behind(tree.query_words, (word - tree.n_words) * tree.n_queries)
-    shift, table = _U(LANES * (job.column % LANES)), behind(tree.tables, job.split * CODES)
-    column = SplitColumn(words, shift, table, word >= tree.n_words)
+    job, n_columns = tree.job[0], tree.document_columns
+    of_queries = job.column >= n_columns
+    codes = behind(tree.codes, job.column * tree.n_documents)
+    if of_queries:
+        codes = behind(tree.query_codes, (job.column - n_columns) * tree.n_queries)
+    column = SplitColumn(codes, behind(tree.tables, job.split * CODES), of_queries)
     mark_chunk(chunk, rows, column, tree.query_of, tree.goes_left)

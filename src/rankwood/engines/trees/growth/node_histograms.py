@@ -12,18 +12,27 @@ from rankwood.engines.trees.growth.categories import search_categories
 from rankwood.engines.trees.growth.gains import NodeTerms
 from rankwood.engines.trees.growth.histograms import (
     HISTOGRAM_ROOM,
-    WORD_SUMS,
     Gathered,
+    InOrder,
     SumTarget,
     WordRange,
-    add_gathered,
+    add_half_word,
     add_in_order,
+    add_words,
     clear_sums,
     flush,
     subtract,
     subtract_packed,
 )
-from rankwood.engines.trees.growth.records import CODES, LANES, WIDE, WORDS
+from rankwood.engines.trees.growth.records import (
+    CODES,
+    HALF_WORD,
+    LANES,
+    LINE,
+    WIDE,
+    WORDS,
+    line_shift,
+)
 from rankwood.engines.trees.growth.search import (
     SEARCH_ROOM,
     drawn_threshold,
@@ -33,7 +42,8 @@ from rankwood.engines.trees.growth.search import (
 )
 
 _U = np.uint64
-_CODES, _WIDE, _WORD_SUMS = _U(CODES), _U(WIDE), _U(WORD_SUMS)
+_CODES, _WIDE = _U(CODES), _U(WIDE)
+_CODE_BITS = 8
 #: Integers and reals that a thread needs.
 ROOM = HISTOGRAM_ROOM + SEARCH_ROOM
 REALS = SEARCH_ROOM + CATEGORY_REALS
@@ -41,7 +51,7 @@ _SEARCH_AT = _U(HISTOGRAM_ROOM)
 
 
 class HistogramItem(NamedTuple):
-    """An item: words `first` to `end`, its number, and the thread with its room."""
+    """An item: columns `first` to `end`, its number, and the thread with its room."""
 
     first: Any
     end: Any
@@ -54,12 +64,13 @@ class HistogramItem(NamedTuple):
 def build_and_search(tree, number, member):
     """Do one item; what it finds is in `TREE.found`."""
     small, large = tree.siblings[0], tree.siblings[1]
-    words = tree.items[number + (tree.gathered_items if tree.job[0].in_order else 0)]
-    item = HistogramItem(words.first, words.end, number, member, _U(tree.room_at + ROOM * member))
+    columns = tree.items[number + (tree.gathered_items if tree.job[0].in_order else 0)]
+    room = _U(tree.room_at + ROOM * member)
+    item = HistogramItem(columns.first, columns.end, number, member, room)
     _build(tree, item)
     tree.found[2 * number].gain = -1
     tree.found[2 * number + 1].gain = -1
-    for c in range(words.first * LANES, words.end * LANES):
+    for c in range(item.first, item.end):
         column = tree.columns[c]
         if column.features:
             at = _U(small.at) + _U(c) * (_CODES if small.packed else _WIDE)
@@ -108,8 +119,8 @@ def _build(tree, item):
     """Build the histogram of the smaller sibling."""
     job, small, at = tree.job[0], tree.siblings[0], item.room
     if small.packed:  # no accumulators: they are the histogram
-        at = _U(small.at) + _U(item.first) * _WORD_SUMS
-        clear_sums(tree.sums, at, _U(item.end - item.first) * _WORD_SUMS)
+        at = _U(small.at) + _U(item.first) * _CODES
+        clear_sums(tree.sums, at, _U(item.end - item.first) * _CODES)
     begin = job.begin
     while begin < job.end:
         stop = _add_rows(tree, item, begin, SumTarget(tree.sums, at, item.room))
@@ -123,23 +134,37 @@ def _add_rows(tree, item, begin, target):
     """Add as many rows as packed sums can hold, from `begin` on; return where to continue."""
     job = tree.job[0]
     end = smaller(begin + job.flush_rows, job.end)
-    if job.in_order and item.first < tree.n_words:
-        words = behind(tree.words, item.first * tree.n_documents)
-        add_in_order(words, tree.numbers, begin, end, target)
+    if job.in_order and item.first < tree.document_columns:
+        codes = behind(tree.codes, item.first * tree.n_documents)
+        add_in_order(InOrder(tree.numbers, codes, _U(tree.n_documents)), begin, end, target)
         return end
-    first, size = item.first, end - begin
+    first, size, n_columns = item.first, end - begin, tree.document_columns
     rows, numbers = behind(tree.rows, job.buffer * tree.n_documents), tree.numbers
-    lines = behind(tree.lines, first // WORDS * WORDS * tree.n_documents)
-    if first >= tree.n_words:
-        first -= tree.n_words
+    lines = behind(tree.lines, first // LINE * WORDS * tree.n_documents)
+    if first >= n_columns:
+        first, n_columns = first - n_columns, tree.n_columns - n_columns
         rows = behind(tree.query_rows, item.member * tree.n_queries)
         numbers = behind(tree.query_sums, item.member * tree.n_queries)
-        lines = behind(tree.query_lines, first // WORDS * WORDS * tree.n_queries)
+        lines = behind(tree.query_lines, first // LINE * WORDS * tree.n_queries)
         end, size = _sum_by_query(tree, begin, end, rows, numbers)
         begin = np.int64(0)
-    words = WordRange(_U(first % WORDS), _U(first % WORDS + item.end - item.first))
-    add_gathered(Gathered(rows, numbers, lines), words, begin, begin + size, target)
+    shift = _U(line_shift(n_columns // LANES, first // LANES))
+    source = Gathered(rows, numbers, lines, shift)
+    _add_gathered(source, _U(first % LINE), _U(item.end - item.first), begin, size, target)
     return end
+
+
+@uncounted
+def _add_gathered(source, first, columns, begin, size, target):
+    """Add rows number `begin` to `begin + size` of `source` to packed sums of columns of a line, from `first` on."""
+    if columns > _U(LANES):
+        words = WordRange(first // _U(LANES), (first + columns) // _U(LANES))
+        add_words(source, words, begin, begin + size, target)
+        return
+    for k in range(_U(0), columns, _U(HALF_WORD)):
+        shift = (first + k) % _U(LANES) * _U(_CODE_BITS)
+        half = SumTarget(target.sums, target.at + k * _CODES, target.room)
+        add_half_word(source, (first + k) // _U(LANES), shift, begin, begin + size, half)
 
 
 @uncounted
@@ -172,9 +197,9 @@ def _sum_by_query(tree, begin, end, queries, sums):
 def _flush_columns(tree, item, add):
     """Flush the packed sums of a thread to the histogram of the smaller sibling."""
     sums, at = tree.sums, _U(tree.siblings[0].at)
-    for c in range(item.first * LANES, item.end * LANES):
+    for c in range(item.first, item.end):
         column = tree.columns[c]
-        packed = item.room + _U(c - item.first * LANES) * _CODES
+        packed = item.room + _U(c - item.first) * _CODES
         if column.features:
             codes = _U(column.codes + column.aliases)
             flush(sums, packed, at + _U(c) * _WIDE, codes, add)

@@ -5,24 +5,24 @@ counts up; a second pass writes the rows to the other buffer. Each row is writte
 a spare write to the other side could destroy a row of another thread's chunk.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from rankwood._kernels.compile.jit import uncounted
 from rankwood._kernels.numeric.plain import smaller
-from rankwood.engines.trees.growth.records import CHUNK_ROWS
+from rankwood._kernels.pointers import behind
+from rankwood.engines.trees.growth.records import CHUNK_ROWS, LIVE, UNUSED
 
 _U = np.uint64
 _1 = _U(1)
-_BYTE = _U(255)
+_MOST_BLOCKS = 16
 
 
 class SplitColumn(NamedTuple):
-    """The column of a split: its word by row or by query, its place in the word, and which codes go left."""
+    """The column of a split: its codes by row or by query, and which of them go left."""
 
-    words: np.ndarray
-    shift: Any
+    codes: np.ndarray
     table: np.ndarray
     of_queries: bool
 
@@ -36,15 +36,15 @@ def next_buffer(buffer):
 @uncounted
 def mark_chunk(chunk, rows, column, query_of, goes_left):
     """Note which rows of a chunk go left, and count them."""
-    words, shift, table, count = column.words, column.shift, column.table, _U(0)
+    codes, table, count = column.codes, column.table, _U(0)
     if column.of_queries:
         for k in range(_U(chunk.begin), _U(chunk.end)):
-            left = table[(words[_U(query_of[_U(rows[k])])] >> shift) & _BYTE]
+            left = table[_U(codes[_U(query_of[_U(rows[k])])])]
             goes_left[k] = left
             count += _U(left)
     else:
         for k in range(_U(chunk.begin), _U(chunk.end)):
-            left = table[(words[_U(rows[k])] >> shift) & _BYTE]
+            left = table[_U(codes[_U(rows[k])])]
             goes_left[k] = left
             count += _U(left)
     chunk.left = np.int64(count)
@@ -62,10 +62,39 @@ def move_chunk(chunk, rows, goes_left, out):
 
 
 @uncounted
-def add_to_scores(chunk, rows, value, scores):
-    """Add the value of a leaf to the scores of its rows."""
-    for k in range(_U(chunk.begin), _U(chunk.end)):
-        scores[_U(rows[k])] += value
+def score_blocks(n_documents):
+    """Return the number of blocks of documents whose scores one thread changes at a time."""
+    return smaller(n_documents // CHUNK_ROWS + 1, _MOST_BLOCKS)
+
+
+@uncounted
+def add_to_scores(tree, block):
+    """Add the values of leaves to the scores of a block of documents.
+
+    Threads that took leaves instead would write to the same cache lines.
+    """
+    n, n_blocks = tree.n_documents, score_blocks(tree.n_documents)
+    first, last = n * block // n_blocks, n * (block + 1) // n_blocks
+    for leaf in range(tree.job[0].leaves):
+        value = tree.leaves[leaf].value
+        rows = behind(tree.rows, tree.nodes[leaf].buffer * n)
+        for kind in range(LIVE, UNUSED + 1):
+            places = tree.ranges[(UNUSED + 1) * leaf + kind]
+            end = _first_from(rows, places.begin, places.end, last)
+            for k in range(_U(_first_from(rows, places.begin, end, first)), _U(end)):
+                tree.scores[_U(rows[k])] += value
+
+
+@uncounted
+def _first_from(rows, begin, end, row):
+    """Return the first of some places whose row is at least `row`; the rows of a leaf are in ascending order."""
+    while begin < end:
+        middle = (begin + end) // 2
+        if rows[middle] < row:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
 
 
 @uncounted

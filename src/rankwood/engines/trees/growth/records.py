@@ -2,18 +2,23 @@
 
     column    a byte per document: the code of one feature, or of several with few bins (a joint column)
     word      eight columns, in 64 bits
-    line      eight words of a document, a cache line: 64 columns
-    item      what one thread does at a time: some words of a node's histogram, or a chunk of rows
+    line      eight words of a document, a cache line: 64 columns; the last line has 1, 2, 4 or 8 words
+    item      what one thread does at a time: some columns of a node's histogram, or a chunk of rows
 
+Codes are stored twice: by column, for documents in order and for partitions, and by line, for documents in any order.
 A column belongs to documents or to queries: a feature that is constant inside each query is stored once per query.
 """
 
+from typing import Any
+
 import numpy as np
 
+from rankwood._kernels.compile.jit import uncounted
 from rankwood._kernels.pointers import MemoryLayout
 
 CODES = 256  # that a column can have
 LANES = 8  # columns of a word
+HALF_WORD = 4  # columns
 WORDS = 8  # words of a line
 LINE = LANES * WORDS  # columns of a line
 #: Numbers of a column in a histogram of wide sums: those of gradients and those of Hessians, by code.
@@ -27,7 +32,18 @@ LIVE, DEAD, UNUSED = range(3)
 #: The last buffer of rows has all of them in order; nodes use the other two in turn.
 IN_ORDER = 2
 
+_LINE_SHIFT = 3
 _INT, _REAL, _WORD = np.int64, np.float64, np.uint64
+
+
+@uncounted
+def line_shift(n_words: Any, first: Any) -> Any:
+    """Return the logarithm of the number of words that the line of word `first` is stored with, of `n_words` in all."""
+    words = n_words - first // WORDS * WORDS
+    shift = 0
+    while shift < _LINE_SHIFT and words > 1 << shift:
+        shift += 1
+    return shift
 
 
 def _record(integers: str, reals: str = "", words: str = "") -> np.dtype[np.void]:
@@ -69,8 +85,9 @@ SIBLING = _record(
 )
 
 #: The loop that is announced: its kind; for histograms, the rows of the smaller sibling, whether they are all rows in
-#: order, and how many of them fit in packed sums; for partitions, where the column of the split is.
-JOB = _record("kind begin end buffer in_order flush_rows split column", "g_factor h_factor")
+#: order, and how many of them fit in packed sums; for partitions, where the column of the split is; for scores, the
+#: number of leaves.
+JOB = _record("kind begin end buffer in_order flush_rows split column leaves", "g_factor h_factor")
 
 #: Rows `begin` to `end` of a buffer and, as loops go over them, sums of gradients and Hessians, and numbers of rows,
 #: which then become places to write to: rows by kind, or rows that go left and right.
@@ -85,7 +102,7 @@ TREE_SPLIT = _record(
 #: A leaf of the finished tree, in the caller's units; the value has the learning rate in it.
 TREE_LEAF = _record("count", "value hessian")
 
-#: Words `first` to `end` of a histogram. Words of queries are numbered after those of documents.
+#: Columns `first` to `end` of a histogram: four, or whole words. Columns of queries come after those of documents.
 ITEM = _record("first end")
 
 #: Places `begin` to `end` of a buffer of rows.
@@ -97,9 +114,9 @@ TREE = MemoryLayout(
     "tree",
     arrays={
         # Binned documents.
-        "words": np.uint64,  # [word, document]: columns 8w to 8w + 7
+        "codes": np.uint8,  # [column, document]
         "lines": np.uint64,  # [line, document, word]
-        "query_words": np.uint64,  # the same of queries
+        "query_codes": np.uint8,  # the same of queries
         "query_lines": np.uint64,
         "query_of": np.uint32,  # the query of each document
         "columns": COLUMN,
@@ -136,7 +153,7 @@ TREE = MemoryLayout(
         "tables": np.uint8,  # [split, code]: 1 if the code of the split's column goes left
     },
     integers=(
-        *("n_documents", "n_queries", "n_words", "n_columns", "n_features", "n_groups"),
+        *("n_documents", "n_queries", "document_columns", "n_columns", "n_features", "n_groups"),
         "longest",  # documents of the longest query
         *("gathered_items", "in_order_items"),
         "room_at",  # where the room of threads begins in `sums`
